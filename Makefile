@@ -1,0 +1,46 @@
+# make demo       sets everything up and builds the flights project on real data
+# make test       sets everything up, checks types, style and layers, and runs the tests
+# make test-slow  the tests that take long: a real Spark cluster, large inputs
+# make clean      removes what the above made, the set-up included
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow check clean java data
+
+demo: $(VENV)/.demo java data
+	$(BIN)/merge-runner build
+
+test: $(VENV)/.dev java data check
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/.dev java data
+	$(BIN)/python -m pytest -m slow
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+java: $(VENV)/.demo
+	@$(BIN)/python -m merge_runner.engine.java --install >/dev/null
+
+data: $(VENV)/.demo
+	@$(BIN)/python demo/prepare_data.py
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or newer is needed: make PYTHON=/path/to/python3"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "python -m venv does not work here: install python3-venv"; exit 2; }
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[demo,dev]'
+	@touch $@ $(VENV)/.demo
+
+clean:
+	rm -rf $(VENV) target warehouse data/*.csv

@@ -1,0 +1,171 @@
+"""Shows a run while it goes on: a live table on a terminal, plain lines elsewhere, JSON lines on request."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.cli.messages import coloured, say, styled
+from merge_runner.run.events import Event
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+    from merge_runner.engine.session import Driver
+
+_MARKS = {
+    "success": ("OK", "green"),
+    "pass": ("PASS", "green"),
+    "no-op": ("NO-OP", "cyan"),
+    "warn": ("WARN", "yellow"),
+    "skipped": ("SKIP", "yellow"),
+    "fail": ("FAIL", "red"),
+    "error": ("ERROR", "red"),
+}
+_REFRESH_SECONDS = 0.25
+
+
+class JsonDisplay:
+    """Every event as one JSON line on standard error."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def __call__(self, event: Event) -> None:
+        if not self._quiet or event.level in ("warn", "error") or event.name == "invocation_finished":
+            sys.stderr.write(json.dumps(event.as_json(), default=str) + "\n")
+            sys.stderr.flush()
+
+    def observe(self, driver: Driver) -> None:
+        """Nothing to show of a driver."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class TextDisplay:
+    """A line when a node ends, and on a terminal a live view of what runs below them."""
+
+    def __init__(self, quiet: bool, debug: bool) -> None:
+        self._quiet = quiet
+        self._debug = debug
+        self._total = 0
+        self._done = 0
+        self._running: dict[str, tuple[float, str]] = {}
+        self._driver: Driver | None = None
+        self._live: Live | None = None
+        self._lock = threading.Lock()
+        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "spark_starting": lambda data: self._line(f"starting Spark on {data['master']}"),
+            "spark_started": lambda data: self._line(f"Spark is up after {data['seconds']:.1f} s"),
+            "message": lambda data: self._line(data["message"]),
+            "running": self._on_running,
+            "node_started": self._on_started,
+            "node_finished": self._on_finished,
+            "node_waiting": lambda data: self._line(data["message"], "yellow"),
+            "node_retried": self._on_retried,
+            "invocation_finished": self._on_end,
+        }
+
+    def __call__(self, event: Event) -> None:
+        handler = self._handlers.get(event.name)
+        if handler is not None:
+            handler(dict(event.data))
+        if self._debug:
+            self._line(json.dumps(event.as_json(), default=str))
+
+    def observe(self, driver: Driver) -> None:
+        """The driver whose tasks the live view counts."""
+        self._driver = driver
+        if not self._quiet and coloured() and sys.stderr.isatty():
+            self._start_live()
+
+    def close(self) -> None:
+        """Ends the live view."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _on_running(self, data: dict[str, Any]) -> None:
+        self._total = data["nodes"]
+        self._line(f"running {data['nodes']} nodes, {data['threads']} at a time")
+
+    def _on_started(self, data: dict[str, Any]) -> None:
+        with self._lock:
+            self._running[data["node"]] = (time.monotonic(), data["group"])
+
+    def _on_finished(self, data: dict[str, Any]) -> None:
+        with self._lock:
+            self._running.pop(data["node"], None)
+        self._done += 1
+        result = data["result"]
+        mark, colour = _MARKS[result["status"]]
+        bad = result["status"] in ("error", "fail", "skipped", "warn")
+        if self._quiet and not bad:
+            return
+        name = data["node"].split(".", 2)[-1]
+        seconds = f"{result['execution_time']:6.2f} s" if result["timing"] else " " * 8
+        width = len(str(self._total))
+        message = result["message"] or ""
+        self._say(
+            f"{self._done:{width}}/{self._total} {styled(f'{mark:<5}', fg=colour)} {seconds}  {styled(name, bold=True)}"
+            + (f"  {_indented(message)}" if message else "")
+        )
+        for warning in result["warnings"]:
+            self._say(f"    {styled('warning', fg='yellow')}: {warning}")
+
+    def _on_retried(self, data: dict[str, Any]) -> None:
+        name = data["node"].split(".", 2)[-1]
+        self._line(f"{name}: another writer was first ({data['code']}); again in {data['pause']:.1f} s", "yellow")
+
+    def _on_end(self, data: dict[str, Any]) -> None:
+        self.close()
+        words = [f"{count} {status}" for status, count in data["counts"].items()]
+        say(styled(", ".join(words) or "nothing to do", fg="green" if data["ok"] else "red", bold=True))
+
+    def _line(self, text: str, colour: str | None = None) -> None:
+        if not self._quiet:
+            self._say(styled(text, fg=colour) if colour else text)
+
+    def _say(self, text: str) -> None:
+        if self._live is not None:
+            from rich.text import Text
+
+            self._live.console.print(Text.from_ansi(text))
+        else:
+            say(text)
+
+    def _start_live(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            console=Console(stderr=True),
+            get_renderable=self._view,
+            refresh_per_second=1 / _REFRESH_SECONDS,
+            transient=True,
+        )
+        self._live.start()
+
+    def _view(self) -> Any:
+        from rich.spinner import Spinner
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 2))
+        with self._lock:
+            running = dict(self._running)
+        for node, (since, group) in running.items():
+            done, known = self._driver.tasks(group) if self._driver else (0, 0)
+            tasks = f"{done}/{known} tasks" if known else ""
+            name = node.split(".", 2)[-1]
+            table.add_row(Spinner("dots"), name, tasks, f"{time.monotonic() - since:.0f} s")
+        return table
+
+
+def _indented(message: str) -> str:
+    """A message of several lines, the later ones under the first."""
+    return message.replace("\n", "\n        ")

@@ -1,0 +1,30 @@
+"""`merge-runner ls`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
+
+_OUTPUTS = ("name", "path", "json", "levels", "dot")
+
+
+@click.command("ls")
+@selection_options
+@click.option("--output", type=click.Choice(_OUTPUTS), default="name", help="How nodes are written.")
+@click.option("--resource-type", multiple=True, help="Only nodes of these types: model, seed, source, test, unit_test.")
+@project_options
+@output_options
+def command(**options: Any) -> int:
+    """List the selected nodes."""
+    from merge_runner.graph.output import output
+
+    project = load_project(options)
+    ids = selected(project, options)
+    if options["resource_type"]:
+        ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options["resource_type"])
+    for line in output(project.graph, ids, options["output"]):
+        click.echo(line)
+    return 0

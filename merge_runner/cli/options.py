@@ -1,0 +1,107 @@
+"""Options that many commands share, named as in dbt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from merge_runner.api import Project
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+_PROJECT = (
+    click.option("--project-dir", type=_FOLDER, help="The project's folder; default: the nearest one upwards."),
+    click.option("--profiles-dir", type=_FOLDER, help="Where profiles.yml is; default: the project, ~/.merge-runner."),
+    click.option("--profile", help="The profile of profiles.yml."),
+    click.option("-t", "--target", help="The output of the profile."),
+    click.option("--vars", "vars_text", metavar="YAML", help="Variables, as '{name: value, …}'."),
+    click.option("--target-path", help="The folder for everything generated."),
+    click.option("-f", "--full-refresh", is_flag=True, help="Rebuild targets instead of merging into them."),
+)
+_SELECTION = (
+    click.option("-s", "--select", "-m", "--models", multiple=True, help="The nodes to take, in dbt's syntax."),
+    click.option("--exclude", multiple=True, help="The nodes to leave out."),
+    click.option("--selector", help="A named selection of selectors.yml."),
+    click.option(
+        "--state", type=_FOLDER, help="A folder with the artifacts of an earlier run, for state: and result:."
+    ),
+)
+_OUTPUT = (
+    click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How messages are written."),
+    click.option("-q", "--quiet", is_flag=True, help="Errors and results only."),
+    click.option("-d", "--debug", is_flag=True, help="Every event, and tracebacks of what should not happen."),
+    click.option("--no-use-colors", is_flag=True, help="No colours."),
+    click.option("--warn-error", is_flag=True, help="Warnings count as errors."),
+)
+_RUNNING = (
+    click.option("--threads", type=click.IntRange(min=1), help="Models at once; default: the profile's."),
+    click.option("-x", "--fail-fast", is_flag=True, help="Stop, and cancel what runs, at the first failure."),
+)
+
+
+def project_options(function: Function) -> Function:
+    """Adds the options that say which project, profile and target."""
+    return _add(function, _PROJECT)
+
+
+def selection_options(function: Function) -> Function:
+    """Adds --select and its kin."""
+    return _add(function, _SELECTION)
+
+
+def output_options(function: Function) -> Function:
+    """Adds the options that say how messages look."""
+    return _add(function, _OUTPUT)
+
+
+def running_options(function: Function) -> Function:
+    """Adds the options of commands that run models."""
+    return _add(function, _RUNNING)
+
+
+def load_project(options: dict[str, Any]) -> Project:
+    """The project that the options of `project_options` mean."""
+    from merge_runner.api import Project
+    from merge_runner.project.load import find_root
+
+    if options.get("no_use_colors"):
+        os.environ["NO_COLOR"] = "1"
+    return Project.load(
+        find_root(options["project_dir"] or Path.cwd()),
+        vars=_vars(options["vars_text"]),
+        target=options["target"],
+        profile=options["profile"],
+        profiles_dir=options["profiles_dir"],
+        target_path=options["target_path"],
+        full_refresh=options["full_refresh"],
+    )
+
+
+def selected(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
+    """Ids of the nodes that the options of `selection_options` mean; what matches nothing is warned of."""
+    from merge_runner.cli.problems import show_warnings
+
+    selection = project.select(options["select"], options["exclude"], options["selector"], options["state"])
+    show_warnings(selection.warnings, as_errors=options.get("warn_error", False))
+    return selection.ids
+
+
+def _vars(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    from merge_runner.project.load import parse_vars
+
+    return parse_vars(text)
+
+
+def _add(function: Function, options: tuple[Callable[[Function], Function], ...]) -> Function:
+    for option in reversed(options):
+        function = option(function)
+    return function

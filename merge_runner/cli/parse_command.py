@@ -1,0 +1,25 @@
+"""`merge-runner parse`."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import click
+
+from merge_runner.cli.options import load_project, output_options, project_options
+
+
+@click.command("parse")
+@project_options
+@output_options
+def command(**options: Any) -> int:
+    """Check the project and write target/manifest.json, without rendering the models or starting Spark."""
+    from merge_runner.cli.messages import say
+    from merge_runner.run.artifacts import write_manifest
+
+    project = load_project(options)
+    write_manifest(project.prepared, str(uuid.uuid4()))
+    if not options["quiet"]:
+        say(f"{len(project.graph.nodes)} nodes; manifest in {project.prepared.target_path / 'manifest.json'}")
+    return 0

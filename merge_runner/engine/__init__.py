@@ -1,0 +1,1 @@
+"""The only room that knows Spark: jars, sessions, tables, statements, metrics, errors."""

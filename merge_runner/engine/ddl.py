@@ -1,0 +1,59 @@
+"""DDL text of a layout. Names are quoted; types, defaults and expressions are the author's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from merge_runner.plan.steps import Column, Layout
+from merge_runner.relation import quote, string_literal
+
+
+def options(values: Mapping[str, str]) -> str:
+    """`('k' = 'v', …)` of properties or options."""
+    return "(" + ", ".join(f"{string_literal(k)} = {string_literal(v)}" for k, v in values.items()) + ")"
+
+
+def column_list(columns: Iterable[Column]) -> str:
+    """`(name type [NOT NULL] [generated …] [COMMENT …], …)`."""
+    return "(" + ", ".join(_column(column) for column in columns) + ")"
+
+
+def create_table(layout: Layout, columns: Iterable[Column], replace: bool = False) -> str:
+    """CREATE [OR REPLACE] TABLE of the layout with these columns, all of them typed."""
+    verb = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE IF NOT EXISTS"
+    return f"{verb} {layout.relation} {column_list(columns)} {table_clauses(layout)}"
+
+
+def replace_table_as(layout: Layout, query: str) -> str:
+    """CREATE OR REPLACE TABLE … AS query: one atomic commit."""
+    return f"CREATE OR REPLACE TABLE {layout.relation} {table_clauses(layout)} AS\n{query}"
+
+
+def table_clauses(layout: Layout) -> str:
+    """What stands between a table's columns and AS: format, partitioning, clustering, location, properties."""
+    clauses = [f"USING {layout.format}"]
+    if layout.partition_by:
+        clauses.append(f"PARTITIONED BY ({', '.join(_partition(item) for item in layout.partition_by)})")
+    if layout.cluster_by:
+        clauses.append(f"CLUSTER BY ({', '.join(quote(name) for name in layout.cluster_by)})")
+    if layout.location is not None:
+        clauses.append(f"LOCATION {string_literal(str(layout.location))}")
+    if layout.properties:
+        clauses.append(f"TBLPROPERTIES {options(layout.properties)}")
+    return " ".join(clauses)
+
+
+def _column(column: Column) -> str:
+    words = [quote(column.name), column.data_type or ""]
+    if not column.nullable:
+        words.append("NOT NULL")
+    if column.generated:
+        words.append(column.generated)
+    if column.comment:
+        words.append(f"COMMENT {string_literal(column.comment)}")
+    return " ".join(words)
+
+
+def _partition(item: str) -> str:
+    """A column is quoted; a transform such as `days(ts)` stands as in DDL."""
+    return item if "(" in item else quote(item)

@@ -1,0 +1,114 @@
+"""The jars of the table formats: fetched once from a Maven repository, verified, kept in a cache folder.
+
+`jars.json` pins path and SHA-256 of every jar. Spark itself brings all other dependencies of these jars, so that they
+are enough (measured on Spark 4.1.4 with Delta 4.4.0), and passing them as files spares Ivy at every start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from merge_runner.errors import Problem, ProblemsError
+
+DEFAULT_REPOSITORY = "https://repo1.maven.org/maven2"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One pinned jar: `path` below a Maven repository, `sha256` in hex."""
+
+    path: str
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+def pinned(groups: Iterable[str]) -> list[Jar]:
+    """The jars of the groups (`delta`, `iceberg`) as jars.json pins them."""
+    lock = json.loads((Path(__file__).parent / "jars.json").read_text(encoding="utf-8"))
+    return [Jar(**entry) for group in groups for entry in lock[group]]
+
+
+def cache_folder(env: Mapping[str, str]) -> Path:
+    """Where jars are kept: $MERGE_RUNNER_CACHE, else merge-runner below $XDG_CACHE_HOME or ~/.cache."""
+    if env.get("MERGE_RUNNER_CACHE"):
+        return Path(env["MERGE_RUNNER_CACHE"])
+    root = Path(env["XDG_CACHE_HOME"]) if env.get("XDG_CACHE_HOME") else Path.home() / ".cache"
+    return root / "merge-runner"
+
+
+def fetch_jars(
+    groups: Iterable[str], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
+) -> list[Path]:
+    """Paths of the groups' jars, each verified by its checksum; missing ones are downloaded first.
+
+    The repository is $MERGE_RUNNER_MAVEN_URL or Maven Central. `notify` is told of every download.
+    Raises ProblemsError `jar-download` or `jar-checksum`.
+    """
+    folder = cache_folder(env) / "jars"
+    repository = env.get("MERGE_RUNNER_MAVEN_URL", DEFAULT_REPOSITORY).rstrip("/")
+    paths = []
+    for jar in pinned(groups):
+        path = folder / jar.name
+        if not path.exists() or _sha256(path) != jar.sha256:
+            notify(f"fetching {jar.name}")
+            _download(f"{repository}/{jar.path}", path, jar)
+        paths.append(path)
+    return paths
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _download(url: str, path: Path, jar: Jar) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=jar.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file, urllib.request.urlopen(url, timeout=60) as response:
+            while chunk := response.read(_CHUNK):
+                digest.update(chunk)
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        if digest.hexdigest() != jar.sha256:
+            raise ProblemsError(
+                [
+                    Problem(
+                        "jar-checksum",
+                        f"{url} has SHA-256 {digest.hexdigest()}, and {jar.sha256} is pinned",
+                        hint="the repository serves another file than Maven Central did: nothing of it was kept",
+                    )
+                ]
+            )
+        os.replace(temporary, path)
+    except (urllib.error.URLError, TimeoutError, OSError) as error:
+        raise ProblemsError(
+            [
+                Problem(
+                    "jar-download",
+                    f"{url} could not be fetched: {error}",
+                    hint="check the network, or name a mirror in MERGE_RUNNER_MAVEN_URL, "
+                    f"or put the file into {path.parent}",
+                )
+            ]
+        ) from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)

@@ -1,0 +1,155 @@
+"""Performs steps: one function for each kind, each in the session of the model that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Literal
+
+from merge_runner.engine.failures import engine_error
+from merge_runner.engine.metrics import SHORT_NAMES, merge_metrics, stamped_commit
+from merge_runner.engine.statements import run_statement
+from merge_runner.engine.tables import Catalog
+from merge_runner.plan.steps import (
+    AttachInputs,
+    CreateTarget,
+    DefineView,
+    LoadSeed,
+    ReplaceTable,
+    RunHook,
+    RunMerge,
+    RunTest,
+    Step,
+)
+from merge_runner.relation import Relation, quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`."""
+
+    failures: int
+    verdict: Literal["pass", "warn", "fail"]
+
+
+@dataclass
+class Workplace:
+    """Where the steps of one node are performed, and what they found out so far."""
+
+    session: SparkSession
+    catalog: Catalog
+    stamp: str
+    """What this node's commits carry as `userMetadata`."""
+    description: str
+    response: dict[str, Any] = field(default_factory=dict)
+    """The node's adapter response."""
+    warnings: list[str] = field(default_factory=list)
+    tested: Tested | None = None
+
+
+def perform(step: Step, place: Workplace) -> None:
+    """Performs one step. Raises EngineError."""
+    try:
+        _perform(step, place)
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+@singledispatch
+def _perform(step: Step, place: Workplace) -> None:
+    raise TypeError(f"{type(step).__name__} at {place.description}")
+
+
+@_perform.register
+def _(step: AttachInputs, place: Workplace) -> None:
+    for item in step.inputs:
+        place.catalog.attach(place.session, item)
+
+
+@_perform.register
+def _(step: RunHook, place: Workplace) -> None:
+    run_statement(place.session, step.sql)
+
+
+@_perform.register
+def _(step: CreateTarget, place: Workplace) -> None:
+    created, drift = place.catalog.create_target(place.session, step.layout, step.shape, step.replace)
+    place.response["created"] = created
+    place.warnings += [f"{step.layout.relation.name}: {item}" for item in drift]
+
+
+@_perform.register
+def _(step: RunMerge, place: Workplace) -> None:
+    rows = run_statement(place.session, step.sql)
+    metrics = merge_metrics(place.session, step.target, place.stamp, place.description)
+    response = place.response
+    response["operation"] = "MERGE"
+    response.update({short: metrics.get(name) for short, name in SHORT_NAMES.items()})
+    if rows:
+        counted = rows[0].asDict()
+        for kind in ("inserted", "updated", "deleted"):
+            response[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
+        response["rows_affected"] = counted["num_affected_rows"]
+    response["table_version"] = metrics.pop("version", None)
+    response["metrics"] = metrics
+
+
+@_perform.register
+def _(step: ReplaceTable, place: Workplace) -> None:
+    place.catalog.replace_table(place.session, step.layout, step.sql)
+    place.response["operation"] = "CREATE OR REPLACE TABLE AS SELECT"
+    _count_written(step.layout.relation, place)
+
+
+@_perform.register
+def _(step: DefineView, place: Workplace) -> None:
+    place.catalog.define_view(place.session, step.relation, step.sql, step.definition)
+    place.response["operation"] = "CREATE VIEW"
+
+
+@_perform.register
+def _(step: LoadSeed, place: Workplace) -> None:
+    reader = place.session.read.options(header=True, delimiter=step.delimiter, multiLine=True, escape='"')
+    names = reader.csv(str(step.path)).columns
+    types = {name.lower(): data_type for name, data_type in step.types.items()}
+    if all(name.lower() in types for name in names):
+        schema = ", ".join(f"{quote(name)} {types[name.lower()]}" for name in names)
+        rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
+    else:
+        rows = reader.option("inferSchema", True).csv(str(step.path))
+        casts = [
+            f"cast({quote(name)} as {types[name.lower()]}) as {quote(name)}" if name.lower() in types else quote(name)
+            for name in names
+        ]
+        rows = rows.selectExpr(*casts)
+    view = "__seed__"
+    rows.createOrReplaceTempView(view)
+    place.catalog.replace_table(place.session, step.layout, f"SELECT * FROM {view}")
+    place.response["operation"] = "CREATE OR REPLACE TABLE AS SELECT"
+    _count_written(step.layout.relation, place)
+
+
+@_perform.register
+def _(step: RunTest, place: Workplace) -> None:
+    limit = f" LIMIT {step.limit}" if step.limit is not None else ""
+    query = step.sql.rstrip().rstrip(";")
+    row = run_statement(
+        place.session,
+        f"SELECT {step.failures} AS failures, {step.failures} {step.error_if} AS errs, "
+        f"{step.failures} {step.warn_if} AS warns FROM (\n{query}\n{limit})",
+    )[0]
+    verdict: Literal["pass", "warn", "fail"] = (
+        "fail" if row["errs"] and step.severity == "error" else "warn" if row["warns"] else "pass"
+    )
+    place.tested = Tested(int(row["failures"] or 0), verdict)
+
+
+def _count_written(table: Relation, place: Workplace) -> None:
+    commit = stamped_commit(place.session, table, place.stamp)
+    if commit is not None:
+        metrics = commit["operationMetrics"]
+        place.response["rows_affected"] = int(metrics["numOutputRows"]) if "numOutputRows" in metrics else None
+        place.response["table_version"] = commit["version"]

@@ -1,0 +1,261 @@
+"""Tables and views of the session's catalog: attached, created, replaced, and compared with what is declared.
+
+The embedded default keeps its catalog in memory: tables are folders of the warehouse that each process attaches by
+location, and the query of a view is kept in a file beside them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from functools import singledispatchmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine import ddl
+from merge_runner.engine.failures import EngineError
+from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.errors import did_you_mean
+from merge_runner.plan.steps import Column, FileInput, Input, Layout, TableInput, ViewInput
+from merge_runner.relation import Relation, quote, string_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+_FINGERPRINT = "merge_runner.fingerprint"
+_TEXT_FORMATS = ("csv", "json", "xml")
+"""Formats whose columns have no types of their own, so that the declared ones are used to read them."""
+
+
+class Catalog:
+    """What this process has attached and created in the catalog that its sessions share. Safe for many threads."""
+
+    def __init__(self) -> None:
+        self._attached: set[str] = set()
+        self._locks: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    def attach(self, session: SparkSession, item: Input) -> None:
+        """Makes an input known to the catalog, once in the life of the process.
+
+        Raises EngineError `missing-input` where the model that makes it has never been built.
+        """
+        self._once(item.relation.name, lambda: self._attach(item, session))
+
+    @singledispatchmethod
+    def _attach(self, item: Input, session: SparkSession) -> None:
+        raise TypeError(item)
+
+    @_attach.register(TableInput)
+    def _(self, item: TableInput, session: SparkSession) -> None:
+        if item.location is None or session.catalog.tableExists(str(item.relation)):
+            return
+        if not table_folder(item.location):
+            raise EngineError(
+                "missing-input", f"{item.relation.name} has not been built yet", hint="build its model first"
+            )
+        self.ensure_schema(session, item.relation)
+        run_statement(
+            session,
+            f"CREATE TABLE IF NOT EXISTS {item.relation} USING {item.format} "
+            f"LOCATION {string_literal(str(item.location))}",
+        )
+
+    @_attach.register(ViewInput)
+    def _(self, item: ViewInput, session: SparkSession) -> None:
+        if item.definition is None or session.catalog.tableExists(str(item.relation)):
+            return
+        if not item.definition.exists():
+            raise EngineError(
+                "missing-input", f"{item.relation.name} has not been built yet", hint="build its model first"
+            )
+        self.ensure_schema(session, item.relation)
+        query = item.definition.read_text(encoding="utf-8")
+        run_statement(session, f"CREATE OR REPLACE VIEW {item.relation} AS\n{query}")
+
+    @_attach.register(FileInput)
+    def _(self, item: FileInput, session: SparkSession) -> None:
+        fingerprint = hashlib.sha256(repr(item).encode()).hexdigest()[:16]
+        if session.catalog.tableExists(str(item.relation)):
+            rows = run_statement(session, f"SHOW TBLPROPERTIES {item.relation}")
+            known = {row["key"]: row["value"] for row in rows}.get(_FINGERPRINT)
+            if known == fingerprint:
+                return
+            if known is None:
+                raise EngineError(
+                    "source-exists",
+                    f"{item.relation.name} is a table of the catalog that no `path` made",
+                    hint="leave `path` out of the source, or give the source another `schema`",
+                )
+            run_statement(session, f"DROP TABLE {item.relation}")  # external: the files stay
+        self.ensure_schema(session, item.relation)
+        columns = _file_columns(session, item)
+        options = dict(item.options)
+        if columns and item.format == "csv" and str(options.get("header", "false")).lower() == "true":
+            # A file whose header differs is an error then, and not a column under another's name.
+            options.setdefault("enforceSchema", "false")
+        run_statement(
+            session,
+            f"CREATE TABLE IF NOT EXISTS {item.relation} {ddl.column_list(columns) if columns else ''} "
+            f"USING {item.format} OPTIONS {ddl.options(options | {'path': item.path})} "
+            f"TBLPROPERTIES {ddl.options({_FINGERPRINT: fingerprint})}",
+        )
+
+    def ensure_schema(self, session: SparkSession, relation: Relation) -> None:
+        """Creates the schema of a relation where it is missing."""
+        if relation.schema is None:
+            return
+        namespace = Relation(relation.schema, relation.catalog)
+        self._once(
+            f"schema {namespace.name}", lambda: run_statement(session, f"CREATE SCHEMA IF NOT EXISTS {namespace}")
+        )
+
+    def create_target(
+        self, session: SparkSession, layout: Layout, shape: str | None, replace: bool
+    ) -> tuple[bool, list[str]]:
+        """Creates the table of a layout, or adopts the one that is there.
+
+        Returns whether it was created, and in words what the real table has otherwise than declared.
+        """
+        self.ensure_schema(session, layout.relation)
+        exists = self._adopt(session, layout)
+        if exists and not replace:
+            return False, drift(session, layout)
+        columns = _typed_columns(session, layout, shape)
+        run_statement(session, ddl.create_table(layout, columns, replace=replace and exists))
+        for name, expression in layout.checks.items():
+            run_statement(session, f"ALTER TABLE {layout.relation} ADD CONSTRAINT {quote(name)} CHECK ({expression})")
+        self._mark(layout.relation)
+        return True, []
+
+    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> None:
+        """The table of a layout from a query, in one commit."""
+        self.ensure_schema(session, layout.relation)
+        self._adopt(session, layout)
+        run_statement(session, ddl.replace_table_as(layout, query))
+        self._mark(layout.relation)
+
+    def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Path | None) -> None:
+        """A view; in the embedded warehouse its query is kept in the file `definition`."""
+        self.ensure_schema(session, relation)
+        run_statement(session, f"CREATE OR REPLACE VIEW {relation} AS\n{query}")
+        if definition is not None:
+            write_atomic(definition, query)
+        self._mark(relation)
+
+    def _adopt(self, session: SparkSession, layout: Layout) -> bool:
+        if session.catalog.tableExists(str(layout.relation)):
+            return True
+        if layout.location is None or not table_folder(layout.location):
+            return False
+        self._once(
+            layout.relation.name,
+            lambda: self._attach(TableInput(layout.relation, layout.format, layout.location), session),
+        )
+        return True
+
+    def _mark(self, relation: Relation) -> None:
+        with self._guard:
+            self._attached.add(relation.name)
+
+    def _once(self, name: str, work: Callable[[], object]) -> None:
+        with self._guard:
+            lock = self._locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self._attached:
+                work()
+                with self._guard:
+                    self._attached.add(name)
+
+
+def table_folder(location: Path) -> bool:
+    """Whether a Delta or Iceberg table stands in the folder."""
+    return (location / "_delta_log").is_dir() or (location / "metadata").is_dir()
+
+
+def drift(session: SparkSession, layout: Layout) -> list[str]:
+    """In words, where the real table differs from the layout that the project declares; empty when it does not."""
+    detail = run_statement(session, f"DESCRIBE DETAIL {layout.relation}")[0] if layout.format == "delta" else None
+    found = _column_drift(session.table(str(layout.relation)).schema, layout)
+    if detail is None:
+        return found
+    for what, declared, real in (
+        ("partitioned by", layout.partition_by, detail["partitionColumns"]),
+        ("clustered by", layout.cluster_by, detail["clusteringColumns"]),
+    ):
+        if [name.lower() for name in declared] != [name.lower() for name in real]:
+            found.append(f"{what} ({', '.join(real)}), declared ({', '.join(declared)})")
+    for key, value in layout.properties.items():
+        real = detail["properties"].get(key)
+        if real is None or real.lower() != value.lower():
+            found.append(f"property {key} is {real!r}, declared {value!r}")
+    return found
+
+
+def _column_drift(schema: StructType, layout: Layout) -> list[str]:
+    if not layout.columns:
+        return []
+    from pyspark.sql.types import _parse_datatype_string as parse  # the only reader of types that PySpark offers
+
+    real = {field.name.lower(): field for field in schema.fields}
+    found = []
+    for column in layout.columns:
+        field = real.pop(column.name.lower(), None)
+        if field is None:
+            found.append(f"column {column.name} is missing")
+        elif column.data_type is not None:
+            declared = parse(column.data_type).simpleString()
+            if declared != field.dataType.simpleString():
+                found.append(f"column {column.name} is {field.dataType.simpleString()}, declared {declared}")
+    if all(column.data_type for column in layout.columns):
+        found += [f"column {field.name} is not declared" for field in real.values()]
+    return found
+
+
+def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:
+    """The declared columns; where types are missing, those of the analysed `shape`, the declared ones laid over them."""
+    if layout.columns and all(column.data_type for column in layout.columns):
+        return list(layout.columns)
+    if shape is None:
+        raise EngineError(
+            "no-columns",
+            f"{layout.relation.name} does not exist, and its columns are not known",
+            hint="declare columns with data_type in YAML: the MERGE inserts nothing from which they could be derived",
+        )
+    declared = {column.name.lower(): column for column in layout.columns}
+    columns = []
+    for field in analyse(session, shape).fields:
+        own = declared.pop(field.name.lower(), None) or Column(field.name)
+        data_type = own.data_type or field.dataType.simpleString()
+        columns.append(Column(own.name, data_type, own.nullable, own.comment, own.generated))
+    if declared:
+        name = next(iter(declared.values())).name
+        raise EngineError(
+            "unknown-column",
+            f"column {name} is declared without a data_type, and the source has no such column",
+            hint=did_you_mean(name, [column.name for column in columns]),
+        )
+    return columns
+
+
+def _file_columns(session: SparkSession, item: FileInput) -> list[Column]:
+    """Columns to read files with, in the order of the files; empty: the format's own reader says what there is."""
+    if item.format not in _TEXT_FORMATS or not any(data_type for _, data_type in item.columns):
+        return []
+    declared = dict(item.columns)
+    header = str(item.options.get("header", "false")).lower() == "true"
+    if item.format != "csv" or (not header and all(declared.values())):
+        return [Column(name, data_type or "string") for name, data_type in item.columns]
+    real = session.read.format("csv").options(**dict(item.options)).load(item.path).columns
+    by_name = {name.lower(): data_type for name, data_type in item.columns}
+    missing = [name for name in declared if name.lower() not in {column.lower() for column in real}]
+    if missing:
+        raise EngineError(
+            "unknown-column",
+            f"source {item.relation.name} declares column {missing[0]}, which {item.path} does not have",
+            hint=did_you_mean(missing[0], real),
+        )
+    return [Column(name, by_name.get(name.lower()) or "string") for name in real]

@@ -1,0 +1,1 @@
+"""The DAG: building it, levels, and the selection syntax."""

@@ -1,0 +1,328 @@
+"""Makes the graph of a project: what every file refers to, resolved to nodes, with relations and config."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
+from merge_runner.graph.cycles import cycle_path, find_cycle
+from merge_runner.graph.graph import Graph, Macro, Node
+from merge_runner.graph.naming import Naming
+from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, unit_test_node
+from merge_runner.merge.find import holds_merge
+from merge_runner.project.config import ModelConfig, resolve
+from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile, SourceEntry
+from merge_runner.relation import Relation
+from merge_runner.template.context import Context
+from merge_runner.text import Place, SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.template.captured import Captured
+    from merge_runner.template.templates import Templates
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What an invocation adds to the files: the environment, and whether targets are rebuilt."""
+
+    env: Mapping[str, str]
+    full_refresh: bool = False
+
+
+def build_graph(files: ProjectFiles, templates: Templates, invocation: Invocation) -> Graph:
+    """The DAG of all enabled nodes.
+
+    Raises ProblemsError with everything that is wrong: config, Jinja that cannot be read, refs and sources that do not
+    exist or are disabled, a cycle (as a path).
+    """
+    return _Builder(files, templates, invocation).build()
+
+
+def target_values(files: ProjectFiles) -> dict[str, Any]:
+    """What Jinja sees as `target`: no conf and no catalog, which may hold secrets."""
+    profile = files.profile
+    return {
+        "name": profile.target,
+        "profile_name": profile.name,
+        "schema": profile.schema,
+        "type": "spark",
+        "threads": profile.threads,
+        "platform": profile.platform,
+    }
+
+
+class _Builder:
+    def __init__(self, files: ProjectFiles, templates: Templates, invocation: Invocation) -> None:
+        self.files = files
+        self.templates = templates
+        self.invocation = invocation
+        self.project = files.settings.name
+        self.target = target_values(files)
+        self.naming = Naming(files.profile, templates)
+        self.problems = Problems()
+        self.nodes: dict[str, Node] = {}
+        self.disabled: list[Node] = []
+        self.refs: dict[str, str] = {}
+        """Names that `ref` knows, and their node ids."""
+
+    def build(self) -> Graph:
+        captured = self._capture({name: model.source for name, model in self.files.models.items()})
+        configs = self._configs(captured)
+        tests = self._capture({source.path: source for source in self.files.singular_tests})
+        self._name_refs(configs)
+        for key, entry in self.files.sources.items():
+            self._add(self._source(key, entry))
+        for name, seed in self.files.seeds.items():
+            self._add(self._seed(name, seed, configs[name]), configs[name].enabled)
+        for name, model in self.files.models.items():
+            if name in captured:
+                self._add(self._model(name, model, captured[name], configs[name]), configs[name].enabled)
+        self._add_tests(tests)
+        self.problems.check()
+        return Graph(self.project, self.nodes, self._dag(), self._macros(), tuple(self.disabled))
+
+    def _add(self, node: Node | None, enabled: bool = True) -> None:
+        if node is None:
+            return
+        if enabled:
+            self.nodes[node.unique_id] = node
+        else:
+            self.disabled.append(node)
+
+    def _context(self, name: str) -> Context:
+        """Names are placeholders: what a file refers to is read before any relation is known."""
+        return Context(
+            model_name=name,
+            this=Relation(name),
+            resolve_ref=Relation,
+            resolve_source=lambda source, table: Relation(table, source),
+            vars=self.files.vars,
+            env=self.invocation.env,
+            target=self.target,
+            full_refresh=self.invocation.full_refresh,
+        )
+
+    def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:
+        found = {}
+        for name, source in sources.items():
+            with self.problems.collecting():
+                found[name] = self.templates.capture(source, self._context(name))
+        return found
+
+    def _configs(self, captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
+        found = {}
+        for name, model in self.files.models.items():
+            own = [captured[name].config] if name in captured else []
+            found[name] = resolve([*model.layers, *own], self.problems, f"model {name}")
+        for name, seed in self.files.seeds.items():
+            found[name] = resolve(seed.layers, self.problems, f"seed {name}")
+        return found
+
+    def _name_refs(self, configs: Mapping[str, ModelConfig]) -> None:
+        for kind, names in (("model", self.files.models), ("seed", self.files.seeds)):
+            for name in names:
+                if configs[name].enabled:
+                    self.refs[name] = f"{kind}.{self.project}.{name}"
+
+    def _source(self, key: tuple[str, str], entry: SourceEntry) -> Node:
+        source, table = key
+        declared = entry.table
+        relation = Relation(declared.identifier or table, declared.schema or source, declared.catalog)
+        return Node(
+            unique_id=f"source.{self.project}.{source}.{table}",
+            name=table,
+            resource_type="source",
+            path=entry.place.path,
+            fqn=(self.project, source, table),
+            place=entry.place,
+            relation=relation,
+            config={"enabled": True, "format": declared.format, "tags": list(entry.tags)},
+            tags=entry.tags,
+            checksum=_checksum(repr(declared)),
+            description=declared.description or "",
+            columns=_columns(declared.columns),
+            meta=entry.meta,
+            files=(declared.path,) if declared.path else (),
+            source_name=source,
+        )
+
+    def _seed(self, name: str, seed: SeedFile, config: ModelConfig) -> Node:
+        return Node(
+            unique_id=f"seed.{self.project}.{name}",
+            name=name,
+            resource_type="seed",
+            path=seed.place.path,
+            fqn=(self.project, *seed.folder, name),
+            place=seed.place,
+            relation=self._relation(name, config, seed.place),
+            config=config.as_json() | {"materialized": "seed"},
+            tags=config.tags,
+            checksum=hashlib.sha256(seed.path.read_bytes()).hexdigest(),
+            description=(seed.properties.description or "") if seed.properties else "",
+            columns=_columns(seed.properties.columns if seed.properties else ()),
+            meta=config.meta,
+            patch_path=seed.properties_place.path if seed.properties_place else None,
+        )
+
+    def _model(self, name: str, model: ModelFile, captured: Captured, config: ModelConfig) -> Node:
+        values = config.as_json()
+        if config.materialized is None:
+            values["materialized"] = "merge" if self._holds_merge(model, captured) else "view"
+        properties = model.properties
+        return Node(
+            unique_id=f"model.{self.project}.{name}",
+            name=name,
+            resource_type="model",
+            path=model.source.path,
+            fqn=(self.project, *model.folder, name),
+            place=Place(model.source.path, 1, 1),
+            relation=self._relation(name, config, Place(model.source.path, 1, 1)),
+            config=values,
+            tags=config.tags,
+            depends_on=self._parents(captured),
+            checksum=_checksum(model.source.text),
+            description=(properties.description or "") if properties else "",
+            columns=_columns(properties.columns if properties else ()),
+            meta=config.meta,
+            raw_code=model.source.text,
+            macros=self._called(captured),
+            patch_path=model.properties_place.path if model.properties_place else None,
+            unrendered_config=dict(captured.config.values),
+        )
+
+    def _holds_merge(self, model: ModelFile, captured: Captured) -> bool:
+        if holds_merge(model.source.text):
+            return True
+        if not captured.macros:
+            return False
+        # A macro may have written the MERGE.
+        with self.problems.collecting():
+            return holds_merge(self.templates.render(model.source, self._context(model.name)).text)
+        return False
+
+    def _relation(self, name: str, config: ModelConfig, place: Place) -> Relation | None:
+        try:
+            return self.naming.relation(name, config, self._context(name))
+        except ProblemsError as error:
+            for problem in error.problems:
+                self.problems.add(problem.code, problem.message, problem.place or place, problem.hint)
+            return None
+
+    def _parents(self, captured: Captured) -> tuple[str, ...]:
+        """Ids of what a file refers to, in its order, each once; what does not exist is a problem."""
+        found: dict[str, None] = {}
+        for ref in captured.refs:
+            if ref.name in self.refs:
+                found[self.refs[ref.name]] = None
+            else:
+                self._unknown_ref(ref.name, ref.place)
+        for source in captured.sources:
+            if (source.source, source.table) in self.files.sources:
+                found[f"source.{self.project}.{source.source}.{source.table}"] = None
+            else:
+                self._unknown_source(source.source, source.table, source.place)
+        return tuple(found)
+
+    def _unknown_ref(self, name: str, place: Place) -> None:
+        if name in self.files.models or name in self.files.seeds:
+            hint = "enable it, or take the ref away"
+            self.problems.add("disabled-ref", f'ref("{name}") is a disabled model', place, hint)
+        else:
+            hint = did_you_mean(name, self.refs)
+            self.problems.add("unknown-ref", f'there is no model or seed "{name}"', place, hint)
+
+    def _unknown_source(self, source: str, table: str, place: Place) -> None:
+        known = [f"{one}.{other}" for one, other in self.files.sources]
+        hint = did_you_mean(f"{source}.{table}", known)
+        self.problems.add("unknown-source", f'there is no source table "{source}.{table}"', place, hint)
+
+    def _called(self, captured: Captured) -> tuple[str, ...]:
+        return tuple(f"macro.{self.project}.{name}" for name in sorted(captured.macros))
+
+    def _add_tests(self, singular: Mapping[str, Captured]) -> None:
+        for source in self.files.singular_tests:
+            if source.path in singular:
+                captured = singular[source.path]
+                node = singular_test_node(
+                    self.project, source, captured, self._parents(captured), self._called(captured), self.problems
+                )
+                self._add(node, node.config["enabled"])
+        for entry in self.files.data_tests:
+            owner = self._owner(entry.on)
+            if owner is not None:
+                attached = generic_test_node(self.project, entry, self.nodes[owner], self._resolve, self.problems)
+                self._add(attached, entry.test.enabled)
+        for unit in self.files.unit_tests:
+            model = self.refs.get(unit.test.model)
+            if model is not None and model in self.nodes:
+                self._add(unit_test_node(self.project, unit, model), unit.test.config.enabled)
+
+    def _owner(self, on: tuple[str, ...]) -> str | None:
+        """The node that a data test is attached to; None where it is disabled or itself a problem."""
+        unique_id = self.refs.get(on[0]) if len(on) == 1 else f"source.{self.project}.{on[0]}.{on[1]}"
+        return unique_id if unique_id in self.nodes else None
+
+    def _resolve(self, kind: str, names: tuple[str, ...], place: Place) -> str | None:
+        """The id of `ref('…')` or `source('…', '…')` in a test's arguments; None (and a problem) where there is none."""
+        if kind == "ref":
+            if names[-1] in self.refs:
+                return self.refs[names[-1]]
+            self._unknown_ref(names[-1], place)
+        elif (names[0], names[-1]) in self.files.sources:
+            return f"source.{self.project}.{names[0]}.{names[-1]}"
+        else:
+            self._unknown_source(names[0], names[-1], place)
+        return None
+
+    def _dag(self) -> Any:
+        import networkx as nx
+
+        dag: nx.DiGraph[str] = nx.DiGraph()
+        dag.add_nodes_from(self.nodes)
+        dag.add_edges_from(
+            (parent, node.unique_id)
+            for node in self.nodes.values()
+            for parent in node.depends_on
+            if parent in self.nodes
+        )
+        if not nx.is_directed_acyclic_graph(dag):
+            cycle = find_cycle(dag.edges)
+            if cycle is not None:
+                names = [self.nodes[unique_id].name for unique_id in cycle]
+                first = self.nodes[cycle[0]]
+                problem = Problem(
+                    "cycle",
+                    f"models depend on each other in a circle: {cycle_path(names)}",
+                    first.place,
+                    "break the circle: one of these refs has to go",
+                )
+                raise ProblemsError([problem])
+        return dag
+
+    def _macros(self) -> dict[str, Macro]:
+        found = {}
+        for macro in self.templates.macros():
+            unique_id = f"macro.{self.project}.{macro.name}"
+            found[unique_id] = Macro(unique_id, macro.name, macro.place.path, macro.text)
+        return found
+
+
+def _columns(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    return {
+        column.name: {
+            "name": column.name,
+            "description": column.description or "",
+            "data_type": column.data_type,
+            "constraints": [asdict(constraint) for constraint in column.constraints],
+            "meta": dict(column.meta),
+            "tags": list(column.tags),
+        }
+        for column in columns
+    }
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,282 @@
+"""The graph as dbt's manifest.json, version 12, so that tools made for dbt read it.
+
+Key names and shapes follow the schema that dbt publishes (schemas.getdbt.com/dbt/manifest/v12.json). That schema allows
+no other keys, and strict readers refuse them, so everything of our own stands in `config`, which is open, or in
+`metadata.env`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from math import isfinite
+from typing import Any
+
+from merge_runner.graph.graph import Graph, Macro, Node
+from merge_runner.relation import Relation
+
+SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+
+DBT_VERSION = "1.10.0"
+"""The dbt release with this shape of manifest, by which readers choose their parser; our own version is in env."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Who made a manifest, and when (times with a zone). `version` is merge-runner's own."""
+
+    generated_at: datetime
+    invocation_id: str
+    version: str
+    invocation_started_at: datetime | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    adapter_type: str = "spark"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The rendered SQL of a node, and the file it was written to, relative to the project; None: to no file."""
+
+    code: str
+    path: str | None = None
+
+
+def manifest(
+    graph: Graph,
+    metadata: Metadata,
+    *,
+    compiled: Mapping[str, Compiled] | None = None,
+    selectors: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The manifest as plain JSON values. `compiled` is by node id, `selectors` are named selections by name."""
+    compiled = compiled or {}
+    entries = {unique_id: entry(graph, graph.nodes[unique_id], compiled.get(unique_id)) for unique_id in graph.nodes}
+    disabled: dict[str, list[dict[str, Any]]] = {}
+    for node in graph.disabled:
+        disabled.setdefault(node.unique_id, []).append(entry(graph, node))
+
+    def of(*types: str) -> dict[str, Any]:
+        return {key: value for key, value in entries.items() if value["resource_type"] in types}
+
+    return {
+        "metadata": _metadata(graph, metadata),
+        "nodes": of("model", "seed", "test"),
+        "sources": of("source"),
+        "macros": {unique_id: _macro(graph, macro) for unique_id, macro in graph.macros.items()},
+        "docs": {},
+        "exposures": {},
+        "metrics": {},
+        "groups": {},
+        "selectors": {name: {"name": name, "definition": text} for name, text in (selectors or {}).items()},
+        "disabled": disabled,
+        "parent_map": {unique_id: list(node.depends_on) for unique_id, node in graph.nodes.items()},
+        "child_map": {unique_id: sorted(graph.dag.successors(unique_id)) for unique_id in graph.nodes},
+        "group_map": {},
+        "saved_queries": {},
+        "semantic_models": {},
+        "unit_tests": of("unit_test"),
+        "functions": {},
+    }
+
+
+def entry(graph: Graph, node: Node, compiled: Compiled | None = None) -> dict[str, Any]:
+    """What the manifest says of one node, as plain JSON values."""
+    if node.resource_type == "source":
+        values = _source(graph, node)
+    elif node.resource_type == "unit_test":
+        values = _unit_test(graph, node)
+    else:
+        values = _node(graph, node, compiled)
+    return {key: plain(value) for key, value in values.items()}
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON can hold it: mappings and sequences as they are, dates in ISO 8601, everything else as text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item) for item in value), key=str)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _metadata(graph: Graph, metadata: Metadata) -> dict[str, Any]:
+    started = metadata.invocation_started_at
+    return {
+        "dbt_schema_version": SCHEMA,
+        "dbt_version": DBT_VERSION,
+        "generated_at": _utc(metadata.generated_at),
+        "invocation_id": metadata.invocation_id,
+        "invocation_started_at": _utc(started) if started else None,
+        "env": {**metadata.env, "MERGE_RUNNER_VERSION": metadata.version},
+        "project_name": graph.project,
+        "adapter_type": metadata.adapter_type,
+    }
+
+
+def _utc(time: datetime) -> str:
+    """A time as dbt writes it: to the microsecond, with Z."""
+    return time.astimezone(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _identity(graph: Graph, node: Node) -> dict[str, Any]:
+    return {
+        "unique_id": node.unique_id,
+        "name": node.name,
+        "resource_type": node.resource_type,
+        "package_name": graph.project,
+        "path": _path(node),
+        "original_file_path": node.path,
+        "fqn": node.fqn,
+    }
+
+
+def _path(node: Node) -> str:
+    """The path inside the model, seed or test path; a generic test has no file, and dbt gives it one by its name."""
+    if node.resource_type in ("source", "unit_test"):
+        return node.path
+    if node.test_type == "generic":
+        return f"{node.name}.sql"
+    return "/".join((*node.fqn[1:-1], node.path.rpartition("/")[2]))
+
+
+def _properties(graph: Graph, node: Node) -> dict[str, Any]:
+    return {
+        "description": node.description,
+        "columns": {name: _column(name, column) for name, column in node.columns.items()},
+        "meta": node.meta,
+        "tags": node.tags,
+        "patch_path": f"{graph.project}://{node.patch_path}" if node.patch_path else None,
+        "unrendered_config": node.unrendered_config,
+    }
+
+
+def _column(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        "name": name,
+        "description": "",
+        "data_type": None,
+        "constraints": [],
+        "meta": {},
+        "tags": [],
+    }
+    return {key: column.get(key) or default for key, default in empty.items()}
+
+
+def _config(node: Node) -> dict[str, Any]:
+    # The schema has no null for most keys: what is not set is left out.
+    values = {key: value for key, value in node.config.items() if value is not None}
+    return {"enabled": True, "tags": node.tags, "meta": node.meta, **values}
+
+
+def _names(relation: Relation | None) -> dict[str, Any]:
+    """Where the table is. dbt's database is Spark's catalog, null for the catalog of the session."""
+    return {
+        "database": relation.catalog if relation else None,
+        "schema": (relation.schema if relation else None) or "",
+    }
+
+
+def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]:
+    # An ephemeral model and a test have no table of their own, whatever their relation says.
+    stored = node.relation if node.relation is not None and node.relation.sql is None else None
+    values = {
+        **_identity(graph, node),
+        **_names(node.relation),
+        **_properties(graph, node),
+        "alias": node.relation.identifier if node.relation else node.name,
+        "relation_name": str(stored) if stored else None,
+        "config": _config(node),
+        "checksum": {"name": "sha256", "checksum": node.checksum},
+        "depends_on": {"nodes": node.depends_on, "macros": node.macros},
+        "raw_code": node.raw_code,
+        "docs": {"show": True, "node_color": None},
+        "build_path": None,
+    }
+    if node.resource_type == "seed":
+        values["depends_on"] = {"macros": node.macros}
+        return values
+    parents = [graph.nodes[parent] for parent in node.depends_on if parent in graph.nodes]
+    values |= {
+        "language": "sql",
+        "refs": [{"name": p.name, "package": None, "version": None} for p in parents if p.resource_type != "source"],
+        "sources": [[p.source_name, p.name] for p in parents if p.resource_type == "source"],
+        "metrics": [],
+        "compiled": compiled is not None,
+        "compiled_code": compiled.code if compiled else None,
+        "compiled_path": compiled.path if compiled else None,
+        "extra_ctes_injected": compiled is not None,
+        "extra_ctes": [],
+        "contract": {"enforced": False, "alias_types": True, "checksum": None},
+    }
+    if node.generic_test:
+        values |= {
+            "column_name": node.generic_test.column,
+            "attached_node": node.generic_test.attached_node,
+            "file_key_name": None,
+            "test_metadata": {"name": node.generic_test.name, "kwargs": node.generic_test.kwargs, "namespace": None},
+        }
+    return values
+
+
+def _source(graph: Graph, node: Node) -> dict[str, Any]:
+    relation = node.relation
+    location = node.files[0] if node.files else None
+    return {
+        **_identity(graph, node),
+        **_names(relation),
+        **_properties(graph, node),
+        "source_name": node.source_name,
+        "source_description": "",
+        "source_meta": {},
+        "loader": "",
+        "identifier": relation.identifier if relation else node.name,
+        "relation_name": str(relation) if relation else None,
+        "external": {"location": location, "file_format": node.config.get("format")} if location else None,
+        "quoting": {"database": None, "schema": None, "identifier": None, "column": None},
+        "config": _config(node),
+    }
+
+
+def _unit_test(graph: Graph, node: Node) -> dict[str, Any]:
+    case = node.unit_test
+    return {
+        **_identity(graph, node),
+        "model": case.model if case else "",
+        "given": [_fixture(given) for given in case.given] if case else [],
+        "expect": _fixture(case.expect) if case else {},
+        "description": node.description,
+        "depends_on": {"nodes": node.depends_on, "macros": node.macros},
+        "config": _config(node),
+        "checksum": node.checksum,
+        "schema": (node.relation.schema if node.relation else None) or "",
+    }
+
+
+def _fixture(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Only what dbt's shape has room for; the changes that a MERGE is expected to make are not."""
+    return {key: rows[key] for key in ("input", "rows", "format", "fixture") if key in rows}
+
+
+def _macro(graph: Graph, macro: Macro) -> dict[str, Any]:
+    return {
+        "unique_id": macro.unique_id,
+        "name": macro.name,
+        "resource_type": "macro",
+        "package_name": graph.project,
+        "path": macro.path,
+        "original_file_path": macro.path,
+        "macro_sql": macro.sql,
+        "depends_on": {"macros": list(macro.macros)},
+        "description": macro.description,
+        "meta": {},
+        "docs": {"show": True, "node_color": None},
+        "patch_path": None,
+        "arguments": [],
+    }

@@ -1,0 +1,76 @@
+"""Methods that go by what has changed and how it went: state, result, git.
+
+That nothing has changed, or that nothing failed, is an ordinary answer, so none of them warns of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from merge_runner.errors import Problem
+from merge_runner.graph.criterion import Criterion
+from merge_runner.graph.methods.lookup import Lookup, one_of
+from merge_runner.graph.methods.paths import holds_path
+from merge_runner.graph.state import Change, macros_affected
+
+
+def by_state(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """Nodes by how they differ from the earlier manifest."""
+    wanted = one_of(criterion, _STATES)
+    return {unique_id for unique_id, found in lookup.changes.items() if _STATES[wanted](found)}
+
+
+_STATES: dict[str, Callable[[frozenset[Change]], bool]] = {
+    "new": lambda found: "new" in found,
+    "old": lambda found: "new" not in found,
+    "modified": bool,
+    "unmodified": lambda found: not found,
+    "modified.body": lambda found: bool(found & {"new", "body"}),
+    "modified.configs": lambda found: bool(found & {"new", "configs"}),
+    "modified.relation": lambda found: bool(found & {"new", "relation"}),
+    "modified.contract": lambda found: bool(found & {"new", "contract"}),
+    "modified.macros": lambda found: "macros" in found,
+}
+
+_STATUSES = ("success", "error", "fail", "warn", "skipped", "pass", "no-op")
+
+
+def by_result(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """Nodes by their status in the earlier run."""
+    wanted = one_of(criterion, _STATUSES)
+    return lookup.ids(lambda node: lookup.results.get(node.unique_id) == wanted)
+
+
+def by_git(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """Nodes whose files, macros or project files have changed since a commit."""
+    graph, files = lookup.graph, lookup.changed_files(criterion.value)
+    if not files.isdisjoint(lookup.context.project_files):
+        return set(graph.nodes)
+    macros = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path in files))
+    paths = [PurePosixPath(file) for file in files]
+    _warn_of_deleted_properties(lookup, criterion, files)
+    return lookup.ids(
+        lambda node: (
+            node.path in files
+            or node.patch_path in files
+            or any(holds_path(PurePosixPath(part), path) for part in node.files for path in paths)
+            or not macros.isdisjoint(node.macros)
+        )
+    )
+
+
+def _warn_of_deleted_properties(lookup: Lookup, criterion: Criterion, files: frozenset[str]) -> None:
+    """A YAML file that is gone no longer says which nodes it described."""
+    top_folders = {node.path.partition("/")[0] for node in lookup.graph.nodes.values()}
+    gone = [
+        file
+        for file in sorted(files)
+        if file.endswith((".yml", ".yaml"))
+        and file.partition("/")[0] in top_folders
+        and not (lookup.context.root / file).exists()
+    ]
+    if gone:
+        message = f'"{criterion.text}" cannot tell which nodes these deleted files described: {", ".join(gone)}'
+        hint = "state:modified with an earlier manifest can"
+        lookup.warnings.append(Problem("deleted-properties", message, hint=hint))

@@ -1,0 +1,96 @@
+"""What the selection methods look into, and how they say that nothing was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from merge_runner.errors import Problem, ProblemsError, did_you_mean, nearest
+from merge_runner.graph.criterion import Criterion
+from merge_runner.graph.git import changed_files
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.state import Change, changes, read_manifest, read_results
+
+
+@dataclass(frozen=True)
+class SelectionContext:
+    """What a selection needs to know besides the graph.
+
+    `state_dir` holds the artifacts of an earlier command (--state), `selectors` are named selections.
+    """
+
+    root: Path
+    state_dir: Path | None = None
+    selectors: Mapping[str, str] = field(default_factory=dict)
+    indirect: Literal["eager", "cautious"] = "eager"
+    """Tests are selected along with any of their parents (eager), or only with all of them (cautious)."""
+    project_files: tuple[str, ...] = ("pyproject.toml", "profiles.yml")
+    """Files relative to `root` that concern every node: when one has changed, `git:` selects them all."""
+
+
+class Lookup:
+    """What methods look into: the graph, and an earlier state and git's answers, each read once, when first needed.
+
+    `warnings` collects what the methods have to say of parts that match nothing.
+    """
+
+    def __init__(self, graph: Graph, context: SelectionContext) -> None:
+        self.graph = graph
+        self.context = context
+        self.warnings: list[Problem] = []
+        self._changed: dict[str, frozenset[str]] = {}
+
+    def ids(self, matches: Callable[[Node], bool]) -> set[str]:
+        """The ids of the nodes for which `matches` holds."""
+        return {unique_id for unique_id, node in self.graph.nodes.items() if matches(node)}
+
+    def expected(self, criterion: Criterion, found: set[str], known: Iterable[str]) -> set[str]:
+        """`found`, with a warning where it is empty; `known` are the values that would have matched something."""
+        if not found:
+            self.warnings.append(unmatched(criterion.text, did_you_mean(criterion.value, set(known))))
+        return found
+
+    @cached_property
+    def changes(self) -> Mapping[str, frozenset[Change]]:
+        """In what each node differs from the earlier manifest."""
+        return changes(self.graph, read_manifest(self._state_dir("state")))
+
+    @cached_property
+    def results(self) -> Mapping[str, str]:
+        """The status of each node in the earlier run."""
+        return read_results(self._state_dir("result"))
+
+    def changed_files(self, ref: str) -> frozenset[str]:
+        """The files under the root that differ from a commit."""
+        if ref not in self._changed:
+            self._changed[ref] = changed_files(self.context.root, ref)
+        return self._changed[ref]
+
+    def _state_dir(self, method: str) -> Path:
+        if self.context.state_dir is None:
+            hint = "give the folder with the artifacts of an earlier command as --state"
+            raise ProblemsError([Problem("no-state", f'"{method}:" has nothing to compare with', hint=hint)])
+        return self.context.state_dir
+
+
+def unmatched(text: str, hint: str | None) -> Problem:
+    """The warning that part of a selection selects nothing."""
+    return Problem("nothing-selected", f'the selection "{text}" does not match any enabled nodes', hint=hint)
+
+
+def bad_value(criterion: Criterion, message: str, hint: str | None) -> ProblemsError:
+    """The error that a criterion is written in a way that its method does not have."""
+    return ProblemsError([Problem("bad-selection", f"{message} (in the selection {criterion.text})", hint=hint)])
+
+
+def one_of(criterion: Criterion, known: Iterable[str]) -> str:
+    """The criterion's value; ProblemsError where it is none of those that the method has."""
+    known = tuple(known)
+    if criterion.value not in known:
+        close = nearest(criterion.value, known)
+        hint = f'did you mean "{close}"?' if close else f"it takes {', '.join(known)}"
+        raise bad_value(criterion, f'the method "{criterion.method}" has no value "{criterion.value}"', hint)
+    return criterion.value

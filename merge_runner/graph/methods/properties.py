@@ -1,0 +1,89 @@
+"""Methods that go by what a node is and has: tag, config, resource_type, test_type, test_name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from merge_runner.graph.criterion import Criterion
+from merge_runner.graph.graph import Node
+from merge_runner.graph.methods.lookup import Lookup, bad_value, one_of
+
+
+def by_tag(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """A tag."""
+    known = {tag for node in lookup.graph.nodes.values() for tag in node.tags}
+    tags = {tag for tag in known if fnmatchcase(tag, criterion.value)}
+    return lookup.expected(criterion, lookup.ids(lambda node: not tags.isdisjoint(node.tags)), known)
+
+
+def by_resource_type(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """model, seed, source, test or unit_test."""
+    wanted = one_of(criterion, ("model", "seed", "source", "test", "unit_test"))
+    return lookup.ids(lambda node: node.resource_type == wanted)
+
+
+def by_test_type(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """generic, singular or unit tests; data: the first two."""
+    types = {"generic": ("generic",), "singular": ("singular",), "unit": ("unit",), "data": ("generic", "singular")}
+    wanted = types[one_of(criterion, types)]
+    return lookup.ids(lambda node: node.test_type in wanted)
+
+
+def by_test_name(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """The name of the generic test that is called, or of a unit test."""
+
+    def name(node: Node) -> str | None:
+        if node.resource_type == "unit_test":
+            return node.name
+        return node.generic_test.name if node.generic_test else None
+
+    names = {unique_id: name(node) for unique_id, node in lookup.graph.nodes.items()}
+    known = {name for name in names.values() if name is not None}
+    wanted = {name for name in known if fnmatchcase(name, criterion.value)}
+    return lookup.expected(criterion, lookup.ids(lambda node: names[node.unique_id] in wanted), known)
+
+
+def by_config(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """A value of config, a member of a list there, or a key of a mapping."""
+    if not criterion.arguments:
+        raise bad_value(criterion, '"config" needs a key', "write config.materialized:merge, config.meta.owner:finance")
+    # dbt takes booleans and severities in any case.
+    wanted = criterion.value.lower() if _in_any_case(criterion) else criterion.value
+    texts: dict[str, list[str]] = {}
+    for unique_id, node in lookup.graph.nodes.items():
+        config = {"enabled": True, "tags": node.tags, "meta": node.meta, **node.config}
+        texts[unique_id] = _as_texts(_at(config, criterion.arguments))
+        if _in_any_case(criterion):
+            texts[unique_id] = [text.lower() for text in texts[unique_id]]
+    found = {unique_id for unique_id, values in texts.items() if any(_is(value, wanted) for value in values)}
+    return lookup.expected(criterion, found, {value for values in texts.values() for value in values})
+
+
+def _in_any_case(criterion: Criterion) -> bool:
+    return criterion.arguments == ("severity",) or criterion.value.lower() in ("true", "false")
+
+
+def _is(value: str, wanted: str) -> bool:
+    return value == wanted or fnmatchcase(value, wanted)
+
+
+def _at(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value under nested keys, None where there is none; a key may hold dots itself, as those of Spark confs do."""
+    if not keys:
+        return value
+    for count in range(len(keys), 0, -1):
+        key = ".".join(keys[:count])
+        if isinstance(value, Mapping) and key in value:
+            return _at(value[key], keys[count:])
+    return None
+
+
+def _as_texts(value: Any) -> list[str]:
+    """A config value as it is written in a selection: each member of a list, each key of a mapping, `true`, `8`."""
+    if value is None:
+        return []
+    if isinstance(value, (Mapping, list, tuple)):
+        return [text for item in value for text in _as_texts(item)]
+    return [str(value).lower() if isinstance(value, bool) else str(value)]

@@ -1,0 +1,51 @@
+"""Names the tables of models and seeds as dbt does, and places them in the embedded warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.project.config import ModelConfig
+from merge_runner.project.profile import Profile
+from merge_runner.relation import Relation
+from merge_runner.template.context import Context
+
+if TYPE_CHECKING:
+    from merge_runner.template.templates import Templates
+
+_MACRO = "generate_schema_name"
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Relations of one target of the profile. `schema` of the profile may hold a catalog: `catalog.schema`."""
+
+    profile: Profile
+    templates: Templates
+
+    def relation(self, name: str, config: ModelConfig, context: Context) -> Relation:
+        """The relation of a model or seed: `<profile schema>_<schema>`, or what the project's macro says.
+
+        The project's macro `generate_schema_name(custom_schema_name, node)` is called as in dbt.
+        """
+        catalog, schema = self._default
+        if self.templates.has_macro(_MACRO):
+            node = {"name": name, "config": config.as_json()}
+            schema = str(self.templates.call_macro(_MACRO, context, config.schema, node)).strip()
+        elif config.schema is not None:
+            schema = f"{schema}_{config.schema}"
+        return Relation(config.alias or name, schema, catalog)
+
+    @property
+    def _default(self) -> tuple[str | None, str]:
+        catalog, _, schema = self.profile.schema.rpartition(".")
+        return catalog or None, schema
+
+
+def table_location(root: Path, profile: Profile, relation: Relation, config: Mapping[str, Any]) -> Path | None:
+    """The folder of a table in the embedded warehouse; None where a catalog keeps it."""
+    if profile.warehouse is None or relation.catalog is not None or config.get("format") == "iceberg":
+        return None
+    return root / profile.warehouse / (relation.schema or "default") / relation.identifier

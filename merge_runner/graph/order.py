@@ -1,0 +1,124 @@
+"""The order in which nodes can run: levels, the DAG of a selection, and who goes first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from math import isfinite
+from statistics import median
+from typing import TYPE_CHECKING
+
+from merge_runner.graph.graph import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def topological(graph: Graph, ids: Iterable[str] | None = None) -> list[str]:
+    """The ids (None: all), parents before children; among nodes that are free at once, by level and then by id."""
+    return [unique_id for level in levels(graph, ids) for unique_id in level]
+
+
+def levels(graph: Graph, ids: Iterable[str] | None = None) -> list[list[str]]:
+    """The ids (None: all) in levels: a node's level is the number of nodes on the longest path that ends in it.
+
+    All nodes of one level are independent; they stand sorted by id. Over a selection, paths lead through unselected
+    nodes, which do not count: a parent never stands on the level of a node that it reaches.
+    """
+    chosen = graph.dag.nodes if ids is None else set(ids)
+    depth: dict[str, int] = {}
+    found: dict[int, list[str]] = {}
+    for node in _parents_first(graph.dag):
+        depth[node] = max((depth[parent] for parent in graph.dag.pred[node]), default=0)
+        if node in chosen:
+            depth[node] += 1
+            found.setdefault(depth[node], []).append(node)
+    return [sorted(found[level]) for level in sorted(found)]
+
+
+def contracted(graph: Graph, ids: Iterable[str]) -> nx.DiGraph[str]:
+    """The DAG over `ids` alone: one selected node reaches another in it exactly if it does so in the graph.
+
+    Edges between selected nodes stay. A path through unselected nodes becomes an edge, unless other edges say the same
+    already: on a large graph the edges of all such paths would be many millions.
+    """
+    import networkx as nx  # loading it takes longer than many a command
+
+    chosen = set(ids)
+    bits = {node: 1 << index for index, node in enumerate(sorted(chosen))}
+    above: dict[str, int] = {}  # the selected ancestors of a selected node, as a set of bits
+    nearest: dict[str, set[str]] = {}  # for an unselected node: the selected ones above it that no other one covers
+    result: nx.DiGraph[str] = nx.DiGraph()
+    result.add_nodes_from(sorted(chosen))
+    for node in _parents_first(graph.dag):
+        direct = [parent for parent in graph.dag.pred[node] if parent in chosen]
+        reached = set(direct).union(*(nearest[parent] for parent in graph.dag.pred[node] if parent not in chosen))
+        covered = 0
+        for parent in reached:
+            covered |= above[parent]
+        needed = {parent for parent in reached if not covered & bits[parent]}
+        if node not in chosen:
+            nearest[node] = needed
+            continue
+        result.add_edges_from((parent, node) for parent in sorted(needed.union(direct)))
+        for parent in needed:
+            covered |= bits[parent]
+        above[node] = covered
+    return result
+
+
+def priorities(
+    dag: nx.DiGraph[str], durations: Mapping[str, float], own: Mapping[str, int]
+) -> dict[str, tuple[int, float, int, str]]:
+    """For each node a key: of those that are ready, the one with the smallest key starts first.
+
+    A higher `own` priority (of config) wins, and pulls the ancestors along, since the node waits for them. Then comes
+    the longest remaining path in seconds by `durations` of earlier runs (a node without one counts as the median of
+    those with one), then the number of nodes on the longest remaining path, then the id.
+    """
+    known = {
+        node: durations[node] for node in dag if isfinite(durations.get(node, -1)) and durations.get(node, -1) >= 0
+    }
+    usual = median(known.values()) if known else 0.0
+    urgency: dict[str, int | None] = {}
+    seconds: dict[str, float] = {}
+    depth: dict[str, int] = {}
+    for node in reversed(_parents_first(dag)):
+        children = dag.succ[node]
+        set_ones = [urgency[child] for child in children] + [own.get(node)]
+        urgency[node] = max((value for value in set_ones if value is not None), default=None)
+        seconds[node] = known.get(node, usual) + max((seconds[child] for child in children), default=0.0)
+        depth[node] = 1 + max((depth[child] for child in children), default=0)
+    return {
+        node: (-_effective(own.get(node), urgency[node]), -seconds[node], -depth[node], node) for node in sorted(dag)
+    }
+
+
+def _effective(own: int | None, urgency: int | None) -> int:
+    """The priority that counts: without one of its own a node has 0, and a low child does not push it below that."""
+    return max(0, urgency or 0) if own is None else urgency or 0
+
+
+def _parents_first(dag: nx.DiGraph[str]) -> list[str]:
+    """All nodes of the DAG, each after its parents."""
+    waiting = {node: len(parents) for node, parents in dag.pred.items()}
+    ready = [node for node, parents in waiting.items() if not parents]
+    for node in ready:  # grows while it is walked
+        for child in dag.succ[node]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+    return ready
+
+
+def relatives(neighbours: Mapping[str, Collection[str]], ids: Iterable[str], steps: float) -> set[str]:
+    """The ids and everything within `steps` edges (`math.inf`: any number) in one direction of the DAG.
+
+    `neighbours` is `dag.pred` for ancestors, `dag.succ` for descendants.
+    """
+    found = set(ids)
+    border = set(found)
+    while border and steps > 0:
+        border = {other for node in border for other in neighbours[node]} - found
+        found |= border
+        steps -= 1
+    return found

@@ -1,0 +1,77 @@
+"""How selected nodes are listed: by name or path, as JSON lines, as levels, as a Graphviz drawing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.manifest import entry
+from merge_runner.graph.order import contracted, levels
+
+Form = Literal["name", "path", "json", "levels", "dot"]
+
+_JSON_KEYS = (
+    "name",
+    "resource_type",
+    "package_name",
+    "original_file_path",
+    "unique_id",
+    "alias",
+    "source_name",
+    "config",
+    "tags",
+    "depends_on",
+)
+"""The keys of `dbt ls --output json`; a node leaves out those that it does not have."""
+
+_SHAPES = {"model": "box", "seed": "folder", "source": "cylinder", "test": "ellipse", "unit_test": "ellipse"}
+
+
+def output(graph: Graph, ids: Sequence[str], form: Form) -> Iterator[str]:
+    """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own."""
+    nodes = [graph.nodes[unique_id] for unique_id in ids]
+    if form == "name":
+        yield from (_name(node) for node in nodes)
+    elif form == "path":
+        yield from (node.path for node in nodes)
+    elif form == "json":
+        yield from (_json(graph, node) for node in nodes)
+    elif form == "levels":
+        yield from _levels(graph, ids)
+    else:
+        yield from _dot(graph, ids)
+
+
+def _name(node: Node) -> str:
+    """As dbt lists it: a table of a source with the source's name, anything else by its own name alone."""
+    return f"{node.source_name}.{node.name}" if node.resource_type == "source" else node.name
+
+
+def _json(graph: Graph, node: Node) -> str:
+    values = entry(graph, node)
+    return json.dumps({key: values[key] for key in _JSON_KEYS if key in values}, ensure_ascii=False)
+
+
+def _levels(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
+    for number, level in enumerate(levels(graph, ids), start=1):
+        yield f"level {number}: {', '.join(_name(graph.nodes[unique_id]) for unique_id in level)}"
+
+
+def _dot(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
+    yield f"digraph {_quoted(graph.project)} {{"
+    yield "  rankdir=LR;"
+    for unique_id in ids:
+        node = graph.nodes[unique_id]
+        label, shape = _quoted(_name(node)), _SHAPES[node.resource_type]
+        yield f"  {_quoted(unique_id)} [label={label}, shape={shape}];"
+    for parent, child in sorted(contracted(graph, ids).edges):
+        yield f"  {_quoted(parent)} -> {_quoted(child)};"
+    yield "}"
+
+
+def _quoted(text: str) -> str:
+    """A string of the DOT language. Labels give a backslash a meaning of its own, so it is doubled too."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,154 @@
+"""The selection syntax of dbt: which nodes `--select`, `--exclude` and `--selector` mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import inf
+
+from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
+from merge_runner.graph.criterion import Criterion, parse_criterion
+from merge_runner.graph.cycles import cycle_path
+from merge_runner.graph.graph import Graph
+from merge_runner.graph.methods.lookup import Lookup, SelectionContext, unmatched
+from merge_runner.graph.methods.search import search
+from merge_runner.graph.order import relatives, topological
+
+__all__ = ["Selection", "SelectionContext", "select"]
+
+_NO_WARNING = frozenset({"state", "result", "git"})
+"""Methods that ask for changes: that there are none is an ordinary answer."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The selected ids, parents before children, and warnings of parts that match nothing."""
+
+    ids: tuple[str, ...]
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a part of a selection selects, and the tests that a cautious selection keeps back for want of a parent."""
+
+    ids: frozenset[str]
+    waiting: frozenset[str] = frozenset()
+
+
+def select(
+    graph: Graph,
+    context: SelectionContext,
+    select: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    selector: str | None = None,
+) -> Selection:
+    """The nodes that `select` or the named `selector` selects (neither: all of them), without those of `exclude`.
+
+    Each string holds criteria: spaces between them unite, commas intersect, and several strings unite. An empty
+    string selects nothing. Tests follow what they test, as `context.indirect` says. ProblemsError for an unknown
+    method, value or selector, for both `select` and `selector`, and where an earlier state or git cannot be read.
+    """
+    if select and selector is not None:
+        hint = "give one of them; --exclude goes with both"
+        raise ProblemsError([Problem("select-and-selector", "--select and --selector exclude each other", hint=hint)])
+    run = _Run(graph, context)
+    if selector is not None:
+        chosen = run.selector(selector, ())
+    elif select:
+        chosen = run.union(select, ())
+    else:
+        chosen = _Found(frozenset(graph.nodes))
+    if exclude:
+        chosen = run.combined((chosen, run.union(exclude, ())), frozenset.difference)
+    run.problems.check()
+    return Selection(tuple(topological(graph, chosen.ids)), tuple(dict.fromkeys(run.lookup.warnings)))
+
+
+class _Run:
+    """One selection under way: reads criteria, looks up what they match, and combines the sets."""
+
+    def __init__(self, graph: Graph, context: SelectionContext) -> None:
+        self.graph = graph
+        self.context = context
+        self.lookup = Lookup(graph, context)
+        self.problems = Problems()
+
+    def union(self, texts: Iterable[str], within: tuple[str, ...]) -> _Found:
+        """All criteria of the strings; `within` are the names of the selectors that they stand in."""
+        texts = list(texts)
+        terms = [term for text in texts for term in text.split()]
+        if not terms:
+            self.lookup.warnings.append(unmatched(" ".join(texts), "an empty selection selects nothing"))
+        return self.combined([self.intersection(term, within) for term in terms], frozenset.union)
+
+    def intersection(self, term: str, within: tuple[str, ...]) -> _Found:
+        texts = term.split(",")
+        if "" in texts:
+            hint = "write a,b for what is in both: no space beside the comma"
+            self.problems.add("bad-selection", f'a comma of "{term}" has nothing on one of its sides', hint=hint)
+            return _Found(frozenset())
+        found: list[_Found] = []
+        criteria: list[Criterion] = []
+        for text in texts:
+            with self.problems.collecting():
+                criteria.append(parse_criterion(text))
+                found.append(self.criterion(criteria[-1], within))
+        result = self.combined(found, frozenset.intersection)
+        if all(part.ids for part in found) and not result.ids and _NO_WARNING.isdisjoint(c.method for c in criteria):
+            self.lookup.warnings.append(unmatched(term, "each part matches something, but no node matches all parts"))
+        return result
+
+    def criterion(self, criterion: Criterion, within: tuple[str, ...]) -> _Found:
+        if criterion.method == "selector":
+            found = self.selector(criterion.value, within)
+            ids = found.ids
+        else:
+            found = _Found(frozenset())
+            ids = frozenset(search(self.lookup, criterion))
+        return self.with_tests(self.related(criterion, ids), found.waiting)
+
+    def related(self, criterion: Criterion, ids: frozenset[str]) -> set[str]:
+        """The ids and what the operators of the criterion add to them."""
+        above, below = self.graph.dag.pred, self.graph.dag.succ
+        if criterion.relatives:
+            return relatives(above, relatives(below, ids, inf), inf)
+        return relatives(above, ids, criterion.parents) | relatives(below, ids, criterion.children)
+
+    def selector(self, name: str, within: tuple[str, ...]) -> _Found:
+        """What a named selection selects; ProblemsError where there is none of that name, or it stands in itself."""
+        known = self.context.selectors
+        if name not in known:
+            message = f'there is no selector "{name}"'
+            raise ProblemsError([Problem("unknown-selector", message, hint=did_you_mean(name, known))])
+        if name in within:
+            cycle = cycle_path(within[within.index(name) :])
+            message = f"a selector selects by itself: {cycle}"
+            raise ProblemsError([Problem("selector-cycle", message, hint="take one of them out of the other")])
+        return self.union([known[name]], (*within, name))
+
+    def with_tests(self, ids: set[str], waiting: frozenset[str]) -> _Found:
+        """The ids with the tests of them that may run: any (eager), or those with all parents among the ids."""
+        nodes = self.graph.nodes
+        tests = {
+            child
+            for unique_id in ids
+            for child in self.graph.dag.succ[unique_id]
+            if child not in ids and nodes[child].resource_type in ("test", "unit_test")
+        }
+        if self.context.indirect == "eager":
+            return _Found(frozenset(ids | tests))
+        return self.completed(_Found(frozenset(ids), waiting | tests))
+
+    def combined(self, parts: Sequence[_Found], operation: Callable[..., frozenset[str]]) -> _Found:
+        """The parts under one set operation; a test is combined as selected and as kept back."""
+        if not parts:
+            return _Found(frozenset())
+        ids = reduce(operation, (part.ids for part in parts))
+        return self.completed(_Found(ids, reduce(operation, (part.ids | part.waiting for part in parts)) - ids))
+
+    def completed(self, found: _Found) -> _Found:
+        """With the tests that were kept back and have all their parents by now."""
+        ready = {test for test in found.waiting if set(self.graph.dag.pred[test]) <= found.ids}
+        return _Found(found.ids | ready, found.waiting - ready - found.ids)

@@ -1,0 +1,145 @@
+"""An earlier state of the project: what its manifest.json and run_results.json say, and what has changed since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import Graph
+from merge_runner.graph.manifest import entry
+
+Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]
+"""A way in which a node differs: `contract` is its declared columns, `location` the folder it lies in."""
+
+# dbt compares neither these: they say where a table is (that is `relation`) or what it is filed under.
+_NOT_COMPARED = frozenset({"schema", "alias", "tags"})
+
+
+def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Change]]:
+    """For each node in what it differs from the previous manifest; an empty set: in nothing, {"new"}: it was not there.
+
+    `previous` is a manifest.json as read_manifest gives it. As in dbt, a schema that comes from the profile makes no
+    difference (state is compared between targets), a change of a macro counts for each node that calls it, directly or
+    through other macros, and a new macro counts as changed.
+    """
+    before = {**previous["nodes"], **previous["sources"], **previous["unit_tests"]}
+    stale = _changed_macros(graph, previous["macros"])
+    gone = previous["macros"].keys() - graph.macros.keys()
+    found: dict[str, frozenset[Change]] = {}
+    for unique_id, node in graph.nodes.items():
+        differing: set[Change] = set()
+        called = set(node.macros)
+        if unique_id not in before:
+            differing.add("new")
+        else:
+            old, new = _compared(before[unique_id]), _compared(entry(graph, node))
+            differing |= {change for change in new if old[change] != new[change]}
+            # A macro that is gone may have overridden a built-in one, so that its callers still render without it.
+            called |= gone.intersection(_mapping(before[unique_id].get("depends_on")).get("macros") or ())
+        if not called.isdisjoint(stale | gone):
+            differing.add("macros")
+        found[unique_id] = frozenset(differing)
+    return found
+
+
+def read_manifest(state_dir: Path) -> dict[str, Any]:
+    """The manifest.json of `state_dir`, at least with mappings `nodes`, `sources`, `unit_tests` and `macros`.
+
+    ProblemsError where it is missing, no manifest, or of a shape that cannot be compared.
+    """
+    path = state_dir / "manifest.json"
+    content = _read(path, "write one with `merge-runner parse`, and keep its target folder for --state")
+    content.setdefault("unit_tests", {})  # manifests of dbt before 1.8 have none
+    for key in ("nodes", "sources", "unit_tests", "macros"):
+        section = content.get(key)
+        if not isinstance(section, dict) or not all(isinstance(value, dict) for value in section.values()):
+            raise _bad(path, f'its "{key}" is not a mapping of mappings')
+    return content
+
+
+def read_results(state_dir: Path) -> dict[str, str]:
+    """The status of each node in the run_results.json of `state_dir`, by id; ProblemsError where it cannot be read."""
+    path = state_dir / "run_results.json"
+    content = _read(path, "it is written by `merge-runner build`, `run` and `test`")
+    results = content.get("results")
+    if not isinstance(results, list):
+        raise _bad(path, 'its "results" is not a list')
+    try:
+        return {str(result["unique_id"]): str(result["status"]) for result in results}
+    except (TypeError, KeyError) as error:
+        raise _bad(path, 'a result has no "unique_id" or no "status"') from error
+
+
+def _read(path: Path, hint: str) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ProblemsError([Problem("no-state", f"there is no {path}", hint=hint)]) from error
+    except OSError as error:
+        raise _bad(path, str(error.strerror or error)) from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested without end
+        raise _bad(path, f"it is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise _bad(path, "it is not a JSON object")
+    return content
+
+
+def _bad(path: Path, reason: str) -> ProblemsError:
+    hint = "the folder given as --state holds the artifacts of an earlier command"
+    return ProblemsError([Problem("bad-state", f"cannot read {path}: {reason}", hint=hint)])
+
+
+def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
+    """The parts of a manifest's entry that are compared, in one form for nodes, sources and unit tests."""
+    config = _mapping(values.get("config"))
+    checksum = values.get("checksum")
+    columns = _mapping(values.get("columns"))
+    is_source = values.get("resource_type") == "source"
+    return {
+        "body": checksum.get("checksum") if isinstance(checksum, dict) else checksum,
+        "configs": {key: value for key, value in config.items() if key not in _NOT_COMPARED},
+        "relation": (
+            [values.get(key) for key in ("database", "schema", "identifier")]
+            if is_source
+            else [config.get("schema"), values.get("alias")]
+        ),
+        "contract": {
+            name: (column.get("data_type"), column.get("constraints") or [])
+            for name, column in columns.items()
+            if isinstance(column, dict)
+        },
+        "location": values.get("fqn"),
+    }
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _changed_macros(graph: Graph, previous: Mapping[str, Any]) -> frozenset[str]:
+    """Ids of the macros that are new or changed, or call one that is."""
+    changed = {
+        unique_id
+        for unique_id, macro in graph.macros.items()
+        if previous.get(unique_id, {}).get("macro_sql") != macro.sql
+    }
+    return macros_affected(graph, changed)
+
+
+def macros_affected(graph: Graph, ids: Iterable[str]) -> frozenset[str]:
+    """The macros `ids` and all that call them, directly or through others."""
+    callers: dict[str, list[str]] = {}
+    for unique_id, macro in graph.macros.items():
+        for called in macro.macros:
+            callers.setdefault(called, []).append(unique_id)
+    affected = set(ids)
+    pending = list(affected)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in affected:
+                affected.add(caller)
+                pending.append(caller)
+    return frozenset(affected)

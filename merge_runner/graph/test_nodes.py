@@ -1,0 +1,148 @@
+"""Nodes of tests: generic ones from YAML, singular ones from SQL files, unit tests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.graph.graph import GenericTest, Node, UnitTestCase
+from merge_runner.project.files import DataTestEntry, UnitTestEntry
+from merge_runner.testing.data_tests import known_tests
+from merge_runner.text import Place, SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.template.captured import Captured
+
+_CALL = re.compile(
+    r"""\s*(?:\{\{\s*)?(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*(?:\}\})?\s*"""
+)
+_LONGEST_NAME = 63
+_CONFIG: dict[str, Any] = {
+    "enabled": True,
+    "severity": "error",
+    "where": None,
+    "limit": None,
+    "error_if": None,
+    "warn_if": None,
+    "fail_calc": None,
+    "store_failures": None,
+    "tags": (),
+    "meta": {},
+}
+"""The config keys of a data test, and what each is where nothing says it; None of a condition: any failure counts."""
+
+Resolve = Callable[[str, tuple[str, ...], Place], str | None]
+
+
+def generic_test_node(
+    project: str, entry: DataTestEntry, owner: Node, resolve: Resolve, problems: Problems
+) -> Node | None:
+    """The node of a test that YAML attaches to `owner`; None, and a problem, where the test is not known."""
+    test = entry.test
+    name = test.name.rpartition(".")[2]
+    if name not in known_tests():
+        problems.add(
+            "unknown-test", f'there is no data test "{test.name}"', entry.place, did_you_mean(name, known_tests())
+        )
+        return None
+    parents = [owner.unique_id]
+    arguments: dict[str, Any] = {}
+    for key, value in test.arguments.items():
+        call = _CALL.fullmatch(value) if isinstance(value, str) else None
+        if call is None:
+            arguments[key] = value
+            continue
+        names = (call[2],) if call[3] is None else (call[2], call[3])
+        parent = resolve(call[1], names, entry.place)
+        if parent is None:
+            return None
+        arguments[key] = parent
+        parents.append(parent)
+    full_name = "_".join(
+        [name, "source_" + "_".join(entry.on) if len(entry.on) > 1 else entry.on[0], entry.column or ""]
+    )
+    full_name = _short(full_name.rstrip("_"), repr(sorted(arguments.items(), key=str)) if arguments else "")
+    digest = hashlib.sha256(repr((entry.on, entry.column, test)).encode()).hexdigest()
+    return Node(
+        unique_id=f"test.{project}.{full_name}.{digest[:10]}",
+        name=full_name,
+        resource_type="test",
+        path=entry.place.path,
+        fqn=(project, *owner.fqn[1:-1], full_name),
+        place=entry.place,
+        config=_test_config({key: getattr(test, key) for key in _CONFIG}),
+        tags=tuple(test.tags),
+        depends_on=tuple(dict.fromkeys(parents)),
+        checksum=digest,
+        test_type="generic",
+        generic_test=GenericTest(name, arguments, owner.unique_id, entry.column),
+    )
+
+
+def singular_test_node(
+    project: str,
+    source: SourceText,
+    captured: Captured,
+    parents: tuple[str, ...],
+    macros: tuple[str, ...],
+    problems: Problems,
+) -> Node:
+    """The node of a SQL file whose rows are failures; unknown keys of its config are problems."""
+    name = source.path.rsplit("/", 1)[-1].removesuffix(".sql")
+    for key in captured.config.values.keys() - _CONFIG.keys():
+        message = f'"{key}" is no config key of a data test'
+        problems.add("unknown-key", message, captured.config.places.get(key), did_you_mean(key, _CONFIG))
+    config = _test_config(captured.config.values)
+    return Node(
+        unique_id=f"test.{project}.{name}",
+        name=name,
+        resource_type="test",
+        path=source.path,
+        fqn=(project, name),
+        place=Place(source.path, 1, 1),
+        config=config,
+        tags=tuple(config["tags"]),
+        depends_on=parents,
+        checksum=hashlib.sha256(source.text.encode()).hexdigest(),
+        test_type="singular",
+        raw_code=source.text,
+        macros=macros,
+    )
+
+
+def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> Node:
+    """The node of a unit test of a model."""
+    test = entry.test
+    return Node(
+        unique_id=f"unit_test.{project}.{test.model}.{test.name}",
+        name=test.name,
+        resource_type="unit_test",
+        path=entry.place.path,
+        fqn=(project, test.model, test.name),
+        place=entry.place,
+        config={"enabled": True, "tags": [], "meta": {}},
+        depends_on=(model,),
+        checksum=hashlib.sha256(repr(test).encode()).hexdigest(),
+        test_type="unit",
+        description=test.description or "",
+        unit_test=UnitTestCase(test.model),
+    )
+
+
+def _test_config(values: Mapping[str, Any]) -> dict[str, Any]:
+    config = {key: values.get(key, default) for key, default in _CONFIG.items()}
+    config["severity"] = str(config["severity"]).lower()
+    tags = config["tags"]
+    return {"materialized": "test", **config, "tags": [tags] if isinstance(tags, str) else list(tags)}
+
+
+def _short(name: str, arguments: str) -> str:
+    """Test names are unique and short: arguments are told apart by a digest, as in dbt."""
+    if arguments:
+        name = f"{name}__{hashlib.sha256(arguments.encode()).hexdigest()[:8]}"
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[:30]}_{hashlib.sha256(name.encode()).hexdigest()[:32]}"

@@ -1,0 +1,228 @@
+"""Gives an expression or a query of the author's text to sqlglot, in a form that sqlglot reads as Spark does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from merge_runner.merge.grammar import Remarks
+from merge_runner.merge.lexer import lex
+from merge_runner.merge.sql import Sql
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.tokenizer_core import Token
+
+_MAX_DEPTH = 100
+"""Nested brackets and CASEs. sqlglot recurses for each (RecursionError from 300 on); Spark stops at 300 to 500."""
+
+_MAX_PREFIXES = 50
+_SAME_LENGTH = {"!<": ">=", "!>": "<="}
+_QUERY_OPENERS = frozenset({"(", "ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS", "DISTINCT"})
+_QUOTE_PAIR = re.compile(r"\\.|''|\"\"", re.DOTALL)
+_LITERAL = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+
+
+class Reader:
+    """Reads ranges of one text. sqlglot is imported when the first one is read."""
+
+    def __init__(self, sql: Sql, remarks: Remarks) -> None:
+        self._sql = sql
+        self._remarks = remarks
+
+    def expression(self, start: int, stop: int) -> exp.Expr | None:
+        """The tree of the expression of the tokens [start, stop), or None where it is opaque."""
+        from sqlglot import exp
+
+        return self._read(start, stop, exp.Condition)
+
+    def query(self, start: int, stop: int) -> exp.Expr | None:
+        """The tree of the query of the tokens [start, stop), or None where it is opaque."""
+        from sqlglot import exp
+
+        tree = self._read(start, stop, None)
+        return tree if isinstance(tree, exp.Query) else None
+
+    def _read(self, start: int, stop: int, into: type[exp.Expr] | None) -> exp.Expr | None:
+        if self._is_opaque(start, stop, is_query=into is None):
+            return None
+        from merge_runner.merge.dialect import SparkMerge
+
+        text = reading(self._sql, start, stop, is_query=into is None)
+        dialect = SparkMerge()
+        try:
+            tokens = dialect.tokenize(text)
+            self._name_keywords(tokens, start)
+            parser = dialect.parser()
+            trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
+        except Exception:  # sqlglot raises AttributeError, RecursionError and others on text that it does not know
+            return None
+        if len(trees) != 1 or trees[0] is None:
+            return None
+        return _as_spark_means(trees[0])
+
+    def _is_opaque(self, start: int, stop: int, *, is_query: bool) -> bool:
+        sql, tokens = self._sql, self._sql.tokens
+        first, last = tokens[start].start, tokens[stop - 1].end
+        if any(first <= doubt < last for doubt in self._remarks.doubts):
+            return True
+        depth = prefixes = 0
+        for i in range(start, stop):
+            key = tokens[i].key
+            if key in ("(", "[", "CASE"):
+                depth += 1
+                prefixes += 1
+                if depth > _MAX_DEPTH:
+                    return True
+            elif key in (")", "]", "END"):
+                depth -= 1
+            elif key in ("NOT", "!", "-", "+", "~"):
+                prefixes += 1
+                if prefixes > _MAX_PREFIXES:
+                    return True
+                continue
+            prefixes = 0
+            if any(misread(sql, i, stop) for misread in _MISREAD) or (is_query and _misread_in_query(sql, i, stop)):
+                return True
+        return False
+
+    def _name_keywords(self, tokens: list[Token], start: int) -> None:
+        """Tells sqlglot's parser which of its keywords are names here."""
+        from sqlglot.tokenizer_core import TokenType
+
+        offset = self._sql.tokens[start].start
+        for i, token in enumerate(tokens):
+            behind_dot = (
+                i > 0
+                and tokens[i - 1].token_type == TokenType.DOT
+                and token.token_type
+                in (
+                    TokenType.NOT,
+                    TokenType.SELECT,
+                )
+            )
+            if behind_dot or token.start + offset in self._remarks.names:
+                token.token_type = TokenType.VAR
+
+
+def reading(sql: Sql, start: int, stop: int, *, is_query: bool) -> str:
+    """What sqlglot is given for the tokens [start, stop): of the same length, so that its offsets hold.
+
+    Comments become blanks (Spark's end elsewhere), `''` in a string becomes `\\'`, `!<` becomes `>=`, and `TABLE u` as
+    a query becomes `FROM  u`.
+    """
+    parts: list[str] = []
+    at = sql.tokens[start].start
+    for i in range(start, stop):
+        token = sql.tokens[i]
+        if token.start > at:
+            gap = sql.text[at : token.start]
+            parts.append(gap if gap.isspace() else " " * len(gap))
+        word = sql.text[token.start : token.end]
+        if token.kind == "string" and word[0] in "'\"":
+            quote = word[0]
+            word = quote + _QUOTE_PAIR.sub(_escape(quote), word[1:-1]) + quote
+        elif token.key == "TABLE" and is_query and _is_query_table(sql, i, start):
+            word = "FROM "
+        parts.append(_SAME_LENGTH.get(token.key, word))
+        at = token.end
+    return "".join(parts)
+
+
+def _escape(quote: str) -> Callable[[re.Match[str]], str]:
+    return lambda pair: "\\" + quote if pair[0] == quote * 2 else pair[0]
+
+
+def _is_query_table(sql: Sql, i: int, start: int) -> bool:
+    """Whether the word TABLE begins a query; behind the bracket of a function it is an argument."""
+    if sql.kind(i + 1) not in ("word", "name"):
+        return False
+    if i == start:
+        return True
+    if sql.key(i - 1) == "(":
+        return i - 2 < start or sql.key(i - 2) in _QUERY_OPENERS | {"AS", "FROM", "IN", "EXISTS", ","}
+    return sql.key(i - 1) in _QUERY_OPENERS
+
+
+def _misread_in_query(sql: Sql, i: int, stop: int) -> bool:
+    """Shapes of a query that sqlglot parses into something else than Spark."""
+    key, behind = sql.key(i), sql.key(i + 1)
+    if i + 1 >= stop:
+        return False
+    if key == "VALUES":  # rows without brackets: the alias would go into the last value
+        return behind != "(" and sql.kind(i + 1) in ("number", "string")
+    if key == ",":  # Spark reads `select a, from u` as a column called FROM
+        return behind in ("FROM", "WHERE")
+    return key == "STREAM" and sql.kind(i + 1) in ("word", "name")
+
+
+def _raw_behind_string(sql: Sql, i: int, stop: int) -> bool:
+    """`r'it''s'`, two strings of which sqlglot makes one."""
+    return (
+        sql.kind(i) == "string"
+        and i + 1 < stop
+        and sql.kind(i + 1) == "string"
+        and ("r" in (sql.word(i)[0].lower(), sql.word(i + 1)[0].lower()))
+    )
+
+
+def _computed_name(sql: Sql, i: int, stop: int) -> bool:
+    """IDENTIFIER(…) as one part of a name, or as the name of a function."""
+    if sql.word(i).upper() != "IDENTIFIER" or sql.key(i + 1) != "(":
+        return False
+    close = sql.partner[i + 1]
+    return sql.kind(i) == "name" or (close + 1 < stop and sql.key(close + 1) in (".", "("))
+
+
+_MISREAD = (_raw_behind_string, _computed_name)
+
+
+def _as_spark_means(tree: exp.Expr) -> exp.Expr:
+    """Mends what sqlglot's closed parser makes of Iceberg's `truncate(4, x)` and of `IDENTIFIER('a.b')`."""
+    from sqlglot import exp
+
+    for node in list(tree.find_all(exp.Trunc, exp.Anonymous)):
+        mended: exp.Expr
+        if isinstance(node, exp.Trunc):
+            mended = exp.Anonymous(this="truncate", expressions=[node.this, node.args.get("decimals")])
+        elif node.name.upper() == "IDENTIFIER" and len(node.expressions) == 1 and node.expressions[0].is_string:
+            parts = name_parts(node.expressions[0].name)
+            if not parts or len(parts) > 3:
+                continue
+            names = [exp.to_identifier(part, quoted=True) for part in parts]
+            if isinstance(node.parent, exp.Table):
+                for place, name in zip(("this", "db", "catalog"), reversed(names), strict=False):
+                    node.parent.set(place, name)
+                continue
+            mended = exp.Column(**dict(zip(("this", "table", "db"), reversed(names), strict=False)))
+        else:
+            continue
+        if node is tree:
+            return mended
+        node.replace(mended)
+    return tree
+
+
+def name_parts(dotted: str) -> tuple[str, ...]:
+    """The unquoted parts of a name as `IDENTIFIER('a.`b`')` has it in its string; empty when it is no name."""
+    from merge_runner.merge.error import MergeSyntaxError
+
+    try:
+        tokens = lex(dotted)
+    except MergeSyntaxError:
+        return ()
+    words = [token for token in tokens if token.kind in ("word", "name")]
+    if len(tokens) != 2 * len(words) - 1 or any(token.key != "." for token in tokens[1::2]):
+        return ()
+    return tuple(unquote(dotted[token.start : token.end]) for token in words)
+
+
+def unquote(word: str) -> str:
+    """A name without its backquotes."""
+    return word[1:-1].replace("``", "`") if word.startswith("`") else word
+
+
+def literal(word: str) -> str | None:
+    """The value of a string literal that needs no unescaping; None for others."""
+    return word[1:-1] if _LITERAL.fullmatch(word) else None

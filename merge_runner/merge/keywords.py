@@ -1,0 +1,54 @@
+"""Keywords of Spark SQL 4.1 by the role that they have in a MERGE (SqlBaseParser.g4)."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NO_ALIAS = _words("ANTI CROSS EXCEPT FULL INNER INTERSECT JOIN LATERAL LEFT MINUS NATURAL ON RIGHT SEMI UNION USING")
+"""`strictNonReserved`: names, but no aliases of a table."""
+
+PATTERNS = frozenset({"RLIKE", "REGEXP"})
+LIKES = frozenset({"LIKE", "ILIKE"})
+PREDICATES = PATTERNS | LIKES | {"BETWEEN", "IN"}
+"""What may stand behind an infix NOT."""
+
+OPERATORS = PREDICATES | {"AND", "OR", "IS", "DIV", "COLLATE"}
+QUANTIFIERS = frozenset({"ANY", "SOME", "ALL"})
+TRUTH = frozenset({"NULL", "TRUE", "FALSE", "UNKNOWN"})
+"""What may stand behind IS [NOT]."""
+
+WANT_OPERAND = OPERATORS - {"COLLATE"} | {"NOT", "CASE", "WHEN", "THEN", "ELSE"}
+"""Words behind which an operand begins."""
+
+SPECIAL_FORMS = _words("EXTRACT TRIM SUBSTR SUBSTRING OVERLAY POSITION FIRST LAST ANY_VALUE STRUCT IDENTIFIER TABLE")
+"""Functions whose arguments are no plain list of expressions."""
+
+NAMES_TO_TELL = OPERATORS | _words(
+    "ALTER ANY AS CASE CREATE CROSS DISTINCT DROP ELSE EXCEPT FETCH FOR FROM GRANT HAVING IF INNER INSERT INTERSECT "
+    "INTO JOIN LATERAL MINUS NOT ON OUTER REVOKE ROLLBACK SELECT SERDEPROPERTIES TABLESAMPLE THEN UNCACHE UNION USING "
+    "VALUES WHEN WHERE WITH"
+)
+"""Keywords that Spark takes as a column and sqlglot 30.30 does not."""
+
+MONTH_UNITS = _words("MONTH MONTHS YEAR YEARS")
+DAY_UNITS = _words(
+    "NANOSECOND NANOSECONDS MICROSECOND MICROSECONDS MILLISECOND MILLISECONDS SECOND SECONDS MINUTE MINUTES HOUR HOURS "
+    "DAY DAYS WEEK WEEKS"
+)
+"""Units of an interval; the two kinds do not mix."""
+
+TYPED_LITERALS = _words("DATE TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIME INTERVAL X")
+"""What may stand in front of a string literal."""
+
+PLAIN_TYPES = _words(
+    "BOOLEAN TINYINT BYTE SMALLINT SHORT INT INTEGER BIGINT LONG FLOAT REAL DOUBLE DATE TIMESTAMP TIMESTAMP_NTZ "
+    "TIMESTAMP_LTZ STRING BINARY VOID VARIANT"
+)
+"""Types that take no length."""
+
+LENGTH_TYPES = frozenset({"CHAR", "CHARACTER", "VARCHAR"})
+DECIMAL_TYPES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+COMPLEX_TYPES = frozenset({"ARRAY", "MAP", "STRUCT"})

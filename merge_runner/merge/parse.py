@@ -1,0 +1,238 @@
+"""Reads a rendered text as one MERGE, along the grammar of Spark 4.1 (SqlBaseParser.g4, `MERGE INTO`)."""
+
+from __future__ import annotations
+
+from merge_runner.merge.clauses import read_clauses
+from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.expression import Reader
+from merge_runner.merge.grammar import Remarks, check, conjuncts
+from merge_runner.merge.query import check_query, is_query
+from merge_runner.merge.relation_name import read_alias, read_name
+from merge_runner.merge.sql import Sql, tokenize
+from merge_runner.merge.statement import Conjunct, Cte, Expr, MergeStatement, Source, Target
+from merge_runner.text import Span
+
+__all__ = ["MergeSyntaxError", "parse"]
+
+
+def parse(text: str) -> MergeStatement:
+    """The MERGE that `text` holds. Comments, blanks and closing semicolons around it are fine.
+
+    What sqlglot cannot read stays opaque (`Expr.expression` is None); what Spark's parser refuses raises
+    MergeSyntaxError, and so does a text without a MERGE or with several statements. Where it is not certain that Spark
+    refuses, the text is taken. Measured on Spark 4.1.4.
+    """
+    sql = tokenize(text)
+    return _Statement(sql, _one_statement(sql)).read()
+
+
+def _one_statement(sql: Sql) -> int:
+    """The index behind the last token of the statement."""
+    tokens = sql.tokens
+    stop = len(tokens)
+    while stop and tokens[stop - 1].key == ";":
+        stop -= 1
+    if stop == 0:
+        raise MergeSyntaxError("the text holds no statement", Span(0, len(sql.text)), "write a MERGE INTO …")
+    for i in range(stop):
+        if tokens[i].key == ";":
+            if i == 0:
+                raise MergeSyntaxError("the text begins with a semicolon", sql.at(i), "remove it")
+            raise MergeSyntaxError(
+                "the text holds several statements", sql.at(i + 1), "one MERGE per text; use pre_hook and post_hook"
+            )
+    return stop
+
+
+class _Statement:
+    """Reads the parts in their order; `i` is the token that is next."""
+
+    def __init__(self, sql: Sql, stop: int) -> None:
+        self.sql = sql
+        self.stop = stop
+        self.i = 0
+        self.remarks = Remarks()
+        self.reader = Reader(sql, self.remarks)
+
+    def read(self) -> MergeStatement:
+        sql = self.sql
+        recursive, ctes = self._ctes()
+        schema_evolution = self._merge_words()
+        target = self._target()
+        if sql.key(self.i) != "USING":
+            raise self._not_using()
+        self.i += 1
+        source = self._source()
+        if sql.key(self.i) != "ON" or self.i >= self.stop:
+            raise self._not_on()
+        self.i += 1
+        bounds = [i for i in sql.top(self.i, self.stop) if _begins_clause(sql, i)]
+        end = bounds[0] if bounds else self.stop
+        if end == self.i:
+            raise MergeSyntaxError("ON has no condition", sql.at(self.i - 1), "write ON target.key = source.key")
+        on_span, on = sql.span(self.i, end), self._conjuncts(self.i, end)
+        if not bounds:
+            raise MergeSyntaxError(
+                "the MERGE has no WHEN clause", sql.span(self.stop, self.stop), "add WHEN MATCHED or WHEN NOT MATCHED"
+            )
+        return MergeStatement(
+            text=sql.text,
+            span=sql.span(0, self.stop),
+            target=target,
+            source=source,
+            on=on,
+            on_span=on_span,
+            clauses=read_clauses(sql, [*bounds, self.stop], self._expr),
+            schema_evolution=schema_evolution,
+            ctes=ctes,
+            recursive=recursive,
+        )
+
+    def _expr(self, start: int, stop: int) -> Expr:
+        check(self.sql, start, stop, self.remarks)
+        span = self.sql.span(start, stop)
+        return Expr(span, span.of(self.sql.text), self.reader.expression(start, stop))
+
+    def _conjuncts(self, start: int, stop: int) -> tuple[Conjunct, ...]:
+        sql = self.sql
+        check(sql, start, stop, self.remarks)
+        found = []
+        for first, last in conjuncts(sql, start, stop):
+            span = sql.span(first, last)
+            found.append(Conjunct(span, span.of(sql.text), self.reader.expression(first, last)))
+        return tuple(found)
+
+    def _query(self, start: int, stop: int) -> Expr:
+        """The query of the tokens [start, stop), the inside of brackets."""
+        sql = self.sql
+        if not is_query(sql, start, stop):
+            raise MergeSyntaxError(
+                "the brackets hold no query",
+                sql.span(start - 1, stop + 1),
+                "a table stands without brackets, a join or function as (SELECT * FROM …)",
+            )
+        check_query(sql, start, stop)
+        span = sql.span(start, stop)
+        return Expr(span, span.of(sql.text), self.reader.query(start, stop))
+
+    def _ctes(self) -> tuple[bool, tuple[Cte, ...]]:
+        sql = self.sql
+        if sql.key(0) != "WITH":
+            return False, ()
+        recursive = sql.key(1) == "RECURSIVE" or (
+            sql.word(1).upper() == "RECURSIVE" and sql.kind(2) in ("word", "name")
+        )
+        self.i = 2 if recursive else 1
+        ctes: list[Cte] = []
+        while True:
+            cte = self._cte()
+            if any(cte.name == other.name for other in ctes):
+                raise MergeSyntaxError(f'two CTEs are called "{cte.name}"', cte.span, "rename one of them")
+            ctes.append(cte)
+            if sql.key(self.i) != ",":
+                return recursive, tuple(ctes)
+            self.i += 1
+
+    def _cte(self) -> Cte:
+        sql, start = self.sql, self.i
+        if sql.kind(start) not in ("word", "name"):
+            raise MergeSyntaxError("the name of a CTE is missing", sql.at(start), "write WITH name AS (SELECT …)")
+        name = read_name(sql, start)
+        self.i = name.stop
+        columns: tuple[str, ...] = ()
+        if sql.key(self.i) == "(" and not is_query(sql, self.i + 1, sql.partner[self.i]):
+            close = sql.partner[self.i]
+            columns = tuple(
+                read_name(sql, first).dotted for first, last in sql.split(self.i + 1, close) if first < last
+            )
+            self.i = close + 1
+        if sql.word(self.i).upper() == "MAX" and sql.word(self.i + 1).upper() == "RECURSION":
+            self.i += 4
+        if sql.key(self.i) == "AS":
+            self.i += 1
+        if sql.key(self.i) != "(":
+            raise MergeSyntaxError(
+                f'the CTE "{name.dotted}" has no query', sql.at(self.i), "write WITH name AS (SELECT …)"
+            )
+        close = sql.partner[self.i]
+        query = self._query(self.i + 1, close)
+        self.i = close + 1
+        return Cte(name.dotted, columns, query, sql.span(start, self.i))
+
+    def _merge_words(self) -> bool:
+        sql = self.sql
+        if sql.key(self.i) != "MERGE" or self.i >= self.stop:
+            raise MergeSyntaxError(
+                "the statement is no MERGE" if self.i == 0 else "the CTEs are followed by no MERGE",
+                sql.at(self.i),
+                "write MERGE INTO …",
+            )
+        self.i += 1
+        evolution = [sql.key(self.i + ahead) for ahead in range(3)] == ["WITH", "SCHEMA", "EVOLUTION"]
+        if evolution:
+            self.i += 3
+        if sql.key(self.i) != "INTO":
+            hint = "a hint stands behind SELECT only" if sql.key(self.i) == "/*+" else "write MERGE INTO"
+            raise MergeSyntaxError("MERGE without INTO", sql.at(self.i), hint)
+        self.i += 1
+        return evolution
+
+    def _target(self) -> Target:
+        sql, start = self.sql, self.i
+        if sql.key(start) == "(":
+            raise MergeSyntaxError("the target is no table", sql.span(start, sql.partner[start] + 1), "name a table")
+        name = read_name(sql, start, "the target")
+        if name.computed is not None:
+            check(sql, *name.computed, self.remarks)
+        relation = sql.span(start, name.stop)
+        alias, self.i = read_alias(sql, name.stop, "USING")
+        return Target(name.parts, alias, relation, sql.span(start, self.i))
+
+    def _source(self) -> Source:
+        sql, start = self.sql, self.i
+        if sql.key(start) == "(":
+            close = sql.partner[start]
+            query = self._query(start + 1, close)
+            alias, self.i = read_alias(sql, close + 1, "ON")
+            return Source("query", (), query, alias, sql.span(start, close + 1), sql.span(start, self.i))
+        if sql.key(start) in ("SELECT", "VALUES", "LATERAL") and sql.key(start + 1) not in ("ON", "AS"):
+            raise MergeSyntaxError("the source query has no brackets", sql.at(start), "write USING (SELECT …) AS s")
+        name = read_name(sql, start, "the source")
+        if name.computed is not None:
+            check(sql, *name.computed, self.remarks)
+        if sql.key(name.stop) == "(":
+            raise MergeSyntaxError(
+                "the source is a function",
+                sql.span(start, sql.partner[name.stop] + 1),
+                "write USING (SELECT * FROM the_function(…)) AS s",
+            )
+        relation = sql.span(start, name.stop)
+        alias, self.i = read_alias(sql, name.stop, "ON")
+        return Source("table", name.parts, None, alias, relation, sql.span(start, self.i))
+
+    def _not_using(self) -> MergeSyntaxError:
+        word = self.sql.word(self.i)
+        if self.i >= self.stop:
+            return MergeSyntaxError("the MERGE has no USING", self.sql.at(self.i), "write USING the_source ON …")
+        return MergeSyntaxError(
+            f'USING is missing in front of "{word}"', self.sql.at(self.i), "the target is a table name with an alias"
+        )
+
+    def _not_on(self) -> MergeSyntaxError:
+        sql, i = self.sql, self.i
+        if i >= self.stop or sql.key(i) == "WHEN":
+            return MergeSyntaxError("the MERGE has no ON", sql.at(i), "write ON target.key = source.key")
+        hint = "the source is a table name or a query in brackets, with an alias"
+        if sql.key(i) == "USING":
+            hint = "MERGE joins by ON target.key = source.key only"
+        elif sql.key(i) in ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", ","):
+            hint = "put the join in brackets: USING (SELECT … FROM a JOIN b ON …) AS s"
+        elif sql.key(i) == "TABLESAMPLE":
+            hint = "write USING (SELECT * FROM s TABLESAMPLE (…)) AS s"
+        return MergeSyntaxError(f'ON is missing in front of "{sql.word(i)}"', sql.at(i), hint)
+
+
+def _begins_clause(sql: Sql, i: int) -> bool:
+    if sql.key(i) != "WHEN":
+        return False
+    return sql.key(i + 1) == "MATCHED" or (sql.key(i + 1) == "NOT" and sql.key(i + 2) == "MATCHED")

@@ -1,0 +1,28 @@
+"""Puts text into a text at spans, leaving every other character as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from merge_runner.text import Span
+
+
+def splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
+    """`text` with each span replaced by its string; an empty span inserts in front of its offset.
+
+    Spans are offsets in `text`, in any order; insertions at one offset keep the order in which they are given, in
+    front of a replacement that begins there. Raises ValueError when two spans overlap, when an insertion lies inside
+    a replaced span, or when a span is not a range of the text.
+    """
+    ordered = sorted(edits, key=lambda edit: (edit[0].start, edit[0].end))
+    parts: list[str] = []
+    done = 0
+    for span, replacement in ordered:
+        if not 0 <= span.start <= span.end <= len(text):
+            raise ValueError(f"{span} is no range of a text of {len(text)} characters")
+        if span.start < done:
+            raise ValueError(f"{span} overlaps an edit that ends at {done}")
+        parts += (text[done : span.start], replacement)
+        done = span.end
+    parts.append(text[done:])
+    return "".join(parts)

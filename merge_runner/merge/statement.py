@@ -1,0 +1,136 @@
+"""A MERGE as a value. Every span is a range of `MergeStatement.text`; sqlglot's trees are for reading, not printing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
+Action = Literal["update", "insert", "delete"]
+MergeClass = Literal["insert-only", "matched-only", "delete-only", "general"]
+
+
+@dataclass(frozen=True)
+class Expr:
+    """One expression or query of the statement: `text` is the author's, the slice at `span`.
+
+    `expression` is sqlglot's tree, or None where sqlglot cannot read the text or reads something else than Spark
+    (opaque). `meta["start"]` and `meta["end"]` (inclusive) of its nodes count from `span.start`.
+    """
+
+    span: Span
+    text: str
+    expression: exp.Expr | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Conjunct(Expr):
+    """One of the conditions that ON joins by AND. Brackets that hold an AND are opened, those around an OR are kept."""
+
+
+@dataclass(frozen=True)
+class Cte:
+    """A common table expression in front of MERGE: `name (columns) AS (query)`."""
+
+    name: str
+    columns: tuple[str, ...]
+    query: Expr
+    span: Span
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table behind INTO.
+
+    `parts` are the unquoted parts of its name; empty for `IDENTIFIER(…)` of something that is known at run time only.
+    `relation` is the span of the name, `span` that of name and alias.
+    """
+
+    parts: tuple[str, ...]
+    alias: str | None
+    relation: Span
+    span: Span
+
+    @property
+    def qualifier(self) -> str | None:
+        """What its columns are qualified by: the alias, else the last part of the name."""
+        return self.alias or (self.parts[-1] if self.parts else None)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What stands behind USING: a table (`parts` as in Target) or a bracketed query.
+
+    `relation` is the span of the name or of the query with its brackets, `span` that of the relation and its alias.
+    """
+
+    kind: Literal["table", "query"]
+    parts: tuple[str, ...]
+    query: Expr | None
+    alias: str | None
+    relation: Span
+    span: Span
+
+    @property
+    def qualifier(self) -> str | None:
+        """What its columns are qualified by: the alias, else the last part of the name."""
+        return self.alias or (self.parts[-1] if self.parts else None)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """`column = value` of SET, or a column of INSERT with its value. `column` are the unquoted parts of its name."""
+
+    column: tuple[str, ...]
+    value: Expr
+    span: Span
+    """From the column to the value in SET; the column alone in INSERT."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One WHEN clause. `star` says UPDATE SET * or INSERT *; `assignments` is empty then, and for DELETE."""
+
+    kind: ClauseKind
+    action: Action
+    star: bool
+    condition: Expr | None
+    assignments: tuple[Assignment, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class MergeStatement:
+    """A MERGE that Spark's parser takes, as far as its shape tells.
+
+    `span` is the statement in `text`, from the first word (WITH or MERGE) to the last, without a closing semicolon.
+    `on` are the conjuncts of the condition in their order, `on_span` is the whole condition.
+    """
+
+    text: str
+    span: Span
+    target: Target
+    source: Source
+    on: tuple[Conjunct, ...]
+    on_span: Span
+    clauses: tuple[Clause, ...]
+    schema_evolution: bool = False
+    ctes: tuple[Cte, ...] = ()
+    recursive: bool = False
+
+    @property
+    def merge_class(self) -> MergeClass:
+        """How the engines treat the statement as a whole; a lone unconditional matched delete is `delete-only`."""
+        kinds = {clause.kind for clause in self.clauses}
+        if kinds == {"not_matched"}:
+            return "insert-only"
+        if kinds == {"matched"}:
+            first = self.clauses[0]
+            alone = len(self.clauses) == 1 and first.action == "delete" and first.condition is None
+            return "delete-only" if alone else "matched-only"
+        return "general"

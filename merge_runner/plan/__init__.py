@@ -1,0 +1,1 @@
+"""Typed steps: the same steps are run or explained."""

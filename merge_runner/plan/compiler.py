@@ -1,0 +1,89 @@
+"""Renders the nodes of a graph, each once, with the relations that it names; ephemeral models stand in place."""
+
+from __future__ import annotations
+
+import threading
+
+from merge_runner.errors import did_you_mean
+from merge_runner.graph.build import target_values
+from merge_runner.graph.graph import Node
+from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.plan.prepare import Prepared
+from merge_runner.relation import Relation
+from merge_runner.template.context import Context
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import SourceText
+from merge_runner.errors import Problem, ProblemsError
+
+
+class Compiler:
+    """Compiled texts of one invocation, made when they are asked for. Safe for many threads."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+        self._rendered: dict[str, Rendered] = {}
+        self._lock = threading.RLock()
+
+    def rendered(self, unique_id: str) -> Rendered:
+        """The compiled text of a model or a singular test. Raises ProblemsError."""
+        with self._lock:
+            if unique_id not in self._rendered:
+                node = self._prepared.graph.nodes[unique_id]
+                self._rendered[unique_id] = self.render(node, SourceText(node.path, node.raw_code))
+            return self._rendered[unique_id]
+
+    def render(self, node: Node, source: SourceText) -> Rendered:
+        """Any text (a hook, say) as part of a node."""
+        return self._prepared.templates.render(source, self._context(node))
+
+    def merge(self, unique_id: str) -> MergeStatement:
+        """The MERGE of a merge model. Raises ProblemsError where Spark would not parse it, at the author's place."""
+        from merge_runner.merge.parse import parse
+
+        rendered = self.rendered(unique_id)
+        try:
+            return parse(rendered.text)
+        except MergeSyntaxError as error:
+            place = rendered.place(error.span.start, error.span.end)
+            raise ProblemsError([Problem("not-a-merge", error.message, place, error.hint)]) from None
+
+    def relation(self, unique_id: str) -> Relation:
+        """How a node is named in the SQL of others: an ephemeral model by its query in brackets."""
+        node = self._prepared.graph.nodes[unique_id]
+        if node.relation is None:
+            raise LookupError(f"{node.name} has no relation")
+        if node.config.get("materialized") != "ephemeral":
+            return node.relation
+        # The closing bracket on a line of its own: the query may end in a comment.
+        query = self.rendered(unique_id).text.strip().rstrip(";")
+        return Relation(node.relation.identifier, sql=f"(\n{query}\n)")
+
+    def _context(self, node: Node) -> Context:
+        files = self._prepared.files
+        project = files.settings.name
+        nodes = self._prepared.graph.nodes
+
+        def resolve_ref(name: str) -> Relation:
+            for kind in ("model", "seed"):
+                if f"{kind}.{project}.{name}" in nodes:
+                    return self.relation(f"{kind}.{project}.{name}")
+            hint = did_you_mean(name, [other.name for other in nodes.values() if other.resource_type == "model"])
+            raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
+
+        def resolve_source(source: str, table: str) -> Relation:
+            unique_id = f"source.{project}.{source}.{table}"
+            if unique_id not in nodes:
+                raise LookupError(f'there is no source table "{source}.{table}"')
+            return self.relation(unique_id)
+
+        return Context(
+            model_name=node.name,
+            this=node.relation,
+            resolve_ref=resolve_ref,
+            resolve_source=resolve_source,
+            vars=files.vars,
+            env=self._prepared.invocation.env,
+            target=target_values(files),
+            full_refresh=self._prepared.invocation.full_refresh,
+        )

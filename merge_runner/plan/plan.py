@@ -1,0 +1,245 @@
+"""The steps of a node: what `build` runs and `explain` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import Node
+from merge_runner.graph.naming import table_location
+from merge_runner.plan.compiler import Compiler
+from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.shape import insert_shape
+from merge_runner.plan.steps import (
+    AttachInputs,
+    Column,
+    CreateTarget,
+    DefineView,
+    FileInput,
+    Input,
+    Layout,
+    LoadSeed,
+    NodePlan,
+    ReplaceTable,
+    RunHook,
+    RunMerge,
+    RunTest,
+    Step,
+    TableInput,
+    ViewInput,
+)
+from merge_runner.relation import Relation
+from merge_runner.text import SourceText
+
+RUNNABLE = frozenset({"model", "seed", "test"})
+"""Resource types with something to do; an ephemeral model has no plan of its own either."""
+
+
+class Planner:
+    """Makes the plans of one invocation."""
+
+    def __init__(self, prepared: Prepared, compiler: Compiler) -> None:
+        self._prepared = prepared
+        self._compiler = compiler
+        self._root = prepared.files.root
+        self._profile = prepared.files.profile
+
+    def plan(self, unique_id: str) -> NodePlan | None:
+        """The steps of a node; None where it has none. Raises ProblemsError for text that cannot be compiled."""
+        node = self._prepared.graph.nodes[unique_id]
+        if node.resource_type == "seed":
+            return self._seed(node)
+        if node.resource_type == "test":
+            return self._test(node)
+        if node.resource_type != "model" or node.config["materialized"] == "ephemeral":
+            return None
+        makers: dict[str, Callable[[Node], NodePlan]] = {"merge": self._merge, "table": self._table, "view": self._view}
+        return makers[node.config["materialized"]](node)
+
+    def layout(self, node: Node) -> Layout:
+        """The table of a model or seed as the project declares it."""
+        relation = _relation(node)
+        config = node.config
+        declared = self._declared(node)
+        return Layout(
+            relation,
+            config["format"],
+            table_location(self._root, self._profile, relation, config),
+            columns=tuple(_column(column) for column in declared),
+            checks=dict(_checks(declared)),
+            partition_by=tuple(config["partition_by"]),
+            cluster_by=tuple(config["cluster_by"]),
+            properties=dict(config["properties"]),
+        )
+
+    def _merge(self, node: Node) -> NodePlan:
+        rendered = self._compiler.rendered(node.unique_id)
+        statement = self._compiler.merge(node.unique_id)
+        relation = _relation(node)
+        if statement.target.parts and not _names(statement.target.parts, relation, self._profile.schema):
+            span = statement.target.relation
+            raise ProblemsError(
+                [
+                    Problem(
+                        "not-a-merge",
+                        f"the MERGE writes {'.'.join(statement.target.parts)}, and this model is {relation.name}",
+                        rendered.place(span.start, span.end),
+                        "write `merge into {{ this }}`; the config keys `alias` and `schema` name the table",
+                    )
+                ]
+            )
+        replace = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
+        steps: list[Step] = [
+            CreateTarget(self.layout(node), insert_shape(statement), replace),
+            RunMerge(relation, rendered.text),
+        ]
+        return self._with_surroundings(node, steps)
+
+    def _table(self, node: Node) -> NodePlan:
+        query = self._compiler.rendered(node.unique_id).text.strip().rstrip(";")
+        return self._with_surroundings(node, [ReplaceTable(self.layout(node), query)])
+
+    def _view(self, node: Node) -> NodePlan:
+        query = self._compiler.rendered(node.unique_id).text.strip().rstrip(";")
+        relation = _relation(node)
+        return self._with_surroundings(node, [DefineView(relation, query, self._definition(relation))])
+
+    def _seed(self, node: Node) -> NodePlan:
+        seed = self._prepared.files.seeds[node.name]
+        types = {column["name"]: column["data_type"] for column in node.columns.values() if column["data_type"]}
+        step = LoadSeed(
+            self.layout(node), seed.path, node.config["delimiter"], types | dict(node.config["column_types"])
+        )
+        return NodePlan(node.unique_id, (step,), writes=_relation(node))
+
+    def _test(self, node: Node) -> NodePlan:
+        from merge_runner.testing.data_tests import data_test_query
+
+        config = node.config
+        rendered = None
+        if node.generic_test is not None:
+            test = node.generic_test
+            tested = self._prepared.graph.nodes[str(test.attached_node)]
+            arguments = {key: self._argument(value) for key, value in test.kwargs.items()}
+            relation = self._compiler.relation(tested.unique_id)
+            sql = data_test_query(test.name, relation, test.column, arguments, config["where"])
+        else:
+            rendered = self._compiler.rendered(node.unique_id)
+            sql = rendered.text
+        steps: tuple[Step, ...] = (
+            self._inputs(node.depends_on),
+            RunTest(
+                sql,
+                config["severity"],
+                config["limit"],
+                config["fail_calc"] or "count(*)",
+                config["error_if"] or "!= 0",
+                config["warn_if"] or "!= 0",
+            ),
+        )
+        return NodePlan(node.unique_id, steps, rendered, sql)
+
+    def _argument(self, value: Any) -> Any:
+        """An argument of a test; the id of a node stands for its relation."""
+        if isinstance(value, str) and value in self._prepared.graph.nodes:
+            return self._compiler.relation(value)
+        return value
+
+    def _with_surroundings(self, node: Node, steps: Iterable[Step]) -> NodePlan:
+        """The steps between what every model needs: its inputs, and its hooks."""
+        rendered = self._compiler.rendered(node.unique_id)
+        around = {
+            when: [
+                RunHook(self._compiler.render(node, SourceText(node.path, hook)).text, when)
+                for hook in node.config[when]
+            ]
+            for when in ("pre_hook", "post_hook")
+        }
+        all_steps = (self._inputs(node.depends_on), *around["pre_hook"], *steps, *around["post_hook"])
+        writes = None if node.config["materialized"] == "view" else _relation(node)
+        return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
+
+    def _inputs(self, parents: Iterable[str]) -> AttachInputs:
+        found: dict[Relation, Input] = {}
+        for parent in parents:
+            for item in self._input(parent):
+                found[item.relation] = item
+        return AttachInputs(tuple(found.values()))
+
+    def _input(self, unique_id: str) -> Iterable[Input]:
+        """What must be known to the catalog before SQL may name a node, parents of views and queries first."""
+        node = self._prepared.graph.nodes[unique_id]
+        if node.resource_type == "source":
+            source = self._file_source(node)
+            if source is not None:
+                yield source
+            return
+        kind = node.config["materialized"]
+        if kind in ("view", "ephemeral"):
+            for parent in node.depends_on:
+                yield from self._input(parent)
+        relation = _relation(node)
+        if kind == "view":
+            yield ViewInput(relation, self._definition(relation))
+        elif kind != "ephemeral":
+            yield TableInput(
+                relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
+            )
+
+    def _file_source(self, node: Node) -> FileInput | None:
+        declared = self._prepared.files.sources[(str(node.source_name), node.name)].table
+        if declared.path is None:
+            return None
+        path = declared.path if "://" in declared.path else str((self._root / declared.path).absolute())
+        return FileInput(
+            _relation(node),
+            path,
+            declared.format or "parquet",
+            {key: _option(value) for key, value in declared.options.items()},
+            tuple((column.name, column.data_type) for column in declared.columns),
+        )
+
+    def _definition(self, relation: Relation) -> Path | None:
+        if self._profile.warehouse is None or relation.catalog is not None:
+            return None
+        return self._root / self._profile.warehouse / (relation.schema or "default") / f"{relation.identifier}.view.sql"
+
+    def _declared(self, node: Node) -> Any:
+        files = self._prepared.files
+        entry = files.models.get(node.name) or files.seeds.get(node.name)
+        return entry.properties.columns if entry is not None and entry.properties is not None else ()
+
+
+def _relation(node: Node) -> Relation:
+    if node.relation is None:
+        raise LookupError(f"{node.unique_id} has no relation")
+    return node.relation
+
+
+def _names(parts: tuple[str, ...], relation: Relation, default_schema: str) -> bool:
+    """Whether the dotted name of a statement means the relation; catalog and schema may be left out where default."""
+    full = [part for part in (relation.catalog, relation.schema, relation.identifier) if part]
+    given = [part.lower() for part in parts]
+    wanted = [part.lower() for part in full]
+    if given == wanted or given == ["spark_catalog", *wanted]:
+        return True
+    return len(given) < len(wanted) and wanted[-len(given) :] == given and relation.schema == default_schema
+
+
+def _column(column: Any) -> Column:
+    not_null = any(constraint.type in ("not_null", "primary_key") for constraint in column.constraints)
+    custom = [str(constraint.expression) for constraint in column.constraints if constraint.type == "custom"]
+    return Column(column.name, column.data_type, not not_null, column.description, " ".join(custom) or None)
+
+
+def _checks(columns: Any) -> Iterable[tuple[str, str]]:
+    for column in columns:
+        for number, constraint in enumerate(column.constraints):
+            if constraint.type == "check" and constraint.expression:
+                yield constraint.name or f"{column.name}_check_{number}", constraint.expression
+
+
+def _option(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

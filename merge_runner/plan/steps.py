@@ -1,0 +1,207 @@
+"""What building one node consists of, as values: the same steps are run by the engine or told by `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from merge_runner.template.rendered import Rendered
+    from merge_runner.text import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table to create. `data_type` None: taken from the analysed source."""
+
+    name: str
+    data_type: str | None = None
+    nullable: bool = True
+    comment: str | None = None
+    generated: str | None = None
+    """What stands behind the type for a generated or default column: `generated always as (…)`."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A table as the project declares it. `location` is its folder in the embedded warehouse, None elsewhere."""
+
+    relation: Relation
+    format: str
+    location: Path | None = None
+    columns: tuple[Column, ...] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableInput:
+    """A table that another model built."""
+
+    relation: Relation
+    format: str
+    location: Path | None
+
+
+@dataclass(frozen=True)
+class ViewInput:
+    """A view that another model built: `definition` is the file that keeps its query in the embedded warehouse."""
+
+    relation: Relation
+    definition: Path | None
+
+
+@dataclass(frozen=True)
+class FileInput:
+    """A source that is files: it is attached as an external table. `columns` are name and declared type."""
+
+    relation: Relation
+    path: str
+    format: str
+    options: Mapping[str, str]
+    columns: tuple[tuple[str, str | None], ...] = ()
+
+
+Input = TableInput | ViewInput | FileInput
+
+
+@dataclass(frozen=True)
+class AttachInputs:
+    """Makes the inputs known to the session's catalog, parents of views first."""
+
+    inputs: tuple[Input, ...]
+
+    def __str__(self) -> str:
+        return f"attach {', '.join(item.relation.name for item in self.inputs)}"
+
+
+@dataclass(frozen=True)
+class RunHook:
+    """A statement before or after the model's own (`pre_hook`, `post_hook`)."""
+
+    sql: str
+    when: str
+
+    def __str__(self) -> str:
+        return f"{self.when}: {' '.join(self.sql.split())}"
+
+
+@dataclass(frozen=True)
+class CreateTarget:
+    """Creates the target where it is missing (`replace`: anew), else adopts it and reports drift.
+
+    `shape` is a query without rows to read whose analysed columns the table gets where none are declared.
+    """
+
+    layout: Layout
+    shape: str | None
+    replace: bool = False
+
+    def __str__(self) -> str:
+        verb = "replace" if self.replace else "create where missing, else adopt"
+        return f"{verb} {self.layout.relation.name}{_layout_words(self.layout)}"
+
+
+@dataclass(frozen=True)
+class RunMerge:
+    """The author's MERGE."""
+
+    target: Relation
+    sql: str
+
+    def __str__(self) -> str:
+        return f"merge into {self.target.name}"
+
+
+@dataclass(frozen=True)
+class ReplaceTable:
+    """The whole table from a query."""
+
+    layout: Layout
+    sql: str
+
+    def __str__(self) -> str:
+        return f"replace table {self.layout.relation.name}{_layout_words(self.layout)} by its query"
+
+
+@dataclass(frozen=True)
+class DefineView:
+    """A view of a query; `definition` is the file that keeps the query in the embedded warehouse."""
+
+    relation: Relation
+    sql: str
+    definition: Path | None
+
+    def __str__(self) -> str:
+        return f"define view {self.relation.name}"
+
+
+@dataclass(frozen=True)
+class LoadSeed:
+    """The whole table from a CSV file of the project. `types` are declared types by column."""
+
+    layout: Layout
+    path: Path
+    delimiter: str
+    types: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"load seed {self.path.name} into {self.layout.relation.name}"
+
+
+@dataclass(frozen=True)
+class RunTest:
+    """A data test: each row of `sql` is a failure.
+
+    `failures` is the expression that counts them; `error_if` and `warn_if` are conditions on that number.
+    """
+
+    sql: str
+    severity: str
+    limit: int | None = None
+    failures: str = "count(*)"
+    error_if: str = "!= 0"
+    warn_if: str = "!= 0"
+
+    def __str__(self) -> str:
+        return f"test: no row of {' '.join(self.sql.split())}"
+
+
+Step = AttachInputs | RunHook | CreateTarget | RunMerge | ReplaceTable | DefineView | LoadSeed | RunTest
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """The steps of one node, in order. `writes` names the table that they write, None for a view or a test."""
+
+    unique_id: str
+    steps: tuple[Step, ...]
+    rendered: Rendered | None = None
+    """The compiled text of the node, with its map to the author's file; None for a seed or a generic test."""
+    sql: str = ""
+    """The compiled text: what stands in target/compiled."""
+    writes: Relation | None = None
+
+    def locate(self, statement: str | None, offset: int | None) -> Place | None:
+        """The place in the author's file of an offset in a statement that holds the compiled text; else None."""
+        if self.rendered is None or statement is None or offset is None:
+            return None
+        start = statement.find(self.rendered.text.rstrip().rstrip(";"))
+        if start < 0 or not 0 <= offset - start <= len(self.rendered.text):
+            return None
+        return self.rendered.place(offset - start)
+
+
+def _layout_words(layout: Layout) -> str:
+    words = f" ({layout.format}"
+    if layout.partition_by:
+        words += f", partitioned by {', '.join(layout.partition_by)}"
+    if layout.cluster_by:
+        words += f", clustered by {', '.join(layout.cluster_by)}"
+    return words + ")"

@@ -1,0 +1,1 @@
+"""What stands on disk: settings, profiles, YAML properties with places, model files."""

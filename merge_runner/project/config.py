@@ -1,0 +1,242 @@
+"""The config of a model: its keys, and how the layers in which they are written come together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.places import KeyPath, Places
+from merge_runner.project.validate import validate
+from merge_runner.text import Place
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Config that is written in one place: `values` by key, `places` says where each key stands."""
+
+    values: Mapping[str, Any]
+    places: Mapping[str, Place]
+
+
+def listed(value: Any) -> Any:
+    """One entry counts as a list of one, nothing as an empty list."""
+    if value is None:
+        return ()
+    return value if isinstance(value, list | tuple | Mapping) else (value,)
+
+
+def _bounds(value: Any) -> Any:
+    # YAML 1.1 editors and people write off as false; a Jinja config() may as well.
+    return "off" if value is False else value
+
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?\Z", re.ASCII)
+_SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, str) and (found := _DURATION.match(value.strip())):
+        value = float(found[1]) * _SECONDS[found[2]]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise ValueError('a number of seconds above 0, or a text such as "30s", "5m" or "1h"')
+    return float(value)
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+"""A list of texts, or one text."""
+Count = Annotated[StrictInt, Field(ge=0)]
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Optimize:
+    """How `merge-runner optimize` treats a table: columns to Z-order by, a predicate that limits the work."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    zorder_by: Names = ()
+    where: str | None = None
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The resolved config of a model or seed; what nothing says has its default.
+
+    `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `optimize`: None not said,
+    False never, True plain compaction. `column_types` and `delimiter` are those of a seed.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    materialized: Literal["merge", "table", "view", "ephemeral"] | None = None
+    format: Literal["delta", "iceberg"] = "delta"
+    schema: str | None = None
+    alias: str | None = None
+    partition_by: Names = ()
+    cluster_by: Names = ()
+    unique_key: Names = ()
+    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds)] = "auto"
+    scan: Literal["bounded", "full"] = "bounded"
+    properties: Texts = field(default_factory=dict)
+    conf: Texts = field(default_factory=dict)
+    tags: Names = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    enabled: StrictBool = True
+    pre_hook: Names = ()
+    post_hook: Names = ()
+    on_error: Literal["skip_children", "continue"] = "skip_children"
+    full_refresh: StrictBool | None = None
+    optimize: StrictBool | Optimize | None = None
+    priority: StrictInt = 0
+    retries: Count | None = None
+    timeout: Annotated[float, BeforeValidator(_seconds)] | None = None
+    concurrent: StrictBool = False
+    column_types: Texts = field(default_factory=dict)
+    delimiter: Annotated[str, Field(min_length=1)] = ","
+
+    def as_json(self) -> dict[str, Any]:
+        """The config as plain JSON values, by key."""
+        plain: dict[str, Any] = _ADAPTER.dump_python(self, mode="json")
+        return plain
+
+
+_ADAPTER = TypeAdapter(ModelConfig)
+
+SEED_KEYS = frozenset({"column_types", "delimiter"})
+MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
+TABLE_KEYS = frozenset({"properties", "conf", "meta", "optimize", "column_types"})
+"""Keys whose value may be a mapping: in a tree of folders they are config all the same."""
+
+_ADDED = frozenset({"pre_hook", "post_hook"})
+_MERGED = frozenset({"meta", "properties", "conf", "column_types"})
+_BESIDE = dict.fromkeys(
+    ("columns", "constraints", "contract", "data_tests", "description", "docs", "tests"),
+    'it stands beside "config", not in it',
+)
+_ELSEWHERE = {
+    **_BESIDE,
+    "file_format": 'the key is "format"',
+    "tblproperties": 'the key is "properties"',
+    "liquid_clustered_by": 'the key is "cluster_by"',
+    "incremental_strategy": "leave it out: the MERGE that you write is the strategy",
+    "incremental_predicates": "write them in the ON of the MERGE",
+    "merge_update_columns": "write them in the SET of the MERGE",
+    "on_schema_change": "write WITH SCHEMA EVOLUTION in the MERGE",
+}
+"""Keys that users know from dbt or write in the wrong place, and what to do about them."""
+
+
+def config_layer(
+    data: Mapping[str, Any],
+    places: Places,
+    problems: Problems,
+    *,
+    at: KeyPath = (),
+    of: str = "",
+    seed: bool = False,
+) -> Layer:
+    """Config as it is written, read: keys without their `+`, values of their types, every problem at its key.
+
+    `data` stands at the path `at`; `of` says in messages whose config it is. With a problem in it the layer is empty.
+    """
+    known = MODEL_KEYS | SEED_KEYS if seed else MODEL_KEYS
+    written: dict[str, str] = {}
+    before = len(problems)
+    subject = f"{of}: " if of else ""
+    for key in data:
+        name = key.removeprefix("+")
+        place = places.key_place((*at, key))
+        if name in written:
+            message = f'{subject}the config key "{name}" stands twice, as "{written[name]}" and as "{key}"'
+            problems.add("duplicate-key", message, place, "keep one of them")
+        elif name in known:
+            written[name] = key
+        else:
+            problems.add("unknown-key", f'{subject}unknown config key "{name}"', place, config_key_hint(name, known))
+    values = {name: data[key] for name, key in written.items()}
+    said = {name: value for name, value in values.items() if value is not None}
+    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of)
+    if config is None or len(problems) > before:
+        return Layer({}, {})
+    found = ((name, places.key_place((*at, key))) for name, key in written.items())
+    return Layer(
+        {name: getattr(config, name) if name in said else None for name in values},
+        {name: place for name, place in found if place is not None},
+    )
+
+
+def resolve(layers: Sequence[Layer], problems: Problems, what: str) -> ModelConfig:
+    """The config that layers give together, the most specific last, as dbt merges them.
+
+    A later value replaces an earlier one and None sets back to the default; tags and hooks add up; meta, properties,
+    conf and column_types merge key by key. Unknown keys and wrong values are added to `problems` at their places;
+    `what` ("model fct_flight", "seed airport") is named where there is none; only seeds have the keys of seeds.
+    """
+    seed = what.startswith("seed ")
+    said: dict[str, Any] = {}
+    for layer in layers:
+        of = "" if layer.places else what
+        for key, value in config_layer(layer.values, _LayerPlaces(layer), problems, of=of, seed=seed).values.items():
+            if value is None:
+                said.pop(key, None)
+            elif key == "tags":
+                said[key] = tuple(dict.fromkeys((*said.get(key, ()), *value)))
+            elif key in _ADDED:
+                said[key] = (*said.get(key, ()), *value)
+            elif key in _MERGED:
+                said[key] = {**said.get(key, {}), **value}
+            else:
+                said[key] = value
+    return ModelConfig(**said)
+
+
+def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str | None:
+    """What to do about a config key that does not exist."""
+    if key in SEED_KEYS:
+        return "only seeds have it"
+    return _ELSEWHERE.get(key) or did_you_mean(key, known)
+
+
+@dataclass(frozen=True)
+class _AsWritten:
+    """The places of config keys whose `+` was taken off."""
+
+    places: Places
+    at: KeyPath
+    written: Mapping[str, str]
+
+    def place(self, path: KeyPath = ()) -> Place | None:
+        return self.places.place(self._full(path))
+
+    def key_place(self, path: KeyPath) -> Place | None:
+        return self.places.key_place(self._full(path))
+
+    def text(self, path: KeyPath) -> str | None:
+        return self.places.text(self._full(path))
+
+    def _full(self, path: KeyPath) -> KeyPath:
+        return (
+            *self.at,
+            *(self.written.get(str(step), step) if not index else step for index, step in enumerate(path)),
+        )
+
+
+@dataclass(frozen=True)
+class _LayerPlaces:
+    """The places that a layer knows: those of its keys."""
+
+    layer: Layer
+
+    def place(self, path: KeyPath = ()) -> Place | None:
+        return self.layer.places.get(str(path[0])) if path else None
+
+    def key_place(self, path: KeyPath) -> Place | None:
+        return self.place(path)
+
+    def text(self, path: KeyPath) -> str | None:
+        return None

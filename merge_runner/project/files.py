@@ -1,0 +1,103 @@
+"""The value that loading gives: everything a project says on disk, read, checked for shape, and not yet rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from merge_runner.project.config import Layer
+from merge_runner.project.profile import Profile
+from merge_runner.project.properties import DataTest, MacroProperties, ModelProperties, SourceTable, UnitTest
+from merge_runner.project.settings import Settings
+from merge_runner.text import Place, SourceText
+
+__all__ = [
+    "DataTestEntry",
+    "Layer",
+    "ModelFile",
+    "ProjectFiles",
+    "SeedFile",
+    "SourceEntry",
+    "UnitTestEntry",
+]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model as it stands on disk. `layers` are its config from outside the file, the most specific last."""
+
+    name: str
+    source: SourceText
+    folder: tuple[str, ...]
+    """The folders between the model path and the file."""
+    layers: tuple[Layer, ...] = ()
+    properties: ModelProperties | None = None
+    properties_place: Place | None = None
+
+
+@dataclass(frozen=True)
+class SeedFile:
+    """A CSV file that becomes a table."""
+
+    name: str
+    path: Path
+    place: Place
+    folder: tuple[str, ...]
+    layers: tuple[Layer, ...] = ()
+    properties: ModelProperties | None = None
+    properties_place: Place | None = None
+
+
+@dataclass(frozen=True)
+class SourceEntry:
+    """A table of a source and where the YAML declares it."""
+
+    source: str
+    table: SourceTable
+    place: Place
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DataTestEntry:
+    """A data test that YAML attaches: to a model, seed or source table (`on`), perhaps to one of its columns."""
+
+    test: DataTest
+    on: tuple[str, ...]
+    """(model or seed name,) or (source name, table name)."""
+    column: str | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class UnitTestEntry:
+    """A unit test of a model's MERGE."""
+
+    test: UnitTest
+    place: Place
+
+
+@dataclass(frozen=True)
+class ProjectFiles:
+    """All of a project. Names are unique, every `properties` belongs to a file; refs are not resolved yet."""
+
+    root: Path
+    settings: Settings
+    profile: Profile
+    models: Mapping[str, ModelFile]
+    seeds: Mapping[str, SeedFile]
+    sources: Mapping[tuple[str, str], SourceEntry]
+    macros: tuple[SourceText, ...]
+    singular_tests: tuple[SourceText, ...]
+    data_tests: tuple[DataTestEntry, ...]
+    unit_tests: tuple[UnitTestEntry, ...]
+    vars: Mapping[str, Any]
+    selectors: Mapping[str, str] = field(default_factory=dict)
+    """Named selections of selectors.yml: name to a selection in the syntax of --select."""
+    fixtures: Mapping[str, SourceText] = field(default_factory=dict)
+    """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
+    macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
+    """What YAML says about macros, by name."""

@@ -1,0 +1,214 @@
+"""Where a project runs: one output of a profile in profiles.yml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictInt
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.places import KeyPath
+from merge_runner.project.profile_template import ProfileTemplate
+from merge_runner.project.read_text import read_text
+from merge_runner.project.validate import validate
+from merge_runner.project.yaml_tree import YamlTree, yaml_tree
+from merge_runner.text import Place
+
+FILE = "profiles.yml"
+LOCAL = "local[*]"
+
+Platform = Literal["oss", "databricks", "fabric"]
+Jvm = Literal["fast-start", "throughput", "custom"]
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One output of a profile. What may hold a secret is not in its `repr`.
+
+    `target` is the output's name. Either `master` or `remote` (`sc://…`) is set. `warehouse` is a path, relative to
+    the project unless absolute; None where the cluster knows its own.
+    """
+
+    name: str
+    target: str
+    schema: str
+    master: str | None = LOCAL
+    remote: str | None = field(default=None, repr=False)
+    warehouse: str | None = None
+    threads: int | Literal["auto"] = "auto"
+    conf: Texts = field(default_factory=dict, repr=False)
+    catalogs: Mapping[str, Texts] = field(default_factory=dict, repr=False)
+    platform: Platform = "oss"
+    audit: str | None = None
+    jvm: Jvm | None = None
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    """Values that must never be shown: of confs and environment variables whose names say so."""
+
+    @property
+    def where(self) -> str:
+        """The Spark that is meant, as it may be shown: the master, or the server's address without its parameters."""
+        return self.master or (self.remote or "").split(";")[0].rstrip("/")
+
+
+def read_profile(
+    root: Path,
+    name: str,
+    problems: Problems,
+    *,
+    env: Mapping[str, str],
+    target: str | None = None,
+    profiles_dir: Path | None = None,
+    named_at: Place | None = None,
+) -> Profile | None:
+    """The profile `name` with its output `target` (default: the one it names); None, with problems, where that fails.
+
+    profiles.yml is looked for in `profiles_dir` alone where that is given, else in `root` and in ~/.merge-runner.
+    `named_at` is where the project names the profile. Only the chosen output is rendered.
+    """
+    folders = [profiles_dir] if profiles_dir else [root, _home(env) / ".merge-runner"]
+    file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+    if file is None:
+        looked = " and ".join(str(folder) for folder in folders)
+        hint = f'write a {FILE} with the profile "{name}", or say where it is with --profiles-dir'
+        problems.add("no-profiles", f"no {FILE} was found in {looked}", named_at, hint)
+        return None
+    source = read_text(file, _shown(file, root), problems)
+    tree = yaml_tree(source, problems) if source else None
+    if tree is None:
+        return None
+    if not isinstance(tree.data, Mapping) or name not in tree.data:
+        known = list(tree.data) if isinstance(tree.data, Mapping) else []
+        message = f'the profile "{name}" is not in {tree.source.path}'
+        problems.add("unknown-profile", message, named_at or tree.place(), did_you_mean(name, known))
+        return None
+    return _choose(tree, name, target, env, problems)
+
+
+def _choose(
+    tree: YamlTree, name: str, target: str | None, env: Mapping[str, str], problems: Problems
+) -> Profile | None:
+    outer = validate(_Outer, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
+    if outer is None:
+        return None
+    template = ProfileTemplate(tree, env, problems)
+    before = len(problems)
+    place = tree.place((name, "outputs") if target or not outer.target else (name, "target"))
+    target = target or _default_target(name, outer, template)
+    if len(problems) > before:
+        return None
+    if target not in outer.outputs:
+        message = f'the profile "{name}" has no output "{target}"'
+        problems.add("unknown-target", message, place, did_you_mean(target, outer.outputs))
+        return None
+    at = (name, "outputs", target)
+    data = template.render(outer.outputs[target], at)
+    if len(problems) > before:
+        return None
+    output = validate(_Output, data, template, problems, at=at, of=f"output {name}.{target}", secret=True)
+    return _profile(name, target, output, template.used) if output else None
+
+
+def _default_target(name: str, outer: _Outer, template: ProfileTemplate) -> str:
+    """The output that the profile names; as in dbt "default" where it names none, or the only one there is."""
+    if outer.target:
+        at: KeyPath = (name, "target")
+        template.render(outer.target, at)
+        return template.text(at) or outer.target
+    return next(iter(outer.outputs)) if len(outer.outputs) == 1 else "default"
+
+
+def _profile(name: str, target: str, output: _Output, used: Mapping[str, str]) -> Profile:
+    master = output.master or (None if output.remote else LOCAL)
+    local = master is not None and master.startswith("local")
+    return Profile(
+        name=name,
+        target=target,
+        schema=output.schema,
+        master=master,
+        remote=output.remote,
+        warehouse=output.warehouse or ("warehouse" if local else None),
+        threads=output.threads,
+        conf=output.conf,
+        catalogs=output.catalogs,
+        platform=output.platform,
+        audit=output.audit,
+        jvm=output.jvm,
+        secrets=frozenset(value for value in _secrets(output, used) if value),
+    )
+
+
+# The names that Spark's own default of spark.redaction.regex hides, and those of cloud storage keys.
+_SECRET_NAME = re.compile(r"(?i)secret|passw|passphrase|token|credential|(?:access|account|api)[._-]?key")
+_TOKEN_IN_REMOTE = re.compile(r";token=([^;]+)")
+
+
+def _secrets(output: _Output, used: Mapping[str, str]) -> Iterator[str]:
+    for texts in (used, output.conf, *output.catalogs.values()):
+        yield from (value for key, value in texts.items() if _SECRET_NAME.search(key))
+    yield from _TOKEN_IN_REMOTE.findall(output.remote or "")
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = env.get("HOME") or env.get("USERPROFILE")
+    return Path(home) if home else Path.home()
+
+
+def _shown(file: Path, root: Path) -> str:
+    """The name of a file in places: relative to the project where it lies in it."""
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
+
+def _master(value: str) -> str:
+    if not re.match(r"local\b|yarn\Z|(?:spark|k8s)://.", value):
+        raise ValueError("local[*], yarn, spark://… or k8s://…")
+    return value
+
+
+def _remote(value: str) -> str:
+    if not value.startswith("sc://"):
+        raise ValueError("the address of a Spark Connect server, sc://…")
+    return value
+
+
+def _or_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+_Conf = Annotated[Mapping[str, str], BeforeValidator(_or_empty)]
+
+
+@dataclass(frozen=True)
+class _Outer:
+    """A profile as it is written; its outputs are looked into one at a time."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    outputs: Mapping[str, Mapping[str, Any]]
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class _Output:
+    """An output as it is written, rendered."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    schema: Annotated[str, Field(min_length=1)]
+    master: Annotated[str, AfterValidator(_master)] | None = None
+    remote: Annotated[str, AfterValidator(_remote)] | None = None
+    warehouse: str | None = None
+    threads: Literal["auto"] | Annotated[StrictInt, Field(ge=1)] = "auto"
+    conf: _Conf = field(default_factory=dict)
+    catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty)] = field(default_factory=dict)
+    platform: Platform = "oss"
+    audit: str | None = None
+    jvm: Jvm | None = None
+
+    def __post_init__(self) -> None:
+        if self.master and self.remote:
+            raise ValueError('"master" and "remote" exclude each other: keep one of them')

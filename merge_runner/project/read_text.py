@@ -1,0 +1,37 @@
+"""Reads a text file of the project; what cannot be read is a problem, not a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from merge_runner.errors import Problems
+from merge_runner.text import Place, SourceText
+
+
+def read_text(file: str | Path, path: str, problems: Problems) -> SourceText | None:
+    """The text of a UTF-8 `file`, named `path` in places: newlines as `\\n`, no byte order mark; None on a problem."""
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123 -- a Path for each of thousands of files costs more than reading
+            content = stream.read()
+    except OSError as error:
+        problems.add("unreadable", f"cannot be read: {error.strerror or error}", Place(path, 1, 1))
+        return None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = _place(path, content, error.start)
+        message = f"not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}"
+        problems.add("not-utf8", message, place, "save the file as UTF-8")
+        return None
+    if text.startswith("\ufeff"):
+        text = text[1:]
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return SourceText(path, text)
+
+
+def _place(path: str, content: bytes, offset: int) -> Place:
+    """The place of a byte; what comes before it is UTF-8."""
+    before = content[:offset].decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    line_start = before.rfind("\n") + 1
+    return Place(path, before.count("\n") + 1, len(before) - line_start + 1)

@@ -1,0 +1,173 @@
+"""The settings of a project: the table [tool.merge-runner] of its pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
+from merge_runner.errors import Problems
+from merge_runner.project.config import TABLE_KEYS, Layer, Names, config_layer, listed
+from merge_runner.project.toml_tree import TomlTree, toml_tree
+from merge_runner.project.validate import validate
+from merge_runner.text import SourceText
+
+TABLE = ("tool", "merge-runner")
+
+Severity = Literal["error", "warning", "info"]
+Folders = Mapping[tuple[str, ...], Layer]
+"""Config defaults by the folders they apply to, as written; () is everything."""
+
+
+@dataclass(frozen=True)
+class LintSettings:
+    """Which findings count: codes or their beginnings, per path glob, and how much. None: the default selection."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    select: Names | None = None
+    ignore: Names = ()
+    per_path_ignores: Annotated[Mapping[str, Names], Field(validation_alias="per-path-ignores")] = field(
+        default_factory=dict
+    )
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    baseline: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What [tool.merge-runner] says, with defaults filled in; paths are relative to the project.
+
+    `models` and `seeds` are config defaults by folder. `places` finds where
+    a key of the table stands; None for settings that come from no file.
+    """
+
+    name: str
+    profile: str
+    model_paths: tuple[str, ...] = ("models",)
+    macro_paths: tuple[str, ...] = ("macros",)
+    test_paths: tuple[str, ...] = ("tests",)
+    seed_paths: tuple[str, ...] = ("seeds",)
+    target_path: str = "target"
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    models: Folders = field(default_factory=dict)
+    seeds: Folders = field(default_factory=dict)
+    lint: LintSettings = LintSettings()
+    places: TomlTree | None = field(default=None, repr=False, compare=False)
+
+
+def settings(source: SourceText, problems: Problems) -> Settings | None:
+    """Reads the settings from the text of a pyproject.toml; None, with problems, where that fails.
+
+    Tables of other tools are ignored.
+    """
+    whole = toml_tree(source, problems)
+    if whole is None:
+        return None
+    tree = whole.at(*TABLE)
+    shape = validate(_Table, tree.data, tree, problems, of="[tool.merge-runner]")
+    models = _folders(tree, "models", problems)
+    seeds = _folders(tree, "seeds", problems)
+    if shape is None:
+        return None
+    for paths in ("model-paths", "macro-paths", "test-paths", "seed-paths"):
+        _check_apart(getattr(shape, paths.replace("-", "_")), paths, tree, problems)
+    return Settings(
+        name=shape.name,
+        profile=shape.profile or shape.name,
+        model_paths=shape.model_paths,
+        macro_paths=shape.macro_paths,
+        test_paths=shape.test_paths,
+        seed_paths=shape.seed_paths,
+        target_path=shape.target_path,
+        vars=shape.vars,
+        models=models,
+        seeds=seeds,
+        lint=shape.lint,
+        places=tree,
+    )
+
+
+def has_settings(source: SourceText) -> bool:
+    """Whether a pyproject.toml is a project's: it has [tool.merge-runner], or seems to have where it is not TOML."""
+    tree = toml_tree(source, Problems())
+    if tree is None:
+        return "tool.merge-runner" in source.text
+    tool = tree.data.get("tool")
+    return isinstance(tool, dict) and TABLE[1] in tool
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def _name(value: str) -> str:
+    if not _NAME.match(value):
+        raise ValueError("a name of letters, digits and underscores that does not start with a digit")
+    return value
+
+
+def _inside(value: str) -> str:
+    """A path as a folder inside the project, without `./` and a last slash."""
+    path = PurePosixPath(value.replace("\\", "/"))
+    if not value or path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", value):
+        raise ValueError("a folder inside the project, relative to it")
+    return str(path)
+
+
+_InsidePath = Annotated[str, AfterValidator(_inside)]
+_InsidePaths = Annotated[tuple[_InsidePath, ...], BeforeValidator(listed)]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The table as it is written."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    name: Annotated[str, AfterValidator(_name)]
+    profile: str | None = None
+    model_paths: Annotated[_InsidePaths, Field(validation_alias="model-paths")] = ("models",)
+    macro_paths: Annotated[_InsidePaths, Field(validation_alias="macro-paths")] = ("macros",)
+    test_paths: Annotated[_InsidePaths, Field(validation_alias="test-paths")] = ("tests",)
+    seed_paths: Annotated[_InsidePaths, Field(validation_alias="seed-paths")] = ("seeds",)
+    target_path: Annotated[_InsidePath, Field(validation_alias="target-path")] = "target"
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    models: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Mapping[str, Any] = field(default_factory=dict)
+    lint: LintSettings = LintSettings()
+
+
+def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Problems) -> None:
+    """No path may hold another: their files would count twice."""
+    for index, path in enumerate(paths):
+        for earlier in paths[:index]:
+            if path == earlier or _holds(earlier, path) or _holds(path, earlier):
+                message = f'"{path}" and "{earlier}" of "{key}" overlap'
+                problems.add("overlapping-paths", message, tree.place((key, index)), "name each folder once")
+
+
+def _holds(outer: str, inner: str) -> bool:
+    return outer == "." or inner.startswith(f"{outer}/")
+
+
+def _folders(tree: TomlTree, kind: Literal["models", "seeds"], problems: Problems) -> Folders:
+    """The config defaults of a tree in which a table is a folder, unless its key is that of a config mapping."""
+    found: dict[tuple[str, ...], Layer] = {}
+
+    def collect(folder: tuple[str, ...], table: Mapping[str, Any]) -> None:
+        config: dict[str, Any] = {}
+        for key, value in table.items():
+            if key.startswith("+") or not isinstance(value, Mapping) or key in TABLE_KEYS:
+                config[key] = value
+            else:
+                collect((*folder, key), value)
+        found[folder] = config_layer(config, tree, problems, at=(kind, *folder), of=kind, seed=kind == "seeds")
+
+    table = tree.data.get(kind) if isinstance(tree.data, Mapping) else None
+    if isinstance(table, Mapping):
+        collect((), table)
+    return found

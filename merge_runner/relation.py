@@ -1,0 +1,41 @@
+"""The name of a table or view as a value, so that nobody cuts names out of strings; and how Spark quotes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def quote(name: str) -> str:
+    """`name` as Spark reads it: plain where it may stand so, else in backquotes (doubled inside)."""
+    return name if _PLAIN.match(name) else "`" + name.replace("`", "``") + "`"
+
+
+def string_literal(text: str) -> str:
+    """`text` as a Spark string literal (backslash is Spark's escape in its default mode)."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or view: catalog (None: the session's), schema (None: a temporary view), identifier.
+
+    `sql`, where given, stands in the statement instead of the name (an inlined query, a path).
+    """
+
+    identifier: str
+    schema: str | None = None
+    catalog: str | None = None
+    sql: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The dotted name as people write it, unquoted: what messages and artifacts show."""
+        return ".".join(part for part in (self.catalog, self.schema, self.identifier) if part)
+
+    def __str__(self) -> str:
+        if self.sql is not None:
+            return self.sql
+        return ".".join(quote(part) for part in (self.catalog, self.schema, self.identifier) if part)

@@ -1,0 +1,1 @@
+"""Running a plan: scheduler, workers, journal, results."""

@@ -1,0 +1,72 @@
+"""Plans of the selected nodes, and the files that are written of them: compiled texts and the manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+
+from merge_runner.atomic import write_atomic
+from merge_runner.errors import Problems
+from merge_runner.graph.manifest import Compiled, Metadata, manifest
+from merge_runner.plan.compiler import Compiler
+from merge_runner.plan.plan import Planner
+from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.steps import NodePlan
+from merge_runner.run.results import Timing
+from merge_runner.version import version
+
+
+def plan_nodes(prepared: Prepared, ids: Iterable[str]) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
+    """Plans of the nodes that have one, and how long each took to compile.
+
+    Raises ProblemsError with the problems of all texts: nothing has run then.
+    """
+    planner = Planner(prepared, Compiler(prepared))
+    problems = Problems()
+    plans, times = {}, {}
+    for unique_id in ids:
+        started = datetime.now(timezone.utc)
+        with problems.collecting():
+            plan = planner.plan(unique_id)
+            if plan is not None:
+                plans[unique_id] = plan
+        times[unique_id] = Timing("compile", started, datetime.now(timezone.utc))
+    problems.check()
+    return plans, times
+
+
+def compile_nodes(prepared: Prepared, ids: Iterable[str], invocation_id: str) -> dict[str, str]:
+    """Writes target/compiled and the manifest; gives the compiled text by node. Raises ProblemsError."""
+    plans, _ = plan_nodes(prepared, ids)
+    write_texts(prepared, plans, ("compiled",))
+    write_manifest(prepared, invocation_id, plans)
+    return {node: plan.sql for node, plan in plans.items() if plan.sql}
+
+
+def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iterable[str]) -> None:
+    """Writes the compiled texts below target/<folder>/<project>, at the paths of the authors' files."""
+    root = prepared.target_path
+    for unique_id, plan in plans.items():
+        if plan.sql:
+            for folder in folders:
+                write_atomic(root / folder / compiled_path(prepared, unique_id), plan.sql)
+
+
+def compiled_path(prepared: Prepared, unique_id: str) -> str:
+    """Where the compiled text of a node stands below target/compiled and target/run."""
+    node = prepared.graph.nodes[unique_id]
+    name = node.path if node.path.endswith(".sql") else f"{node.path}/{node.name}.sql"
+    return f"{prepared.graph.project}/{name}"
+
+
+def write_manifest(prepared: Prepared, invocation_id: str, plans: Mapping[str, NodePlan] | None = None) -> None:
+    """Replaces target/manifest.json in one step."""
+    compiled = {
+        unique_id: Compiled(plan.sql, f"{prepared.target_path.name}/compiled/{compiled_path(prepared, unique_id)}")
+        for unique_id, plan in (plans or {}).items()
+        if plan.sql
+    }
+    metadata = Metadata(datetime.now(timezone.utc), invocation_id, version())
+    document = manifest(prepared.graph, metadata, compiled=compiled, selectors=prepared.files.selectors)
+    write_atomic(prepared.target_path / "manifest.json", json.dumps(document, default=str))

@@ -1,0 +1,221 @@
+"""Runs selected nodes: plans all of them first, then Spark, then the ready queue; and writes the artifacts."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Literal
+
+from merge_runner.engine.session import Driver, start_driver
+from merge_runner.engine.tables import Catalog
+from merge_runner.graph.graph import Graph
+from merge_runner.graph.order import contracted, priorities
+from merge_runner.plan.prepare import Prepared
+from merge_runner.run.artifacts import plan_nodes, write_manifest, write_texts
+from merge_runner.run.durations import recorded_durations
+from merge_runner.run.events import Events
+from merge_runner.run.journal import Journal
+from merge_runner.run.results import FAILED, Result, RunResults, write_run_results
+from merge_runner.run.scheduler import Job, run_jobs
+from merge_runner.run.worker import Worker
+from merge_runner.version import version
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Command = Literal["build", "run", "test"]
+_TYPES: Mapping[Command, frozenset[str]] = {
+    "build": frozenset({"model", "seed", "test"}),
+    "run": frozenset({"model"}),
+    "test": frozenset({"test"}),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run. `threads` None: the profile's. `args` are the invocation's own words, kept in run_results.json.
+
+    `observe` is given the driver once it runs, to show what it does.
+    """
+
+    threads: int | None = None
+    fail_fast: bool = False
+    args: Mapping[str, Any] = field(default_factory=dict)
+    observe: Callable[[Driver], None] = lambda _: None
+
+
+def build(
+    prepared: Prepared,
+    ids: Sequence[str],
+    command: Command,
+    options: Options,
+    events: Events,
+    driver: Driver | None = None,
+) -> RunResults:
+    """Runs the selected nodes that `command` is about (`build`: models, seeds and tests), in DAG order.
+
+    Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running.
+    Raises ProblemsError (nothing has run then) and KeyboardInterrupt (run_results.json holds what was done).
+    """
+    return _Build(prepared, ids, command, options, events).run(driver)
+
+
+def thread_count(prepared: Prepared, options: Options, models: int) -> int:
+    """`auto` is min(models, max(2, cores // 2))."""
+    wanted = options.threads if options.threads is not None else prepared.files.profile.threads
+    if wanted == "auto":
+        wanted = min(models, max(2, (os.cpu_count() or 1) // 2))
+    return max(1, int(wanted))
+
+
+class _Build:
+    def __init__(
+        self, prepared: Prepared, ids: Sequence[str], command: Command, options: Options, events: Events
+    ) -> None:
+        self.prepared = prepared
+        self.graph = prepared.graph
+        self.command: Command = command
+        self.options = options
+        self.events = events
+        self.invocation_id = str(uuid.uuid4())
+        self.started_at = _now()
+        self.results: list[Result] = []
+        chosen = [node for node in ids if self.graph.nodes[node].resource_type in _TYPES[command]]
+        self.plans, self.compile_times = plan_nodes(prepared, chosen)
+
+    def run(self, driver: Driver | None) -> RunResults:
+        target = self.prepared.target_path
+        with Journal(target / "journal.jsonl") as journal:
+            self.events.listen(journal)
+            self.events.emit(
+                "invocation_started",
+                invocation_id=self.invocation_id,
+                command=self.command,
+                args=dict(self.options.args),
+                nodes=list(self.plans),
+            )
+            try:
+                write_texts(self.prepared, self.plans, ("compiled", "run"))
+                self._run_nodes(driver)
+            finally:
+                outcome = self._finish()
+                self.events.forget(journal)
+        return outcome
+
+    def _run_nodes(self, driver: Driver | None) -> None:
+        if not self.plans:
+            return
+        own = driver is None
+        profile = self.prepared.files.profile
+        if driver is None:
+            started = time.monotonic()
+            self.events.emit("spark_starting", master=profile.master or profile.remote)
+            driver = start_driver(
+                profile,
+                self.prepared.files.root,
+                self.prepared.target_path / "logs" / "spark.log",
+                self.prepared.invocation.env,
+                notify=lambda message: self.events.emit("message", message=message),
+            )
+            self.events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
+        try:
+            self._schedule(driver)
+        finally:
+            if own:
+                driver.stop()
+
+    def _schedule(self, driver: Driver) -> None:
+        stopping = threading.Event()
+        files = self.prepared.files
+        worker = Worker(
+            driver,
+            files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
+            Catalog(),
+            self.plans,
+            self.graph.nodes,
+            self.events,
+            self.invocation_id,
+            stopping,
+            self.compile_times,
+        )
+        dag = contracted(self.graph, self.plans)
+        durations = recorded_durations(self.prepared.target_path / "run_results.json")
+        own = {node: self.graph.nodes[node].config.get("priority") or 0 for node in dag}
+        threads = thread_count(self.prepared, self.options, len(self.plans))
+        self.events.emit("running", nodes=len(self.plans), threads=threads)
+        self.options.observe(driver)
+
+        def stop() -> None:
+            stopping.set()
+            for unique_id in self.plans:
+                driver.cancel(worker.group(unique_id))
+
+        run_jobs(
+            Job(
+                parents=_with_tests(self.graph, dag),
+                work=lambda unique_id: self._work(worker, unique_id),
+                skip=self._skip,
+                priority=priorities(dag, durations, own),
+                writes={node: plan.writes for node, plan in self.plans.items() if plan.writes is not None},
+            ),
+            threads,
+            self.options.fail_fast,
+            cancel=stop,
+        )
+
+    def _work(self, worker: Worker, unique_id: str) -> bool:
+        result = worker.run(unique_id)
+        self._keep(result)
+        return result.status not in FAILED or self.graph.nodes[unique_id].config.get("on_error") == "continue"
+
+    def _skip(self, unique_id: str, cause: str | None) -> None:
+        reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
+        self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
+
+    def _keep(self, result: Result) -> None:
+        self.results.append(result)
+        self.events.emit(
+            "node_finished",
+            "error" if result.status in FAILED else "info",
+            node=result.unique_id,
+            result=result.as_json(),
+        )
+
+    def _finish(self) -> RunResults:
+        outcome = RunResults(
+            self.invocation_id, self.command, self.started_at, _now(), self.options.args, tuple(self.results)
+        )
+        write_run_results(self.prepared.target_path / "run_results.json", outcome, version())
+        write_manifest(self.prepared, self.invocation_id, self.plans)
+        self.events.emit("invocation_finished", counts=outcome.counts(), ok=outcome.ok)
+        return outcome
+
+
+def _with_tests(graph: Graph, dag: nx.DiGraph[str]) -> dict[str, set[str]]:
+    """Parents of every node; a node also waits for the tests of its parents, so that bad rows do not travel on."""
+    parents = {node: set(dag.pred[node]) for node in dag}
+    for test in dag:
+        if graph.nodes[test].resource_type != "test":
+            continue
+        tested = set(dag.pred[test])
+        for child in {child for parent in tested for child in dag.succ[parent]}:
+            if graph.nodes[child].resource_type != "test" and _below_all(dag, child, tested):
+                parents[child].add(test)
+    return parents
+
+
+def _below_all(dag: nx.DiGraph[str], node: str, others: set[str]) -> bool:
+    if others <= set(dag.pred[node]):
+        return True
+    import networkx as nx
+
+    return others <= nx.ancestors(dag, node)
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

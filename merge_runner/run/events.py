@@ -1,0 +1,52 @@
+"""What happens during an invocation, as values that the journal keeps and the display shows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+Level = Literal["debug", "info", "warn", "error"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event: a name such as `node_started`, when (UTC), how grave, and JSON-like data."""
+
+    name: str
+    at: datetime
+    level: Level
+    data: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """One flat object: event, at (ISO 8601), level, and the data."""
+        return {"event": self.name, "at": self.at.isoformat(), "level": self.level, **self.data}
+
+
+Listener = Callable[[Event], None]
+
+
+class Events:
+    """Tells every listener of every event, one event at a time, from whatever thread it comes."""
+
+    def __init__(self, *listeners: Listener) -> None:
+        self._listeners = list(listeners)
+        self._lock = threading.Lock()
+
+    def listen(self, listener: Listener) -> None:
+        """Adds a listener."""
+        self._listeners.append(listener)
+
+    def forget(self, listener: Listener) -> None:
+        """Takes a listener away again."""
+        with self._lock:
+            self._listeners.remove(listener)
+
+    def emit(self, name: str, level: Level = "info", **data: Any) -> None:
+        """Tells the listeners that `name` happens now."""
+        with self._lock:
+            event = Event(name, datetime.now(timezone.utc), level, data)
+            for listener in self._listeners:
+                listener(event)

@@ -1,0 +1,125 @@
+"""Results of an invocation, and `run_results.json` in dbt's shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from merge_runner.atomic import write_atomic
+
+Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
+FAILED: frozenset[Status] = frozenset({"error", "fail"})
+
+_SCHEMA = "https://schemas.getdbt.com/dbt/run-results/v6.json"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A phase of a node: `compile` or `execute`, with its start and end (UTC)."""
+
+    name: str
+    started_at: datetime
+    completed_at: datetime
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one node. `cause` names the node that is to blame for a skip."""
+
+    unique_id: str
+    status: Status
+    timing: tuple[Timing, ...] = ()
+    thread_id: str = ""
+    adapter_response: Mapping[str, Any] = field(default_factory=dict)
+    message: str | None = None
+    failures: int | None = None
+    compiled_code: str | None = None
+    relation_name: str | None = None
+    warnings: tuple[str, ...] = ()
+    cause: str | None = None
+
+    @property
+    def execution_time(self) -> float:
+        """Seconds from the start of the first phase to the end of the last."""
+        if not self.timing:
+            return 0.0
+        return (self.timing[-1].completed_at - self.timing[0].started_at).total_seconds()
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of run_results.json."""
+        return {
+            "status": self.status,
+            "timing": [
+                {
+                    "name": phase.name,
+                    "started_at": phase.started_at.isoformat(),
+                    "completed_at": phase.completed_at.isoformat(),
+                }
+                for phase in self.timing
+            ],
+            "thread_id": self.thread_id,
+            "execution_time": self.execution_time,
+            "adapter_response": dict(self.adapter_response),
+            "message": self.message,
+            "failures": self.failures,
+            "unique_id": self.unique_id,
+            "compiled": self.compiled_code is not None,
+            "compiled_code": self.compiled_code,
+            "relation_name": self.relation_name,
+            "batch_results": None,
+            "warnings": list(self.warnings),
+            "cause": self.cause,
+        }
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """All results of one invocation, in the order in which they came."""
+
+    invocation_id: str
+    command: str
+    started_at: datetime
+    completed_at: datetime
+    args: Mapping[str, Any]
+    results: tuple[Result, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no model, seed or test failed."""
+        return not any(result.status in FAILED for result in self.results)
+
+    def __getitem__(self, name: str) -> Result:
+        """The result of the node with this name or unique id. Raises KeyError."""
+        for result in self.results:
+            if name in (result.unique_id, result.unique_id.split(".", 2)[-1]):
+                return result
+        raise KeyError(name)
+
+    def counts(self) -> dict[str, int]:
+        """How many results have each status."""
+        found: dict[str, int] = {}
+        for result in self.results:
+            found[result.status] = found.get(result.status, 0) + 1
+        return found
+
+
+def write_run_results(path: Path, run: RunResults, version: str) -> None:
+    """Replaces run_results.json in one step."""
+    document = {
+        "metadata": {
+            "dbt_schema_version": _SCHEMA,
+            "dbt_version": version,
+            "generated_at": run.completed_at.isoformat(),
+            "invocation_id": run.invocation_id,
+            "invocation_started_at": run.started_at.isoformat(),
+            "env": {},
+        },
+        "results": [result.as_json() for result in run.results],
+        "elapsed_time": (run.completed_at - run.started_at).total_seconds(),
+        "args": {**run.args, "which": run.command},
+    }
+    write_atomic(path, json.dumps(document, default=str))

@@ -1,0 +1,138 @@
+"""The ready queue: a node starts as soon as its parents are done, the most urgent first, a few at a time.
+
+It knows nothing of Spark: what a node does is a callable.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done: parents by node (only nodes of this run), and what each node does.
+
+    `work(node)` returns whether the children may run; it must not raise. `skip(node, cause)` is told of each node that
+    will not run, with the failed node that is to blame (None: the run was stopped). `writes` gives the table that a node
+    writes: two nodes with the same one never run at once. Smaller priorities start first.
+    """
+
+    parents: Mapping[str, Collection[str]]
+    work: Callable[[str], bool]
+    skip: Callable[[str, str | None], None]
+    priority: Mapping[str, Any] = field(default_factory=dict)
+    writes: Mapping[str, Hashable] = field(default_factory=dict)
+
+
+def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[], None] = lambda: None) -> None:
+    """Runs all nodes of the job in at most `threads` threads; returns when nothing runs any more.
+
+    After a failure the node's descendants are skipped and all others still run; with `fail_fast`, `cancel` is called to
+    stop what runs, and nothing else starts. KeyboardInterrupt does the same as a failure under `fail_fast`, and is
+    raised again when the workers have ended; a second one is raised at once.
+    """
+    _Run(job, threads, fail_fast, cancel).run()
+
+
+class _Run:
+    def __init__(self, job: Job, threads: int, fail_fast: bool, cancel: Callable[[], None]) -> None:
+        self.job = job
+        self.threads = threads
+        self.fail_fast = fail_fast
+        self.cancel = cancel
+        self.waits_for = {node: len(parents) for node, parents in job.parents.items()}
+        self.children: dict[str, list[str]] = {node: [] for node in job.parents}
+        for node, parents in job.parents.items():
+            for parent in parents:
+                self.children[parent].append(node)
+        self.ready: list[tuple[Any, int, str]] = []
+        self.arrival = 0
+        self.parked: dict[Hashable, list[str]] = {}
+        self.busy: set[Hashable] = set()
+        self.open = set(job.parents)
+        self.running = 0
+        self.stopped = False
+        self.done: SimpleQueue[tuple[str, bool]] = SimpleQueue()
+
+    def run(self) -> None:
+        for node, count in self.waits_for.items():
+            if count == 0:
+                self._push(node)
+        interrupt: KeyboardInterrupt | None = None
+        with ThreadPoolExecutor(max_workers=self.threads, thread_name_prefix="model") as pool:
+            while True:
+                try:
+                    self._start(pool)
+                    if self.running == 0:
+                        break
+                    self._finish(*self.done.get())
+                except KeyboardInterrupt as error:
+                    if interrupt is not None:
+                        raise
+                    interrupt = error
+                    self._stop()
+        for node in self.job.parents:
+            if node in self.open:
+                self.job.skip(node, None)
+        if interrupt is not None:
+            raise interrupt
+
+    def _push(self, node: str) -> None:
+        self.arrival += 1
+        heapq.heappush(self.ready, (self.job.priority.get(node, 0), self.arrival, node))
+
+    def _start(self, pool: ThreadPoolExecutor) -> None:
+        while self.ready and self.running < self.threads and not self.stopped:
+            node = heapq.heappop(self.ready)[2]
+            table = self.job.writes.get(node)
+            if table is not None and table in self.busy:
+                self.parked.setdefault(table, []).append(node)
+                continue
+            if table is not None:
+                self.busy.add(table)
+            self.open.discard(node)
+            self.running += 1
+            pool.submit(self._work, node)
+
+    def _work(self, node: str) -> None:
+        passed = False
+        try:
+            passed = self.job.work(node)
+        finally:
+            self.done.put((node, passed))
+
+    def _finish(self, node: str, passed: bool) -> None:
+        self.running -= 1
+        table = self.job.writes.get(node)
+        if table is not None:
+            self.busy.discard(table)
+            for parked in self.parked.pop(table, ()):
+                self._push(parked)
+        if passed:
+            for child in self.children[node]:
+                self.waits_for[child] -= 1
+                if self.waits_for[child] == 0 and child in self.open:
+                    self._push(child)
+            return
+        self._skip_descendants(node)
+        if self.fail_fast:
+            self._stop()
+
+    def _skip_descendants(self, failed: str) -> None:
+        stack = list(reversed(self.children[failed]))
+        while stack:
+            node = stack.pop()
+            if node in self.open:
+                self.open.discard(node)
+                self.job.skip(node, failed)
+                stack.extend(reversed(self.children[node]))
+
+    def _stop(self) -> None:
+        if not self.stopped:
+            self.stopped = True
+            self.cancel()

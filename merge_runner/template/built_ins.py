@@ -1,0 +1,191 @@
+"""The names that every template sees, and the record of what they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from jinja2.runtime import Undefined
+
+from merge_runner.errors import did_you_mean
+from merge_runner.project.files import Layer
+from merge_runner.relation import Relation
+from merge_runner.template.captured import Captured, Ref, SourceRef
+from merge_runner.template.environment import FullRefresh
+from merge_runner.template.outcome import RefusedError, Returned
+from merge_runner.template.rendered import Log
+from merge_runner.text import Place
+
+if TYPE_CHECKING:
+    from merge_runner.template.rendering import Rendering
+
+
+_NOTHING: Any = object()
+
+
+class BuiltIns:
+    """The built-ins of one rendering. A name that does not resolve is reported, and rendering goes on."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self._rendering = rendering
+        self._context = rendering.context
+        self._refs: dict[Ref, None] = {}
+        self._sources: dict[SourceRef, None] = {}
+        self._config: dict[str, Any] = {}
+        self._config_places: dict[str, Place] = {}
+        self._uses_this = False
+        self._vars: set[str] = set()
+        self.logs: list[Log] = []
+
+    def names(self) -> dict[str, Any]:
+        """Each built-in by the name that templates call it by."""
+        names: dict[str, Any] = {
+            "config": InlineConfig(self._set_config, self._config),
+            "ref": self.ref,
+            "source": self.source,
+            "var": self.var,
+            "env_var": self.env_var,
+            "is_full_refresh": FullRefresh(self._context.full_refresh),
+            "target": plain(self._context.target, "target"),
+            "model_name": self._context.model_name,
+            "log": self.log,
+            "return": self.return_,
+            "exceptions": Exceptions(),
+        }
+        if self._context.this is not None:
+            names["this"] = self._context.this
+        return names
+
+    def captured(self, macros: frozenset[str]) -> Captured:
+        """The record so far; `macros` are the project macros that were called."""
+        config = Layer(self._config, self._config_places)
+        return Captured(tuple(self._refs), tuple(self._sources), config, self._uses_this, frozenset(self._vars), macros)
+
+    def read_this(self, value: Any) -> None:
+        """Notes that a template read the name `this`, unless it is a variable of its own."""
+        if value is self._context.this:
+            self._uses_this = True
+
+    def ref(self, name: Any, model: Any = _NOTHING, /) -> Relation:
+        """`ref('model')`, or `ref('package', 'model')` as in dbt, where the package does not count."""
+        model = _text(name if model is _NOTHING else model, "a model's name")
+        place = self._rendering.call_place()
+        self._refs[Ref(model, place)] = None
+        try:
+            return self._context.resolve_ref(model)
+        except LookupError as error:
+            self._rendering.add("unknown-ref", _message(error), place)
+            return Relation(model)
+
+    def source(self, name: Any, table: Any, /) -> Relation:
+        """`source('source', 'table')`."""
+        name, table = _text(name, "a source's name"), _text(table, "a table's name")
+        place = self._rendering.call_place()
+        self._sources[SourceRef(name, table, place)] = None
+        try:
+            return self._context.resolve_source(name, table)
+        except LookupError as error:
+            self._rendering.add("unknown-source", _message(error), place)
+            return Relation(table, name)
+
+    def var(self, name: Any, default: Any = _NOTHING) -> Any:
+        """`var('name')` or `var('name', default)`; lists and dicts come as copies."""
+        name = _text(name, "a var's name")
+        self._vars.add(name)
+        if name in self._context.vars:
+            return plain(self._context.vars[name], "a var")
+        if default is not _NOTHING:
+            return default
+        near = did_you_mean(name, self._context.vars)
+        hint = f"""pass it with --vars '{{"{name}": …}}', declare it in [tool.merge-runner.vars], or give a default"""
+        place = self._rendering.call_place()
+        self._rendering.add("undefined-var", f'the var "{name}" is not set and has no default', place, near, hint)
+        return self._rendering.placeholder(name)
+
+    def env_var(self, name: Any, default: Any = _NOTHING) -> Any:
+        """`env_var('NAME')` or `env_var('NAME', default)`; no message or log shows the value."""
+        name = _text(name, "a variable's name")
+        if name in self._context.env:
+            value = self._context.env[name]
+            self._rendering.secrets.add(value)
+            return value
+        if default is not _NOTHING:
+            return default
+        hint = f"set it, or give a default: env_var('{name}', '…')"
+        place = self._rendering.call_place()
+        message = f'the environment variable "{name}" is not set and has no default'
+        self._rendering.add("missing-env-var", message, place, hint)
+        return self._rendering.placeholder(name)
+
+    def log(self, message: Any, info: Any = False) -> str:
+        """`log(message, info=true)`."""
+        self.logs.append(Log(str(message), bool(info), self._rendering.call_place()))
+        return ""
+
+    def return_(self, value: Any = None, /) -> NoReturn:
+        """`return(value)` in a macro."""
+        raise Returned(value, self._rendering.call_place())
+
+    def _set_config(self, values: Mapping[str, Any]) -> None:
+        keywords = self._rendering.keyword_places()
+        for key, value in values.items():
+            self._config[key] = plain(value, f"config({key}=…)")
+            self._config_places[key] = keywords.get(key) or self._rendering.call_place()
+
+
+class InlineConfig:
+    """`config(key=value, …)` or `config({…})` sets, `config.get(key, default)` reads what this file has set."""
+
+    def __init__(self, setter: Callable[[Mapping[str, Any]], None], values: Mapping[str, Any]) -> None:
+        self._set = setter
+        self._values = values
+
+    def __call__(self, *dicts: Any, **values: Any) -> str:
+        for given in dicts:
+            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+                raise RefusedError("jinja-runtime", "config takes keywords, or a dict whose keys are texts")
+            self._set(given)
+        self._set(values)
+        return ""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of the key, a copy; `default` where this file has not set it."""
+        return plain(self._values[key], "config") if key in self._values else default
+
+
+class Exceptions:
+    """`exceptions`, as in dbt."""
+
+    def raise_compiler_error(self, message: Any) -> NoReturn:
+        """Stops the rendering with the author's own message."""
+        raise RefusedError("raised", str(message))
+
+
+def plain(value: Any, where: str) -> Any:
+    """A copy of plain data: what YAML can hold, and dates and decimals; RefusedError for anything else."""
+    if isinstance(value, Mapping):
+        return {plain(key, where): plain(item, where) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item, where) for item in value]
+    if isinstance(value, tuple):
+        return tuple(plain(item, where) for item in value)
+    if isinstance(value, (str, Relation, Undefined)):
+        return str(value)
+    if isinstance(value, FullRefresh):
+        return bool(value)
+    if value is None or isinstance(value, (bool, int, float, Decimal, date)):
+        return value
+    raise RefusedError("jinja-runtime", f"{where} holds a value of type {type(value).__name__}, which is no plain data")
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, (str, Undefined)):
+        raise RefusedError("jinja-runtime", f"{what} is a text, not a value of type {type(value).__name__}")
+    return str(value)
+
+
+def _message(error: LookupError) -> str:
+    # str() of a KeyError puts the message in quotes.
+    return str(error.args[0]) if error.args else str(error)

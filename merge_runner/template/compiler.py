@@ -1,0 +1,257 @@
+"""A template as Python code that knows its author's offsets.
+
+Jinja keeps a line number on every token and syntax node, and writes a table from lines of generated code to these
+numbers. Here each "line number" is the offset of the token in the source plus one, so that every error of the parser,
+the code generator and the running code has an exact place. The root of the generated code yields, before each piece of
+text, an integer that says where the piece comes from (see SourceMap); text that Jinja collects in a buffer (macros,
+`set`, `call` and `filter` blocks, recursive loops) gets none, since the tag that puts the buffer out has its own.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from jinja2 import Environment, Template, nodes
+from jinja2.compiler import CodeGenerator, Frame, optimizeconst
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.idtracking import VAR_LOAD_PARAMETER
+from jinja2.lexer import TokenStream
+from jinja2.parser import Parser
+from jinja2.runtime import Context as JinjaContext
+
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.text import SourceText, Span
+
+CALL_OFFSET = "_call_offset"
+"""The keyword that tells `Environment.call` where in the source the call stands."""
+
+_NO_SUCH = re.compile(r"No (filter|test) named '([^']*)'")
+_WITHOUT = {
+    "include": "one model is one file: put what models share into a macro",
+    "import": "every macro of the project is visible everywhere, without an import",
+    "from": "every macro of the project is visible everywhere, without an import",
+    "extends": "templates do not inherit: put what models share into a macro",
+    "block": "templates do not inherit: put what models share into a macro",
+    "autoescape": "HTML escaping is wrong for SQL: use the filters literal and identifier",
+}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A template that is ready to run. `root` yields the text and the origin of each piece of it."""
+
+    source: SourceText
+    root: Callable[[JinjaContext], Iterator[str | int]]
+    tags: tuple[Span, ...]
+
+
+def compile_template(environment: Environment, source: SourceText) -> Compiled:
+    """Parses and compiles `source`; raises ProblemsError (`jinja-syntax`, for a filter `undefined-name`)."""
+    parser = OffsetParser(environment, source)
+    try:
+        tree = parser.parse()
+        generator = OffsetGenerator(environment, source.path, parser.tags)
+        generator.visit(tree)
+        code = compile(generator.stream.getvalue(), source.path, "exec")  # type: ignore[attr-defined]
+    except TemplateSyntaxError as error:
+        raise ProblemsError([_problem(environment, source, parser, error)]) from None
+    except (RecursionError, MemoryError):
+        place = source.place(parser.offset)
+        problem = Problem("jinja-syntax", "the template is nested too deeply", place, "move an inner part into a macro")
+        raise ProblemsError([problem]) from None
+    except (SyntaxError, ValueError) as error:
+        # What Jinja's grammar allows and Python's compiler does not: a keyword argument twice, twenty nested loops.
+        offset = _offset_of_code_line(generator, error) if isinstance(error, SyntaxError) else parser.offset
+        raise ProblemsError([Problem("jinja-syntax", _first_line(error), source.place(offset))]) from None
+    template = Template.from_code(environment, code, environment.globals)
+    return Compiled(source, template.root_render_func, tuple(parser.tags))
+
+
+def assigned_names(environment: Environment, source: SourceText) -> set[str]:
+    """The names that a template, which must compile, gives a value itself: by set, for, with, macro and parameters."""
+    tree = OffsetParser(environment, source).parse()
+    names = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+    return names | {node.name for node in tree.find_all(nodes.Macro)}
+
+
+class OffsetParser(Parser):
+    """Jinja's parser over tokens whose line number is their offset plus one; collects the span of each tag."""
+
+    def __init__(self, environment: Environment, source: SourceText) -> None:
+        super().__init__(environment, "", source.path)
+        self.tags: list[Span] = []
+        self.offset = 0
+        self.opened: int | None = None
+        self._text = source.text
+        self._blocks: list[tuple[str, int]] = []
+
+    def parse(self) -> nodes.Template:
+        # The stream reads its first token when it is made, and that may already be broken.
+        self.stream = TokenStream(self.environment.lexer.wrap(self._tokens()), self.name, None)
+        return super().parse()
+
+    def _tokens(self) -> Iterator[tuple[int, str, str]]:
+        lexed = self.environment.lexer.tokeniter(self._text, self.name)
+        end = 0
+        while True:
+            try:
+                token = next(lexed, None)
+            except TemplateSyntaxError as error:
+                # A comment or raw block without an end is best shown where it begins.
+                error.lineno = (self.offset if "Missing end of" in str(error.message) else end) + 1
+                raise
+            if token is None:
+                return
+            _, kind, value = token
+            # The lexer drops what whitespace control strips before a tag, and keeps everything else.
+            self.offset = start = self._text.index(value, end)
+            end = start + len(value)
+            if kind in ("variable_begin", "block_begin"):
+                self.opened = start
+            elif kind in ("variable_end", "block_end") and self.opened is not None:
+                self.tags.append(Span(self.opened, start + len(value.rstrip())))
+                self.opened = None
+            yield start + 1, kind, value
+
+    def parse_statement(self) -> nodes.Node | list[nodes.Node]:
+        token = self.stream.current
+        if token.value in _WITHOUT:
+            self.fail(f"{{% {token.value} %}} does not exist here: {_WITHOUT[token.value]}", token.lineno)
+        self._blocks.append((token.value, token.lineno))
+        statement = super().parse_statement()
+        self._blocks.pop()
+        return statement
+
+    def fail_eof(self, end_tokens: tuple[str, ...] | None = None, lineno: int | None = None) -> NoReturn:
+        if not self._blocks:
+            super().fail_eof(end_tokens, lineno)
+        name, offset = self._blocks[-1]
+        self.fail(f"{{% {name} %}} is never closed: {{% end{name} %}} is missing", offset)
+
+
+class OffsetGenerator(CodeGenerator):
+    """Jinja's code generator, which also tells the running code where things stand.
+
+    The running code finds the methods that it calls on `context` in environment.ModelContext.
+    """
+
+    def __init__(self, environment: Environment, path: str, tags: list[Span]) -> None:
+        super().__init__(environment, path, path)
+        self._tags = tags
+        self._tag_starts = [tag.start for tag in tags]
+
+    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:  # noqa: N802
+        if frame.buffer is not None:
+            super().visit_Output(node, frame)
+            return
+        for child in node.nodes:
+            is_text = isinstance(child, nodes.TemplateData)
+            self.writeline(f"yield {child.lineno - 1 if is_text else self._tag_origin(child)}")
+            super().visit_Output(nodes.Output([child], lineno=child.lineno), frame)
+
+    def start_write(self, frame: Frame, node: nodes.Node | None = None) -> None:
+        if frame.buffer is None and node is not None:
+            self.writeline(f"yield {self._tag_origin(node)}")
+        super().start_write(frame, node)
+
+    def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
+        if frame.loop_frame:
+            self.writeline("context.step()")
+        super().blockvisit(nodes, frame)
+
+    def signature(
+        self,
+        node: nodes.Call | nodes.Filter | nodes.Test,
+        frame: Frame,
+        extra_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        if isinstance(node, nodes.Call):
+            callee = node.node
+            while isinstance(callee, nodes.Getattr):
+                callee = callee.node
+            named = callee if isinstance(callee, nodes.Name) else node
+            extra_kwargs = {**(extra_kwargs or {}), CALL_OFFSET: named.lineno - 1}
+        super().signature(node, frame, extra_kwargs)
+
+    def visit_Name(self, node: nodes.Name, frame: Frame) -> None:  # noqa: N802
+        if node.ctx != "load":
+            super().visit_Name(node, frame)
+            return
+        ref = frame.symbols.ref(node.name)
+        load = frame.symbols.find_load(ref)
+        if load is not None and load[0] == VAR_LOAD_PARAMETER and not self.parameter_is_undeclared(ref):
+            self.write(ref)
+        elif node.name == "this":
+            self.write(f"context.this({ref}, {node.lineno - 1})")
+        else:
+            self.write(f"(context.missing({node.name!r}, {node.lineno - 1}) if {ref} is missing else {ref})")
+
+    @optimizeconst
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802
+        self.write("context.attribute(")
+        self.visit(node.node, frame)
+        self.write(f", {node.attr!r}, {node.lineno - 1})")
+
+    @optimizeconst
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
+        if isinstance(node.arg, nodes.Slice):
+            super().visit_Getitem(node, frame)
+            return
+        self.write("context.item(")
+        self.visit(node.node, frame)
+        self.write(", ")
+        self.visit(node.arg, frame)
+        self.write(f", {node.lineno - 1})")
+
+    @optimizeconst
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        self.write("context.concat((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+    def _tag_origin(self, node: nodes.Node) -> int:
+        # Every token of a tag, its end included, stands before the next tag begins.
+        return -bisect_right(self._tag_starts, node.lineno - 1)
+
+
+def unknown_filter(environment: Environment, message: str) -> Problem | None:
+    """What Jinja's message about a filter or test that does not exist says; None for any other message."""
+    match = _NO_SUCH.match(message)
+    if match is None:
+        return None
+    kind, name = match.groups()
+    known = environment.filters if kind == "filter" else environment.tests
+    return Problem("undefined-name", f'there is no {kind} "{name}"', hint=did_you_mean(name, known))
+
+
+def _problem(environment: Environment, source: SourceText, parser: OffsetParser, error: TemplateSyntaxError) -> Problem:
+    offset = error.lineno - 1
+    message = str(error.message).rstrip(".")
+    if unknown := unknown_filter(environment, message):
+        return replace(unknown, place=source.place(offset))
+    hint = None
+    opened = parser.opened
+    if opened is not None and message.startswith("unexpected end of template"):
+        offset, message = opened, f"{source.text[opened : opened + 2]} is never closed"
+    elif opened is not None and "\n" in source.text[opened:offset]:
+        hint = f"this is read as part of the tag that begins at {source.place(opened)}; is its end missing?"
+    return Problem("jinja-syntax", message, source.place(offset), hint)
+
+
+def _offset_of_code_line(generator: OffsetGenerator, error: SyntaxError) -> int:
+    offset = 0
+    for number, line in generator.debug_info:
+        if line <= (error.lineno or 0):
+            offset = number - 1
+    return offset
+
+
+def _first_line(error: Exception) -> str:
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return message.partition("\n")[0]

@@ -1,0 +1,29 @@
+"""What a template is rendered for: the model, and the answers to every name that it may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.relation import Relation
+
+
+@dataclass(frozen=True)
+class Context:
+    """The surroundings of one rendering.
+
+    `resolve_ref` takes a model's name, `resolve_source` a source's and a table's name; both raise LookupError, with a
+    message for the user, for a name that does not exist. `this` is None where the file has no table of its own (a
+    singular test). `vars` and `target` are plain data as YAML and TOML give it; templates get copies. The values of
+    `env` never reach a message or a log.
+    """
+
+    model_name: str
+    this: Relation | None
+    resolve_ref: Callable[[str], Relation]
+    resolve_source: Callable[[str, str], Relation]
+    vars: Mapping[str, Any]
+    env: Mapping[str, str]
+    target: Mapping[str, Any]
+    full_refresh: bool

@@ -1,0 +1,145 @@
+"""The sandbox that templates run in: which values they may touch, and how their code calls back to its rendering."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jinja2.runtime import Context as JinjaContext
+from jinja2.runtime import Undefined, str_join
+from jinja2.sandbox import SandboxedEnvironment
+from jinja2.utils import missing as MISSING  # noqa: N812
+
+from merge_runner.relation import Relation
+from merge_runner.template.compiler import CALL_OFFSET
+from merge_runner.template.limits import check_operation, check_size
+from merge_runner.template.literal import identifier, literal
+from merge_runner.template.outcome import RefusedError
+from merge_runner.template.undefined import ReportedUndefined
+
+if TYPE_CHECKING:
+    from merge_runner.template.rendering import Rendering
+
+RELATION_ATTRIBUTES = frozenset({"catalog", "identifier", "name", "schema"})
+
+
+class ProjectMacro:
+    """A macro of the project's macro files as a value in templates; a rendering puts its own copy in its place."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class FullRefresh(int):
+    """`is_full_refresh`, which may be read as a value and called like dbt's `is_incremental()`."""
+
+    def __call__(self) -> bool:
+        return bool(self)
+
+    def __str__(self) -> str:
+        return str(bool(self))
+
+    __repr__ = __str__
+
+
+class ModelEnvironment(SandboxedEnvironment):
+    """A sandbox without files, HTML and chance; every call goes through the rendering that it belongs to."""
+
+    intercepted_binops = frozenset({"+", "*", "**"})
+
+    def __init__(self) -> None:
+        super().__init__(undefined=ReportedUndefined, keep_trailing_newline=True, extensions=["jinja2.ext.do"])
+        self.context_class = ModelContext
+        del self.globals["lipsum"]
+        del self.filters["random"]
+        self.filters["literal"] = _literal
+        self.filters["identifier"] = _identifier
+        self.filters["tojson"] = _tojson
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if isinstance(obj, Relation):
+            return attr in RELATION_ATTRIBUTES
+        return super().is_safe_attribute(obj, attr, value)
+
+    def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:
+        check_operation(operator, left, right)
+        return super().call_binop(context, operator, left, right)
+
+    # The odd names leave every keyword to the template's own calls.
+    def call(__self, __context: JinjaContext, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+        offset = kwargs.pop(CALL_OFFSET)
+        if isinstance(__obj, ReportedUndefined):
+            return __obj()
+        assert isinstance(__context, ModelContext)
+        return __context.rendering.call(__context, offset, __obj, args, kwargs)
+
+
+class ModelContext(JinjaContext):
+    """The names of one template in one rendering, and what the generated code calls (see OffsetGenerator)."""
+
+    rendering: Rendering
+    path: str
+
+    def derived(self, locals: dict[str, Any] | None = None) -> ModelContext:
+        context = super().derived(locals)
+        assert isinstance(context, ModelContext)
+        context.rendering, context.path = self.rendering, self.path
+        return context
+
+    def step(self) -> None:
+        """A loop begins its next turn."""
+        self.rendering.limits.step()
+
+    def this(self, value: Any, offset: int) -> Any:
+        """The value of the name `this`, which a template reads at `offset`."""
+        if value is MISSING:
+            return self.missing("this", offset)
+        self.rendering.built_ins.read_this(value)
+        return value
+
+    def missing(self, name: str, offset: int) -> ReportedUndefined:
+        """The value of a name that has none."""
+        return self._reported(ReportedUndefined(name=name), offset)
+
+    def attribute(self, value: Any, name: str, offset: int) -> Any:
+        """`value.name`, where the dot stands at `offset`."""
+        return self._placed(self.environment.getattr(value, name), offset)
+
+    def item(self, value: Any, key: Any, offset: int) -> Any:
+        """`value[key]`, where the bracket stands at `offset`."""
+        return self._placed(self.environment.getitem(value, key), offset)
+
+    def concat(self, parts: tuple[Any, ...]) -> str:
+        """`a ~ b`."""
+        joined = str_join(parts)
+        check_size(len(joined))
+        return joined
+
+    def _placed(self, value: Any, offset: int) -> Any:
+        return self._reported(value, offset) if isinstance(value, ReportedUndefined) else value
+
+    def _reported(self, value: ReportedUndefined, offset: int) -> ReportedUndefined:
+        return value.reported_to(lambda undefined: self.rendering.report(undefined, self.path, offset))
+
+
+def _literal(value: Any) -> str:
+    return _quoted(literal, bool(value) if isinstance(value, FullRefresh) else value)
+
+
+def _identifier(value: Any) -> str:
+    return _quoted(identifier, value)
+
+
+def _quoted(quote: Callable[[Any], str], value: Any) -> str:
+    if isinstance(value, Undefined):
+        return str(value)
+    try:
+        return quote(value)
+    except ValueError as error:
+        raise RefusedError("jinja-runtime", str(error)) from None
+
+
+def _tojson(value: Any, indent: int | None = None) -> str:
+    # Jinja's own escapes <, >, & and ' for HTML.
+    return json.dumps(value, indent=indent)

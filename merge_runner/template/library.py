@@ -1,0 +1,32 @@
+"""The compiled templates of a project: each file is compiled when it is first needed, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from merge_runner.template.compiler import Compiled, compile_template
+from merge_runner.template.environment import ModelEnvironment, ProjectMacro
+from merge_runner.text import SourceText
+
+
+class Library:
+    """The environment, the project's macros as values, and a cache of compiled files; threads may share it."""
+
+    def __init__(self, macro_files: Mapping[str, SourceText]) -> None:
+        self.environment = ModelEnvironment()
+        self.macros = {name: ProjectMacro(name) for name in macro_files}
+        self._macro_files = macro_files
+        self._compiled: dict[str, Compiled] = {}
+
+    def macro_file(self, name: str) -> SourceText:
+        """The file that defines the macro."""
+        return self._macro_files[name]
+
+    def compiled(self, source: SourceText) -> Compiled:
+        """The file, compiled; the cache keeps the newest text per path. Raises ProblemsError."""
+        known = self._compiled.get(source.path)
+        if known is not None and known.source == source:
+            return known
+        # Two threads may both compile a file: that costs time, and either result is right.
+        compiled = self._compiled[source.path] = compile_template(self.environment, source)
+        return compiled

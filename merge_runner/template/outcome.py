@@ -1,0 +1,25 @@
+"""How a call in a template can end other than with a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from merge_runner.text import Place
+
+
+class Returned(Exception):  # noqa: N818 (it is no error)
+    """`return(value)` ends the macro that it stands in."""
+
+    def __init__(self, value: Any, place: Place) -> None:
+        super().__init__()
+        self.value = value
+        self.place = place
+
+
+class RefusedError(Exception):
+    """A built-in or filter refuses its arguments; the rendering adds the place."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message

@@ -1,0 +1,43 @@
+"""A rendered file: the SQL text, what the file said about itself, and the way back to the author's lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from merge_runner.template.captured import Captured
+from merge_runner.template.source_map import SourceMap
+from merge_runner.text import Place, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a template said with `log(message, info)`; `info` asks for it to be shown, not only logged."""
+
+    message: str
+    info: bool
+    place: Place
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The text that the engine gets, byte for byte, and where each of its characters came from."""
+
+    source: SourceText
+    text: str
+    captured: Captured
+    map: SourceMap
+    logs: tuple[Log, ...] = ()
+
+    @classmethod
+    def plain(cls, source: SourceText) -> Rendered:
+        """A file that is taken as it stands, without Jinja."""
+        return cls(source, source.text, Captured(), SourceMap((0,), (0,), ()))
+
+    def place(self, start: int, end: int | None = None) -> Place:
+        """The place in the author's file of the rendered offsets `start` to the exclusive `end`.
+
+        The author's own text maps exactly; what an expression, a macro or a captured block produced maps to the tag
+        that put it there.
+        """
+        span = self.map.span(start, end)
+        return self.source.place(span.start, None if end is None else span.end)

@@ -1,0 +1,232 @@
+"""One rendering: it runs a compiled template, and gives every failure a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from jinja2.runtime import Macro
+from jinja2.sandbox import SandboxedEnvironment
+
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.template.built_ins import BuiltIns
+from merge_runner.template.compiler import Compiled, assigned_names
+from merge_runner.template.context import Context
+from merge_runner.template.environment import ModelContext, ProjectMacro
+from merge_runner.template.failure import failure, innermost, undefined_use
+from merge_runner.template.library import Library
+from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
+from merge_runner.template.outcome import Returned
+from merge_runner.template.redact import redact
+from merge_runner.template.rendered import Log, Rendered
+from merge_runner.template.source_map import SourceMap
+from merge_runner.template.tags import read_call
+from merge_runner.template.undefined import ReportedUndefined
+from merge_runner.text import Place, SourceText
+
+_Result = TypeVar("_Result")
+
+
+class Rendering:
+    """The state of one rendering: the built-ins and their record, the macro calls that are running, the problems.
+
+    Problems that a rendering can go on from are collected; any other ends it, and all are raised together.
+    """
+
+    def __init__(self, library: Library, context: Context) -> None:
+        self.context = context
+        self.limits = Limits()
+        self.secrets: set[str] = set()
+        self.built_ins = BuiltIns(self)
+        self._library = library
+        self._names = {**library.environment.globals, **library.macros, **self.built_ins.names()}
+        self._problems = Problems()
+        self._sources: dict[str, SourceText] = {}
+        self._call: tuple[str, int] = ("", 0)
+        """The file and offset of the call that began last: a built-in's own, while it runs."""
+        self._running: list[tuple[str, int]] = []
+        """Where each running macro was called, the model's call first."""
+        self._macros: dict[str, Macro] = {}
+        self._macros_called: set[str] = set()
+        self._loading: set[str] = set()
+        self._has_placeholders = False
+
+    def render(self, source: SourceText) -> Rendered:
+        """The rendered file; raises ProblemsError with everything that was found."""
+        return self._checked(source, lambda: self._render(self._library.compiled(source)))
+
+    def call_macro(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """What the project macro returns, or the text it renders to; raises ProblemsError."""
+
+        def run() -> Any:
+            macro = self._macro(name)
+            try:
+                return macro(*args, **kwargs)
+            except Returned as returned:
+                return returned.value
+
+        return self._checked(self._library.macro_file(name), run)
+
+    def call(
+        self, context: ModelContext, offset: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Calls what a template calls at `offset` of the file that `context` belongs to."""
+        running = len(self._running)
+        try:
+            if isinstance(callee, ProjectMacro):
+                callee = self._macro(callee.name)
+            if isinstance(callee, Macro):
+                self._enter(callee, context.path, offset)
+            self._call = (context.path, offset)
+            result = SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
+        except Returned as returned:
+            if not isinstance(callee, Macro):
+                raise
+            return returned.value
+        except ProblemsError:
+            raise
+        except Exception as error:
+            problem = failure(error, self._library.environment, callee, args, kwargs)
+            raise self._ended(error, problem, context.path, offset) from error
+        finally:
+            del self._running[running:]
+        if isinstance(result, str):
+            check_size(len(result))
+        return result
+
+    def call_place(self) -> Place:
+        """The place of the running built-in's call."""
+        path, offset = self._call
+        source = self._sources[path]
+        return source.place(offset, read_call(source.text, offset)[0])
+
+    def keyword_places(self) -> dict[str, Place]:
+        """The places of the keywords that the running built-in's call was written with."""
+        path, offset = self._call
+        source = self._sources[path]
+        keywords = read_call(source.text, offset)[1]
+        return {key: source.place(start, start + len(key)) for key, start in keywords.items()}
+
+    def add(self, code: str, message: str, place: Place, *hints: str | None) -> None:
+        """Keeps a problem that rendering can go on from."""
+        self._keep([self._told(code, message, place, *hints)])
+
+    def placeholder(self, name: str) -> ReportedUndefined:
+        """A value to go on with, in place of one that is missing and whose problem is known."""
+        self._has_placeholders = True
+        return ReportedUndefined(name=name).reported_to(lambda _: None)
+
+    def report(self, undefined: ReportedUndefined, path: str, offset: int) -> None:
+        """A template used the undefined value that it got at `offset`."""
+        self._has_placeholders = True
+        source = self._sources[path]
+        known = {*self._names, *assigned_names(self._library.environment, source)}
+        problem = undefined_use(undefined, source, offset, known)
+        if problem.place is not None:
+            self.add(problem.code, problem.message, problem.place, problem.hint)
+
+    def _render(self, compiled: Compiled) -> Rendered:
+        pieces: list[str] = []
+        starts: list[int] = []
+        origins: list[int] = []
+        length = origin = 0
+        for chunk in compiled.root(self._context_of(compiled)):
+            if isinstance(chunk, int):
+                origin = chunk
+            elif chunk:
+                pieces.append(chunk)
+                starts.append(length)
+                origins.append(origin)
+                length += len(chunk)
+                if length > MAX_CHARACTERS:
+                    raise self._too_long(compiled, origin)
+        source_map = SourceMap(tuple(starts), tuple(origins), compiled.tags)
+        logs = tuple(Log(redact(log.message, self.secrets), log.info, log.place) for log in self.built_ins.logs)
+        captured = self.built_ins.captured(frozenset(self._macros_called))
+        return Rendered(compiled.source, "".join(pieces), captured, source_map, logs)
+
+    def _too_long(self, compiled: Compiled, origin: int) -> ProblemsError:
+        offset = origin if origin >= 0 else compiled.tags[-1 - origin].start
+        message = f"the rendered text has more than {MAX_CHARACTERS:,} characters; is there an endless loop?"
+        return ProblemsError([Problem("render-limit", message, compiled.source.place(offset))])
+
+    def _checked(self, source: SourceText, run: Callable[[], _Result]) -> _Result:
+        """What `run` gives; raises ProblemsError with all problems, `source` being the outermost file."""
+        result = []
+        try:
+            result.append(run())
+        except Returned as returned:
+            hint = "use {% if %} to leave something out"
+            self._keep([Problem("jinja-runtime", "return stands outside a macro", returned.place, hint)])
+        except ProblemsError as error:
+            self._end_with(error)
+        except Exception as error:
+            self._sources.setdefault(source.path, source)
+            self._end_with(self._ended(error, failure(error, self._library.environment), source.path, 0))
+        self._problems.check()
+        return result[0]
+
+    def _keep(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self._problems.add(problem.code, problem.message, problem.place, problem.hint)
+
+    def _end_with(self, error: ProblemsError) -> None:
+        # What fails behind a missing value fails because of it.
+        if not self._has_placeholders:
+            self._keep(error.problems)
+
+    def _ended(self, error: Exception, problem: Problem, path: str, offset: int) -> ProblemsError:
+        """The problem that ends the rendering, where the innermost running template stands; else at the offset."""
+        path, offset = innermost(error.__traceback__) or (path, offset)
+        place = self._sources[path].place(offset)
+        return ProblemsError([self._told(problem.code, problem.message, place, problem.hint)])
+
+    def _told(self, code: str, message: str, place: Place, *hints: str | None) -> Problem:
+        """A problem with its hints and the call that led to it, and without secrets."""
+        told = ""
+        for hint in (*hints, self._caller(place)):
+            if hint:
+                told += hint if not told else f" {hint}" if told.endswith("?") else f"; {hint}"
+        return Problem(code, redact(message, self.secrets), place, redact(told, self.secrets) or None)
+
+    def _caller(self, place: Place) -> str | None:
+        """Which call of the model led to a place in a macro."""
+        if not self._running:
+            return None
+        path, offset = self._running[0]
+        call = self._sources[path].place(offset)
+        if (call.path, call.line, call.column) == (place.path, place.line, place.column):
+            return None
+        return f'called at {call} for "{self.context.model_name}"'
+
+    def _context_of(self, compiled: Compiled) -> ModelContext:
+        path = compiled.source.path
+        self._sources[path] = compiled.source
+        context = ModelContext(self._library.environment, self._names, path, {})
+        context.rendering, context.path = self, path
+        return context
+
+    def _macro(self, name: str) -> Macro:
+        """The project macro, bound to this rendering; evaluates its file on first use."""
+        if name not in self._macros:
+            source = self._library.macro_file(name)
+            if source.path in self._loading:
+                raise RecursionError
+            compiled = self._library.compiled(source)
+            context = self._context_of(compiled)
+            self._loading.add(source.path)
+            for _ in compiled.root(context):
+                pass  # What stands between the macros of a file has no place to go.
+            self._loading.remove(source.path)
+            self._macros.update((key, value) for key, value in context.vars.items() if isinstance(value, Macro))
+        if name not in self._macros:
+            raise LookupError(f'the macro "{name}" stands behind a condition that does not hold')
+        return self._macros[name]
+
+    def _enter(self, macro: Macro, path: str, offset: int) -> None:
+        self.limits.step()
+        if len(self._running) >= MAX_DEPTH:
+            raise RecursionError
+        self._running.append((path, offset))
+        if self._macros.get(macro.name) is macro:
+            self._macros_called.add(macro.name)

@@ -1,0 +1,60 @@
+"""The map from rendered text back to the author's text."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from merge_runner.text import Span
+
+
+@dataclass(frozen=True)
+class SourceMap:
+    """Where each piece of a rendered text came from.
+
+    Piece i begins at the rendered offset `starts[i]`. An origin of 0 or more is the source offset of the piece's first
+    character, and the piece is the author's text, character for character. A negative origin, -1 - k, says that the
+    tag `tags[k]` (`{{ … }}` or `{% … %}`) produced the piece.
+    """
+
+    starts: tuple[int, ...]
+    origins: tuple[int, ...]
+    tags: tuple[Span, ...]
+
+    def span(self, start: int, end: int | None = None) -> Span:
+        """The source span of the rendered range; without `end`, the empty span where the text at `start` came from.
+
+        What a tag produced maps to the tag: its start, or for the range's end, its end.
+        """
+        first = self._start(start)
+        if end is None:
+            return Span(first, first)
+        last = self._end(end) if end > start else first
+        # A loop can put what stands later in the file first; the range then shrinks to where its start came from.
+        return Span(first, last) if last >= first else Span(first, self._end(start + 1))
+
+    def is_authored(self, start: int, end: int) -> bool:
+        """Whether every character of the rendered range is the author's own, in one run of the source."""
+        if not self.starts or start >= end:
+            return False
+        first, last = self._piece(start), self._piece(end - 1)
+        if any(origin < 0 for origin in self.origins[first : last + 1]):
+            return False
+        return self._start(start) + (end - 1 - start) == self._start(end - 1)
+
+    def _piece(self, offset: int) -> int:
+        return max(bisect_right(self.starts, offset) - 1, 0)
+
+    def _start(self, offset: int) -> int:
+        if not self.starts:
+            return 0
+        piece = self._piece(offset)
+        origin = self.origins[piece]
+        return origin + offset - self.starts[piece] if origin >= 0 else self.tags[-1 - origin].start
+
+    def _end(self, offset: int) -> int:
+        if not self.starts:
+            return 0
+        piece = self._piece(offset - 1)
+        origin = self.origins[piece]
+        return origin + offset - self.starts[piece] if origin >= 0 else self.tags[-1 - origin].end

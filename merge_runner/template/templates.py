@@ -1,0 +1,106 @@
+"""The templates of a project: rendering, reading what a file captures, calling macros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.errors import Problems
+from merge_runner.template.captured import Captured
+from merge_runner.template.context import Context
+from merge_runner.template.macro_definitions import MacroDefinition, macro_definitions
+from merge_runner.template.rendered import Rendered
+from merge_runner.template.scan import scan
+from merge_runner.template.tags import OPENING
+from merge_runner.text import SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.template.library import Library
+    from merge_runner.template.rendering import Rendering
+
+_BUILT_INS = frozenset(
+    {"config", "ref", "source", "this", "var", "env_var", "is_full_refresh", "target"}
+    | {"model_name", "log", "return", "exceptions"}
+)
+
+
+class Templates:
+    """The macros of a project and everything that is rendered with them; threads may share it.
+
+    Built once per project from its macro files; that reads only the macros' names, and Jinja is imported when a file
+    first needs it. Raises ProblemsError with every `duplicate-macro` and `reserved-name`.
+    """
+
+    def __init__(self, macros: Sequence[SourceText] = ()) -> None:
+        self._macro_sources = tuple(macros)
+        self._macro_files: dict[str, SourceText] = {}
+        self._macros: dict[str, MacroDefinition] = {}
+        problems = Problems()
+        for source in macros:
+            for macro in macro_definitions(source):
+                name, place = macro.name, macro.place
+                first = self._macros.setdefault(name, macro)
+                self._macro_files[name] = source
+                if name in _BUILT_INS:
+                    problems.add("reserved-name", f'"{name}" is a built-in', place, "give the macro another name")
+                elif first is not macro:
+                    message = f'the macro "{name}" is defined twice'
+                    problems.add("duplicate-macro", message, place, f"it is first defined at {first.place}")
+        problems.check()
+
+    def macros(self) -> tuple[MacroDefinition, ...]:
+        """The project's macros, in the order of the files."""
+        return tuple(self._macros.values())
+
+    def has_macro(self, name: str) -> bool:
+        """Whether the project defines the macro."""
+        return name in self._macros
+
+    def check(self) -> None:
+        """Compiles every macro file, also those that no model uses; raises ProblemsError with all broken ones."""
+        problems = Problems()
+        for source in self._macro_sources:
+            if OPENING.search(source.text):
+                with problems.collecting():
+                    self._library.compiled(source)
+        problems.check()
+
+    def render(self, source: SourceText, context: Context) -> Rendered:
+        """The SQL text of a file, with what it captured and a map back; raises ProblemsError with all problems.
+
+        The codes are `jinja-syntax`, `undefined-name`, `unknown-ref`, `unknown-source`, `undefined-var`,
+        `missing-env-var`, `raised`, `recursion`, `render-limit` and, for any other failure, `jinja-runtime`.
+        """
+        if OPENING.search(source.text) is None:
+            return Rendered.plain(source)
+        return self._rendering(context).render(source)
+
+    def capture(self, source: SourceText, context: Context) -> Captured:
+        """What the file says about itself: read from its text where `scan` can, else by rendering it.
+
+        The context's resolve functions should then accept every name; raises ProblemsError as `render` does.
+        """
+        captured = scan(source)
+        return captured if captured is not None else self.render(source, context).captured
+
+    def call_macro(self, name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
+        """What a project macro returns with `return`, else the text it renders to.
+
+        Raises KeyError where there is no such macro (see `has_macro`), and ProblemsError as `render` does.
+        """
+        if name not in self._macro_files:
+            raise KeyError(name)
+        return self._rendering(context).call_macro(name, args, kwargs)
+
+    @cached_property
+    def _library(self) -> Library:
+        # Jinja takes 30 ms to import, and a project whose files `scan` can read never needs it.
+        from merge_runner.template.library import Library
+
+        return Library(self._macro_files)
+
+    def _rendering(self, context: Context) -> Rendering:
+        from merge_runner.template.rendering import Rendering
+
+        return Rendering(self._library, context)

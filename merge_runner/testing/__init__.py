@@ -1,0 +1,1 @@
+"""Data tests as queries whose rows are failures."""

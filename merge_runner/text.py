@@ -1,0 +1,78 @@
+"""A text with a name, and places in it. Lines and columns are 1-based, columns count characters."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where something stands in a file: `path` relative to the project, 1-based `line` and `column`.
+
+    `end_line` and `end_column` name the first character behind it; None where only the start is known.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int | None = None
+    end_column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A range of a text: 0-based offsets in characters, `end` exclusive."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The part of `text` that the span covers."""
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A file as its author wrote it: `path` relative to the project with forward slashes, newlines as `\\n`."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [0]
+        for offset, char in enumerate(self.text):
+            if char == "\n":
+                starts.append(offset + 1)
+        return starts
+
+    def place(self, start: int, end: int | None = None) -> Place:
+        """The place of offset `start` (and of the exclusive `end`); offsets behind the text mean its end."""
+        line, column = self._line_column(start)
+        if end is None:
+            return Place(self.path, line, column)
+        return Place(self.path, line, column, *self._line_column(end))
+
+    def offset(self, line: int, column: int = 1) -> int:
+        """The offset of a 1-based line and column; a line behind the last means the end of the text."""
+        if line > len(self._starts):
+            return len(self.text)
+        return min(self._starts[line - 1] + column - 1, len(self.text))
+
+    def line(self, number: int) -> str:
+        """The 1-based line `number` without its newline; empty behind the last one."""
+        if not 1 <= number <= len(self._starts):
+            return ""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+    def _line_column(self, offset: int) -> tuple[int, int]:
+        offset = min(offset, len(self.text))
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1

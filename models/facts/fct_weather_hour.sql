@@ -1,0 +1,33 @@
+{{ config(
+    partition_by=['observed_date'],
+    unique_key=['observed_date', 'origin', 'observed_at'],
+) }}
+
+{% set measures = ['condition', 'temperature_f', 'dew_point_f', 'humidity_percent', 'wind_direction_degrees',
+                   'wind_speed_mph', 'wind_gust_mph', 'precipitation_in', 'pressure_mb', 'visibility_miles'] -%}
+
+merge into {{ this }} as t
+using (
+    select
+        w.observed_date,
+        w.origin,
+        w.observed_at,
+        w.condition,
+        w.temperature_f,
+        w.dew_point_f,
+        w.humidity_percent,
+        w.wind_direction_degrees,
+        w.wind_speed_mph,
+        w.wind_gust_mph,
+        w.precipitation_in,
+        w.pressure_mb,
+        w.visibility_miles
+    from {{ ref('stg_weather') }} as w
+    where {{ in_window('w.observed_date') }}
+) as s
+    on {{ in_window('t.observed_date') }}
+    and t.observed_date = s.observed_date
+    and t.origin = s.origin
+    and t.observed_at = s.observed_at
+when matched and {{ changed(measures) }} then update set *
+when not matched then insert *

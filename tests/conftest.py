@@ -1,0 +1,52 @@
+"""Fixtures that all rooms share: one Spark driver for the whole run, and projects made of texts."""
+
+import itertools
+import os
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    """The one Spark driver of the test run, as an embedded target has it."""
+    from merge_runner.engine.session import start_driver
+    from merge_runner.project.profile import Profile
+
+    root = tmp_path_factory.mktemp("spark")
+    profile = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse")
+    running = start_driver(profile, root, root / "spark.log", os.environ)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def spark(driver):
+    """The driver's first session."""
+    return driver.spark
+
+
+@pytest.fixture
+def make_project(tmp_path):
+    """Writes a project of files by path and gives its folder; settings and a profile are added where they are missing.
+
+    Each project has a schema of its own, since all tests share the catalog of one driver.
+    """
+
+    def make(files: dict[str, str]) -> Path:
+        number = next(_NUMBERS)
+        root = tmp_path / f"project{number}"
+        given = {
+            "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
+            "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: shop{number}}}}}}}\n",
+            **files,
+        }
+        for path, text in given.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(dedent(text))
+        return root
+
+    return make

@@ -1,0 +1,69 @@
+"""Jars come from a Maven repository once, and only with the pinned checksum. A folder stands for the repository."""
+
+import hashlib
+
+import pytest
+
+from merge_runner.engine import jars
+from merge_runner.engine.jars import Jar, cache_folder, fetch_jars, pinned
+from merge_runner.errors import ProblemsError
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    folder = tmp_path / "repository"
+    path = "org/x/a/1/a-1.jar"
+    (folder / path).parent.mkdir(parents=True)
+    (folder / path).write_bytes(b"a jar")
+    pin = Jar(path, hashlib.sha256(b"a jar").hexdigest())
+    monkeypatch.setattr(jars, "pinned", lambda groups: [pin])
+    return folder / path
+
+
+@pytest.fixture
+def env(tmp_path):
+    return {"MERGE_RUNNER_CACHE": str(tmp_path / "cache"), "MERGE_RUNNER_MAVEN_URL": (tmp_path / "repository").as_uri()}
+
+
+def test_a_jar_is_fetched_once(repository, env):
+    told = []
+    first = fetch_jars(["delta"], env, told.append)
+    repository.unlink()
+    assert fetch_jars(["delta"], env, told.append) == first
+    assert [path.read_bytes() for path in first] == [b"a jar"]
+    assert told == ["fetching a-1.jar"]
+
+
+def test_a_damaged_jar_in_the_cache_is_fetched_again(repository, env):
+    path = fetch_jars(["delta"], env)[0]
+    path.write_bytes(b"something else")
+    assert fetch_jars(["delta"], env)[0].read_bytes() == b"a jar"
+
+
+def test_a_jar_with_another_checksum_is_refused_and_nothing_of_it_is_kept(repository, env, tmp_path):
+    repository.write_bytes(b"not the jar that was pinned")
+    with pytest.raises(ProblemsError) as caught:
+        fetch_jars(["delta"], env)
+    assert caught.value.problems[0].code == "jar-checksum"
+    assert list((tmp_path / "cache" / "jars").iterdir()) == []
+
+
+def test_a_repository_that_cannot_be_reached_is_named_with_what_to_do(repository, env):
+    repository.unlink()
+    with pytest.raises(ProblemsError) as caught:
+        fetch_jars(["delta"], env)
+    problem = caught.value.problems[0]
+    assert problem.code == "jar-download"
+    assert "org/x/a/1/a-1.jar could not be fetched" in problem.message
+    assert "MERGE_RUNNER_MAVEN_URL" in problem.hint
+
+
+def test_every_pinned_jar_has_a_whole_checksum():
+    for jar in pinned(["delta", "iceberg"]):
+        assert len(bytes.fromhex(jar.sha256)) == 32
+        assert jar.path.endswith(f"/{jar.name}")
+
+
+def test_the_cache_folder_follows_the_environment(tmp_path):
+    assert cache_folder({"MERGE_RUNNER_CACHE": "/a", "XDG_CACHE_HOME": "/b"}).as_posix() == "/a"
+    assert cache_folder({"XDG_CACHE_HOME": "/b"}).as_posix() == "/b/merge-runner"

@@ -1,0 +1,48 @@
+"""Which Java is taken, on made-up homes."""
+
+import pytest
+
+from merge_runner.engine import java
+from merge_runner.engine.java import find_java, require_java
+from merge_runner.errors import ProblemsError
+
+
+@pytest.fixture(autouse=True)
+def no_other_java(monkeypatch):
+    own = java._candidates
+
+    def without_the_usual_folders(env):
+        return (home for home in own(env) if not str(home).startswith(("/usr/lib", "/opt", "/Library")))
+
+    monkeypatch.setattr(java, "_candidates", without_the_usual_folders)
+
+
+def home(folder, version):
+    (folder / "bin").mkdir(parents=True)
+    program = folder / "bin" / "java"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (folder / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return folder
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21", "21.0.2"])
+def test_a_supported_java_home_is_taken(tmp_path, version):
+    wanted = home(tmp_path / "jdk", version)
+    assert find_java({"JAVA_HOME": str(wanted), "PATH": ""}) == wanted
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "25"])
+def test_another_version_is_passed_over_for_the_one_on_the_path(tmp_path, version):
+    old = home(tmp_path / "old", version)
+    good = home(tmp_path / "good", "17.0.1")
+    assert find_java({"JAVA_HOME": str(old), "PATH": str(good / "bin")}) == good
+
+
+def test_without_a_java_the_error_says_what_to_install():
+    with pytest.raises(ProblemsError) as caught:
+        require_java({"PATH": ""})
+    problem = caught.value.problems[0]
+    assert problem.code == "no-java"
+    assert "Java 17 or 21" in problem.message
+    assert "install" in problem.hint

@@ -1,0 +1,24 @@
+"""What an author gets for a mistake in a template, as data in problems.yml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from merge_runner.errors import ProblemsError
+from merge_runner.template.context import Context
+from merge_runner.template.templates import Templates
+from merge_runner.text import SourceText
+
+CASES = yaml.safe_load(Path(__file__).with_name("problems.yml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_problem(case: dict[str, Any], context: Context) -> None:
+    templates = Templates([SourceText("macros/m.sql", case["macros"])] if "macros" in case else [])
+    with pytest.raises(ProblemsError) as caught:
+        templates.render(SourceText("models/m.sql", case["model"]), context)
+    assert str(caught.value).split("\n") == [line.rstrip() for line in case["problems"].rstrip().split("\n")]
