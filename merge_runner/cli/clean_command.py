@@ -18,8 +18,7 @@ def command(**options: Any) -> int:
 
     from merge_runner.cli.messages import say
     from merge_runner.errors import Problem, ProblemsError
-    from merge_runner.project.load import find_root
-    from merge_runner.project.load import read_settings
+    from merge_runner.project.load import find_root, read_settings
 
     root = find_root(options["project_dir"] or Path.cwd())
     target = (root / (options["target_path"] or read_settings(root).target_path)).resolve()

@@ -55,7 +55,7 @@ class TextDisplay:
         self._debug = debug
         self._total = 0
         self._done = 0
-        self._running: dict[str, tuple[float, str]] = {}
+        self._running: dict[str, tuple[str, float, str]] = {}
         self._driver: Driver | None = None
         self._live: Live | None = None
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class TextDisplay:
 
     def _on_started(self, data: dict[str, Any]) -> None:
         with self._lock:
-            self._running[data["node"]] = (time.monotonic(), data["group"])
+            self._running[data["node"]] = (data["name"], time.monotonic(), data["group"])
 
     def _on_finished(self, data: dict[str, Any]) -> None:
         with self._lock:
@@ -107,20 +107,24 @@ class TextDisplay:
         bad = result["status"] in ("error", "fail", "skipped", "warn")
         if self._quiet and not bad:
             return
-        name = data["node"].split(".", 2)[-1]
         seconds = f"{result['execution_time']:6.2f} s" if result["timing"] else " " * 8
         width = len(str(self._total))
         message = result["message"] or ""
-        self._say(
-            f"{self._done:{width}}/{self._total} {styled(f'{mark:<5}', fg=colour)} {seconds}  {styled(name, bold=True)}"
-            + (f"  {_indented(message)}" if message else "")
-        )
+        parts = [
+            f"{self._done:{width}}/{self._total}",
+            styled(f"{mark:<5}", fg=colour),
+            f"{seconds} ",
+            styled(data["name"], bold=True),
+            f" {_indented(message)}" if message else "",
+        ]
+        self._say(" ".join(parts).rstrip())
         for warning in result["warnings"]:
             self._say(f"    {styled('warning', fg='yellow')}: {warning}")
 
     def _on_retried(self, data: dict[str, Any]) -> None:
-        name = data["node"].split(".", 2)[-1]
-        self._line(f"{name}: another writer was first ({data['code']}); again in {data['pause']:.1f} s", "yellow")
+        self._line(
+            f"{data['name']}: another writer was first ({data['code']}); again in {data['pause']:.1f} s", "yellow"
+        )
 
     def _on_end(self, data: dict[str, Any]) -> None:
         self.close()
@@ -157,11 +161,10 @@ class TextDisplay:
 
         table = Table.grid(padding=(0, 2))
         with self._lock:
-            running = dict(self._running)
-        for node, (since, group) in running.items():
+            running = list(self._running.values())
+        for name, since, group in running:
             done, known = self._driver.tasks(group) if self._driver else (0, 0)
             tasks = f"{done}/{known} tasks" if known else ""
-            name = node.split(".", 2)[-1]
             table.add_row(Spinner("dots"), name, tasks, f"{time.monotonic() - since:.0f} s")
         return table
 

@@ -80,7 +80,7 @@ def _sha256(path: Path) -> str:
 def _download(url: str, path: Path, jar: Jar) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=jar.name, suffix=".part")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=jar.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file, urllib.request.urlopen(url, timeout=60) as response:
             while chunk := response.read(_CHUNK):
@@ -98,7 +98,7 @@ def _download(url: str, path: Path, jar: Jar) -> None:
                     )
                 ]
             )
-        os.replace(temporary, path)
+        Path(name).replace(path)
     except (urllib.error.URLError, TimeoutError, OSError) as error:
         raise ProblemsError(
             [
@@ -111,4 +111,4 @@ def _download(url: str, path: Path, jar: Jar) -> None:
             ]
         ) from error
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Literal
 
-from merge_runner.engine.failures import engine_error
+from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.metrics import SHORT_NAMES, merge_metrics, stamped_commit
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.tables import Catalog
@@ -71,12 +71,18 @@ def _(step: AttachInputs, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunHook, place: Workplace) -> None:
-    run_statement(place.session, step.sql)
+    try:
+        run_statement(place.session, step.sql)
+    except EngineError as error:
+        error.hint = f"in {step}"
+        raise
 
 
 @_perform.register
 def _(step: CreateTarget, place: Workplace) -> None:
-    created, drift = place.catalog.create_target(place.session, step.layout, step.shape, step.replace)
+    created, drift = place.catalog.create_target(
+        place.session, step.layout, step.shape.query if step.shape else None, step.replace
+    )
     place.response["created"] = created
     place.warnings += [f"{step.layout.relation.name}: {item}" for item in drift]
 

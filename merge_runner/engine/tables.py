@@ -55,7 +55,9 @@ class Catalog:
             return
         if not table_folder(item.location):
             raise EngineError(
-                "missing-input", f"{item.relation.name} has not been built yet", hint="build its model first"
+                "missing-input",
+                f"{item.relation.name} has not been built yet: there is no table in {item.location}",
+                hint="build its model first",
             )
         self.ensure_schema(session, item.relation)
         run_statement(
@@ -216,7 +218,7 @@ def _column_drift(schema: StructType, layout: Layout) -> list[str]:
 
 
 def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:
-    """The declared columns; where types are missing, those of the analysed `shape`, the declared ones laid over them."""
+    """The declared columns; where types are missing, those of the analysed `shape`, the declared ones on top."""
     if layout.columns and all(column.data_type for column in layout.columns):
         return list(layout.columns)
     if shape is None:

@@ -139,7 +139,15 @@ class _Builder:
             fqn=(self.project, source, table),
             place=entry.place,
             relation=relation,
-            config={"enabled": True, "format": declared.format, "tags": list(entry.tags)},
+            config={
+                "enabled": True,
+                "format": declared.format,
+                "path": declared.path,
+                "options": dict(declared.options),
+                "partition_by": _listed(declared.partition_by),
+                "cluster_by": _listed(declared.cluster_by),
+                "tags": list(entry.tags),
+            },
             tags=entry.tags,
             checksum=_checksum(repr(declared)),
             description=declared.description or "",
@@ -164,6 +172,7 @@ class _Builder:
             description=(seed.properties.description or "") if seed.properties else "",
             columns=_columns(seed.properties.columns if seed.properties else ()),
             meta=config.meta,
+            macros=self._called(self.naming.macros),
             patch_path=seed.properties_place.path if seed.properties_place else None,
         )
 
@@ -188,7 +197,7 @@ class _Builder:
             columns=_columns(properties.columns if properties else ()),
             meta=config.meta,
             raw_code=model.source.text,
-            macros=self._called(captured),
+            macros=self._called(captured.macros | self.naming.macros),
             patch_path=model.properties_place.path if model.properties_place else None,
             unrendered_config=dict(captured.config.values),
         )
@@ -228,7 +237,7 @@ class _Builder:
 
     def _unknown_ref(self, name: str, place: Place) -> None:
         if name in self.files.models or name in self.files.seeds:
-            hint = "enable it, or take the ref away"
+            hint: str | None = "enable it, or take the ref away"
             self.problems.add("disabled-ref", f'ref("{name}") is a disabled model', place, hint)
         else:
             hint = did_you_mean(name, self.refs)
@@ -239,15 +248,20 @@ class _Builder:
         hint = did_you_mean(f"{source}.{table}", known)
         self.problems.add("unknown-source", f'there is no source table "{source}.{table}"', place, hint)
 
-    def _called(self, captured: Captured) -> tuple[str, ...]:
-        return tuple(f"macro.{self.project}.{name}" for name in sorted(captured.macros))
+    def _called(self, macros: Iterable[str]) -> tuple[str, ...]:
+        return tuple(f"macro.{self.project}.{name}" for name in sorted(macros))
 
     def _add_tests(self, singular: Mapping[str, Captured]) -> None:
         for source in self.files.singular_tests:
             if source.path in singular:
                 captured = singular[source.path]
                 node = singular_test_node(
-                    self.project, source, captured, self._parents(captured), self._called(captured), self.problems
+                    self.project,
+                    source,
+                    captured,
+                    self._parents(captured),
+                    self._called(captured.macros),
+                    self.problems,
                 )
                 self._add(node, node.config["enabled"])
         for entry in self.files.data_tests:
@@ -262,11 +276,11 @@ class _Builder:
 
     def _owner(self, on: tuple[str, ...]) -> str | None:
         """The node that a data test is attached to; None where it is disabled or itself a problem."""
-        unique_id = self.refs.get(on[0]) if len(on) == 1 else f"source.{self.project}.{on[0]}.{on[1]}"
-        return unique_id if unique_id in self.nodes else None
+        owner = self.refs.get(on[0]) if len(on) == 1 else f"source.{self.project}.{on[0]}.{on[1]}"
+        return owner if owner in self.nodes else None
 
     def _resolve(self, kind: str, names: tuple[str, ...], place: Place) -> str | None:
-        """The id of `ref('…')` or `source('…', '…')` in a test's arguments; None (and a problem) where there is none."""
+        """The id of a `ref` or `source` in a test's arguments; None (and a problem) where there is none."""
         if kind == "ref":
             if names[-1] in self.refs:
                 return self.refs[names[-1]]
@@ -322,6 +336,10 @@ def _columns(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
         }
         for column in columns
     }
+
+
+def _listed(names: Iterable[str] | None) -> list[str] | None:
+    return None if names is None else list(names)
 
 
 def _checksum(text: str) -> str:

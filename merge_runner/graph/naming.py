@@ -39,6 +39,11 @@ class Naming:
         return Relation(config.alias or name, schema, catalog)
 
     @property
+    def macros(self) -> frozenset[str]:
+        """The project's macros that have a say in every name."""
+        return frozenset({_MACRO}) if self.templates.has_macro(_MACRO) else frozenset()
+
+    @property
     def _default(self) -> tuple[str | None, str]:
         catalog, _, schema = self.profile.schema.rpartition(".")
         return catalog or None, schema

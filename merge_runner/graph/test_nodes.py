@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
@@ -128,7 +129,7 @@ def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> Node:
         checksum=hashlib.sha256(repr(test).encode()).hexdigest(),
         test_type="unit",
         description=test.description or "",
-        unit_test=UnitTestCase(test.model),
+        unit_test=UnitTestCase(test.model, tuple(asdict(given) for given in test.given), asdict(test.expect)),
     )
 
 

@@ -6,8 +6,22 @@ reads a plain cast as a plain cast. Only the tokenizer can be adapted: sqlglot's
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlglot.dialects.databricks import Databricks
 from sqlglot.tokenizer_core import TokenType
+
+_NAMES_IN_SPARK = """
+    APPLY ASOF AUTOINCREMENT AUTO_INCREMENT CALL COPY FILE GLOB ISNULL KEEP KILL MATCH_RECOGNIZE NOTNULL OPERATOR
+    OPTIMIZE ORDINALITY PARTITIONED_BY PRAGMA PREPARE PROCEDURE QUALIFY RETURNING SEQUENCE SESSION SETTINGS
+    STRAIGHT_JOIN STREAM TRIGGER VACUUM VOLATILE XOR
+"""
+"""Keywords of sqlglot 30.30 that are plain names in Spark 4.1, and that fail or mislead sqlglot as a name there."""
+
+_NAMES = frozenset(_NAMES_IN_SPARK.split())
 
 
 class SparkMerge(Databricks):
@@ -15,7 +29,32 @@ class SparkMerge(Databricks):
 
     class Tokenizer(Databricks.Tokenizer):
         KEYWORDS = {  # noqa: RUF012 - sqlglot's own way to declare a dialect
-            **Databricks.Tokenizer.KEYWORDS,
+            **{word: kind for word, kind in Databricks.Tokenizer.KEYWORDS.items() if word not in _NAMES},
             # sqlglot makes TIME a timestamp; Spark 4.1 has the type.
             "TIME": TokenType.TIME,
         }
+
+
+class _Quiet(logging.Filter):
+    """Drops what sqlglot logs in a thread that is reading: it warns of text that it takes for a foreign command."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading = threading.local()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not getattr(self.reading, "on", False)
+
+
+_QUIET = _Quiet()
+logging.getLogger("sqlglot").addFilter(_QUIET)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, sqlglot logs nothing in this thread."""
+    _QUIET.reading.on = True
+    try:
+        yield
+    finally:
+        _QUIET.reading.on = False

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from merge_runner.merge.grammar import Remarks
 from merge_runner.merge.lexer import lex
+from merge_runner.merge.misread import is_misread
+from merge_runner.merge.operand import Remarks
 from merge_runner.merge.sql import Sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
+    from sqlglot.parser import Parser
     from sqlglot.tokenizer_core import Token
+    from sqlglot.tokens import Tokenizer
 
 _MAX_DEPTH = 100
 """Nested brackets and CASEs. sqlglot recurses for each (RecursionError from 300 on); Spark stops at 300 to 500."""
 
 _MAX_PREFIXES = 50
+_DEEPER = frozenset({"(", "[", "CASE"})
+_HIGHER = frozenset({")", "]", "END"})
+_PREFIXES = frozenset({"NOT", "!", "-", "+", "~"})
 _SAME_LENGTH = {"!<": ">=", "!>": "<="}
 _QUERY_OPENERS = frozenset({"(", "ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS", "DISTINCT"})
 _QUOTE_PAIR = re.compile(r"\\.|''|\"\"", re.DOTALL)
@@ -42,49 +49,52 @@ class Reader:
         from sqlglot import exp
 
         tree = self._read(start, stop, None)
-        return tree if isinstance(tree, exp.Query) else None
+        return tree if isinstance(tree, exp.Query | exp.Values) else None
 
-    def _read(self, start: int, stop: int, into: type[exp.Expr] | None) -> exp.Expr | None:
-        if self._is_opaque(start, stop, is_query=into is None):
-            return None
+    @cached_property
+    def _sqlglot(self) -> tuple[Tokenizer, Parser]:
         from merge_runner.merge.dialect import SparkMerge
 
-        text = reading(self._sql, start, stop, is_query=into is None)
         dialect = SparkMerge()
+        return dialect.tokenizer(), dialect.parser()
+
+    def _read(self, start: int, stop: int, into: type[exp.Expr] | None) -> exp.Expr | None:
+        if self._is_opaque(start, stop):
+            return None
+        from merge_runner.merge.dialect import quiet
+
+        tokenizer, parser = self._sqlglot
+        text = reading(self._sql, start, stop)
         try:
-            tokens = dialect.tokenize(text)
+            tokens = tokenizer.tokenize(text)
             self._name_keywords(tokens, start)
-            parser = dialect.parser()
-            trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
+            with quiet():
+                trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
         except Exception:  # sqlglot raises AttributeError, RecursionError and others on text that it does not know
             return None
         if len(trees) != 1 or trees[0] is None:
             return None
         return _as_spark_means(trees[0])
 
-    def _is_opaque(self, start: int, stop: int, *, is_query: bool) -> bool:
+    def _is_opaque(self, start: int, stop: int) -> bool:
         sql, tokens = self._sql, self._sql.tokens
         first, last = tokens[start].start, tokens[stop - 1].end
         if any(first <= doubt < last for doubt in self._remarks.doubts):
             return True
         depth = prefixes = 0
         for i in range(start, stop):
-            key = tokens[i].key
-            if key in ("(", "[", "CASE"):
+            kind, key, _, _ = tokens[i]
+            if key in _DEEPER:
                 depth += 1
-                prefixes += 1
-                if depth > _MAX_DEPTH:
-                    return True
-            elif key in (")", "]", "END"):
+            elif key in _HIGHER:
                 depth -= 1
-            elif key in ("NOT", "!", "-", "+", "~"):
-                prefixes += 1
-                if prefixes > _MAX_PREFIXES:
-                    return True
-                continue
-            prefixes = 0
-            if any(misread(sql, i, stop) for misread in _MISREAD) or (is_query and _misread_in_query(sql, i, stop)):
+            prefixes = prefixes + 1 if key in _PREFIXES else 0
+            if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or (kind != "op" and is_misread(sql, i, stop)):
                 return True
+            if key == "|>":
+                return True  # sqlglot makes up CTEs, and knows only some of the steps
+            if key == "," and i + 1 < stop and tokens[i + 1].key in ("FROM", "WHERE"):
+                return True  # Spark reads `select a, from u` as a column called FROM
         return False
 
     def _name_keywords(self, tokens: list[Token], start: int) -> None:
@@ -106,7 +116,7 @@ class Reader:
                 token.token_type = TokenType.VAR
 
 
-def reading(sql: Sql, start: int, stop: int, *, is_query: bool) -> str:
+def reading(sql: Sql, start: int, stop: int) -> str:
     """What sqlglot is given for the tokens [start, stop): of the same length, so that its offsets hold.
 
     Comments become blanks (Spark's end elsewhere), `''` in a string becomes `\\'`, `!<` becomes `>=`, and `TABLE u` as
@@ -123,7 +133,7 @@ def reading(sql: Sql, start: int, stop: int, *, is_query: bool) -> str:
         if token.kind == "string" and word[0] in "'\"":
             quote = word[0]
             word = quote + _QUOTE_PAIR.sub(_escape(quote), word[1:-1]) + quote
-        elif token.key == "TABLE" and is_query and _is_query_table(sql, i, start):
+        elif token.key == "TABLE" and _is_query_table(sql, i, start):
             word = "FROM "
         parts.append(_SAME_LENGTH.get(token.key, word))
         at = token.end
@@ -143,39 +153,6 @@ def _is_query_table(sql: Sql, i: int, start: int) -> bool:
     if sql.key(i - 1) == "(":
         return i - 2 < start or sql.key(i - 2) in _QUERY_OPENERS | {"AS", "FROM", "IN", "EXISTS", ","}
     return sql.key(i - 1) in _QUERY_OPENERS
-
-
-def _misread_in_query(sql: Sql, i: int, stop: int) -> bool:
-    """Shapes of a query that sqlglot parses into something else than Spark."""
-    key, behind = sql.key(i), sql.key(i + 1)
-    if i + 1 >= stop:
-        return False
-    if key == "VALUES":  # rows without brackets: the alias would go into the last value
-        return behind != "(" and sql.kind(i + 1) in ("number", "string")
-    if key == ",":  # Spark reads `select a, from u` as a column called FROM
-        return behind in ("FROM", "WHERE")
-    return key == "STREAM" and sql.kind(i + 1) in ("word", "name")
-
-
-def _raw_behind_string(sql: Sql, i: int, stop: int) -> bool:
-    """`r'it''s'`, two strings of which sqlglot makes one."""
-    return (
-        sql.kind(i) == "string"
-        and i + 1 < stop
-        and sql.kind(i + 1) == "string"
-        and ("r" in (sql.word(i)[0].lower(), sql.word(i + 1)[0].lower()))
-    )
-
-
-def _computed_name(sql: Sql, i: int, stop: int) -> bool:
-    """IDENTIFIER(…) as one part of a name, or as the name of a function."""
-    if sql.word(i).upper() != "IDENTIFIER" or sql.key(i + 1) != "(":
-        return False
-    close = sql.partner[i + 1]
-    return sql.kind(i) == "name" or (close + 1 < stop and sql.key(close + 1) in (".", "("))
-
-
-_MISREAD = (_raw_behind_string, _computed_name)
 
 
 def _as_spark_means(tree: exp.Expr) -> exp.Expr:

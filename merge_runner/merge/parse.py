@@ -5,7 +5,8 @@ from __future__ import annotations
 from merge_runner.merge.clauses import read_clauses
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.expression import Reader
-from merge_runner.merge.grammar import Remarks, check, conjuncts
+from merge_runner.merge.grammar import check, conjuncts
+from merge_runner.merge.operand import Remarks
 from merge_runner.merge.query import check_query, is_query
 from merge_runner.merge.relation_name import read_alias, read_name
 from merge_runner.merge.sql import Sql, tokenize
@@ -61,10 +62,11 @@ class _Statement:
         target = self._target()
         if sql.key(self.i) != "USING":
             raise self._not_using()
+        using = self.i
         self.i += 1
         source = self._source()
         if sql.key(self.i) != "ON" or self.i >= self.stop:
-            raise self._not_on()
+            raise _bare_query(sql, using + 1) if sql.key(using + 1) == "SELECT" else self._not_on()
         self.i += 1
         bounds = [i for i in sql.top(self.i, self.stop) if _begins_clause(sql, i)]
         end = bounds[0] if bounds else self.stop
@@ -119,9 +121,8 @@ class _Statement:
         sql = self.sql
         if sql.key(0) != "WITH":
             return False, ()
-        recursive = sql.key(1) == "RECURSIVE" or (
-            sql.word(1).upper() == "RECURSIVE" and sql.kind(2) in ("word", "name")
-        )
+        # A CTE may be called RECURSIVE: then AS or a bracket follows.
+        recursive = sql.key(1) == "RECURSIVE" and sql.key(2) != "(" and [sql.key(2), sql.key(3)] != ["AS", "("]
         self.i = 2 if recursive else 1
         ctes: list[Cte] = []
         while True:
@@ -195,12 +196,12 @@ class _Statement:
             query = self._query(start + 1, close)
             alias, self.i = read_alias(sql, close + 1, "ON")
             return Source("query", (), query, alias, sql.span(start, close + 1), sql.span(start, self.i))
-        if sql.key(start) in ("SELECT", "VALUES", "LATERAL") and sql.key(start + 1) not in ("ON", "AS"):
-            raise MergeSyntaxError("the source query has no brackets", sql.at(start), "write USING (SELECT …) AS s")
         name = read_name(sql, start, "the source")
         if name.computed is not None:
             check(sql, *name.computed, self.remarks)
         if sql.key(name.stop) == "(":
+            if sql.key(start) in ("VALUES", "LATERAL"):
+                raise _bare_query(sql, start)
             raise MergeSyntaxError(
                 "the source is a function",
                 sql.span(start, sql.partner[name.stop] + 1),
@@ -230,6 +231,10 @@ class _Statement:
         elif sql.key(i) == "TABLESAMPLE":
             hint = "write USING (SELECT * FROM s TABLESAMPLE (…)) AS s"
         return MergeSyntaxError(f'ON is missing in front of "{sql.word(i)}"', sql.at(i), hint)
+
+
+def _bare_query(sql: Sql, i: int) -> MergeSyntaxError:
+    return MergeSyntaxError("the source query has no brackets", sql.at(i), "write USING (SELECT …) AS s")
 
 
 def _begins_clause(sql: Sql, i: int) -> bool:

@@ -8,6 +8,9 @@ from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.sql import Sql
 
 _STARTS = frozenset({"SELECT", "FROM", "WITH", "VALUES", "TABLE", "MAP", "REDUCE"})
+_MAX_BRACKETS = 100
+"""Brackets around a query that are looked through; Spark itself stops at 300 to 500 nested ones."""
+
 _SET_OPERATORS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
 
 
@@ -50,7 +53,9 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
 
     VALUES, FROM and the like are also names of columns, so the token behind them counts too.
     """
-    while start < stop and sql.key(start) == "(":
+    for _ in range(_MAX_BRACKETS):
+        if start >= stop or sql.key(start) != "(":
+            break
         close = sql.partner[start]
         if close + 1 < stop and sql.key(close + 1) not in _SET_OPERATORS | {"ORDER", "LIMIT", "SORT", "CLUSTER", "|>"}:
             return False

@@ -20,7 +20,7 @@ class Expr:
     """One expression or query of the statement: `text` is the author's, the slice at `span`.
 
     `expression` is sqlglot's tree, or None where sqlglot cannot read the text or reads something else than Spark
-    (opaque). `meta["start"]` and `meta["end"]` (inclusive) of its nodes count from `span.start`.
+    (opaque). `meta["start"]` and `meta["end"]` (inclusive) of its nodes count from `span.start`, except inside hints.
     """
 
     span: Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from merge_runner.errors import did_you_mean
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.build import target_values
 from merge_runner.graph.graph import Node
 from merge_runner.merge.error import MergeSyntaxError
@@ -14,7 +14,6 @@ from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
-from merge_runner.errors import Problem, ProblemsError
 
 
 class Compiler:

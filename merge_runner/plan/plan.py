@@ -188,16 +188,28 @@ class Planner:
                 relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
             )
 
-    def _file_source(self, node: Node) -> FileInput | None:
-        declared = self._prepared.files.sources[(str(node.source_name), node.name)].table
+    def _file_source(self, node: Node) -> Input | None:
+        entry = self._prepared.files.sources[(str(node.source_name), node.name)]
+        declared = entry.table
         if declared.path is None:
             return None
-        path = declared.path if "://" in declared.path else str((self._root / declared.path).absolute())
+        if declared.format == "iceberg":
+            problem = Problem(
+                "iceberg-path",
+                f"source {node.source_name}.{node.name} names an Iceberg table by `path`",
+                entry.place,
+                "an Iceberg table belongs to a catalog: name it by catalog, schema and identifier",
+            )
+            raise ProblemsError([problem])
+        remote = "://" in declared.path
+        path = declared.path if remote else str((self._root / declared.path).absolute())
+        if declared.format == "delta" and not remote:
+            return TableInput(_relation(node), "delta", Path(path))
         return FileInput(
             _relation(node),
             path,
             declared.format or "parquet",
-            {key: _option(value) for key, value in declared.options.items()},
+            dict(declared.options),
             tuple((column.name, column.data_type) for column in declared.columns),
         )
 
@@ -223,7 +235,7 @@ def _names(parts: tuple[str, ...], relation: Relation, default_schema: str) -> b
     full = [part for part in (relation.catalog, relation.schema, relation.identifier) if part]
     given = [part.lower() for part in parts]
     wanted = [part.lower() for part in full]
-    if given == wanted or given == ["spark_catalog", *wanted]:
+    if given in (wanted, ["spark_catalog", *wanted]):
         return True
     return len(given) < len(wanted) and wanted[-len(given) :] == given and relation.schema == default_schema
 
@@ -239,7 +251,3 @@ def _checks(columns: Any) -> Iterable[tuple[str, str]]:
         for number, constraint in enumerate(column.constraints):
             if constraint.type == "check" and constraint.expression:
                 yield constraint.name or f"{column.name}_check_{number}", constraint.expression
-
-
-def _option(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.relation import quote
+from merge_runner.text import Span
 
 
-def insert_shape(statement: MergeStatement) -> str | None:
+@dataclass(frozen=True)
+class Shape:
+    """A query made of pieces of a statement, for analysis alone: it is never run.
+
+    `pieces` are pairs of spans of equal length: one in `query`, and where the same text stands in the statement.
+    """
+
+    query: str
+    pieces: tuple[tuple[Span, Span], ...]
+
+    def origin(self, offset: int) -> int | None:
+        """The offset in the statement of an offset in the query; None where the author did not write it."""
+        for own, theirs in self.pieces:
+            if own.start <= offset < own.end:
+                return theirs.start + offset - own.start
+        return None
+
+
+def insert_shape(statement: MergeStatement) -> Shape | None:
     """A query over the statement's source with the columns that it inserts; None where it inserts nothing.
 
-    Of several INSERT clauses the one with the most columns counts, `INSERT *` before all others. The query is made of
-    the author's own text, for analysis alone: it is never run.
+    Of several INSERT clauses the one with the most columns counts, `INSERT *` before all others.
     """
     inserts = [clause for clause in statement.clauses if clause.action == "insert"]
     if not inserts:
@@ -18,15 +38,30 @@ def insert_shape(statement: MergeStatement) -> str | None:
     clause = next((clause for clause in inserts if clause.star), None) or max(
         inserts, key=lambda clause: len(clause.assignments)
     )
-    ctes = statement.text[statement.span.start : statement.ctes[-1].span.end] + "\n" if statement.ctes else ""
-    return f"{ctes}SELECT {_columns(statement, clause)}\nFROM {statement.source.span.of(statement.text)}"
+    pieces: list[str | Span] = []
+    if statement.ctes:
+        pieces += [Span(statement.span.start, statement.ctes[-1].span.end), "\n"]
+    pieces += ["SELECT ", *_columns(clause), "\nFROM ", statement.source.span]
+    return _joined(statement.text, pieces)
 
 
-def _columns(statement: MergeStatement, clause: Clause) -> str:
+def _columns(clause: Clause) -> list[str | Span]:
     if clause.star:
-        return "*"
-    return ", ".join(
-        f"{assignment.value.text} AS {quote(assignment.column[-1])}"
-        for assignment in clause.assignments
-        if assignment.value.text.strip().upper() != "DEFAULT"
-    )
+        return ["*"]
+    columns: list[str | Span] = []
+    for assignment in clause.assignments:
+        if assignment.value.text.strip().upper() != "DEFAULT":
+            columns += [", " if columns else "", assignment.value.span, f" AS {quote(assignment.column[-1])}"]
+    return columns
+
+
+def _joined(text: str, pieces: list[str | Span]) -> Shape:
+    query = ""
+    origins = []
+    for piece in pieces:
+        if isinstance(piece, Span):
+            origins.append((Span(len(query), len(query) + piece.end - piece.start), piece))
+            query += piece.of(text)
+        else:
+            query += piece
+    return Shape(query, tuple(origins))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
+    from merge_runner.plan.shape import Shape
     from merge_runner.template.rendered import Rendered
     from merge_runner.text import Place
 
@@ -100,7 +101,7 @@ class CreateTarget:
     """
 
     layout: Layout
-    shape: str | None
+    shape: Shape | None
     replace: bool = False
 
     def __str__(self) -> str:
@@ -189,9 +190,13 @@ class NodePlan:
     writes: Relation | None = None
 
     def locate(self, statement: str | None, offset: int | None) -> Place | None:
-        """The place in the author's file of an offset in a statement that holds the compiled text; else None."""
+        """The place in the author's file of an offset in a statement that holds compiled text; else None."""
         if self.rendered is None or statement is None or offset is None:
             return None
+        for step in self.steps:
+            if isinstance(step, CreateTarget) and step.shape is not None and step.shape.query == statement:
+                origin = step.shape.origin(offset)
+                return None if origin is None else self.rendered.place(origin)
         start = statement.find(self.rendered.text.rstrip().rstrip(";"))
         if start < 0 or not 0 <= offset - start <= len(self.rendered.text):
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool
 
 from merge_runner.project.config import Names
 from merge_runner.text import Place
@@ -287,7 +287,7 @@ class PropertyFile:
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
-    version: Annotated[StrictInt, Field(ge=2, le=2)] = 2
+    version: Literal[2] = 2
     sources: Many[Source] = ()
     models: Many[ModelProperties] = ()
     seeds: Many[ModelProperties] = ()

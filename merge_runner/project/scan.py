@@ -52,13 +52,15 @@ class _Scan:
         except OSError as error:
             self.problems.add("unreadable", f"cannot be read: {error.strerror or error}", Place(path, 1, 1))
             return
-        folder = Folder(path, parts, tuple(entry.name for entry in found if not entry.is_dir()))
+        inner_folders = [entry for entry in found if _is_folder(entry)]
+        names = {entry.name for entry in inner_folders}
+        folder = Folder(path, parts, tuple(entry.name for entry in found if entry.name not in names))
         if self.skip_python and parts and any(name.endswith(".py") for name in folder.files):
             return
         yield folder
-        for entry in found:
+        for entry in inner_folders:
             inner = folder.join(entry.name)
-            if not entry.is_dir() or inner in self.skip:
+            if inner in self.skip:
                 continue
             below = linked
             if entry.is_symlink():
@@ -70,3 +72,10 @@ class _Scan:
                     continue
                 below = (*linked, here, real)
             yield from self.folders(inner, (*parts, entry.name), below)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself: reading it as a file tells what is wrong
+        return False

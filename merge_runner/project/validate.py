@@ -142,9 +142,9 @@ class _Report:
     def _subject(self, path: KeyPath) -> str:
         """Whose keys they are: the named thing closest around them."""
         for length in range(len(path), 0, -1):
-            inner = _at(self._data, path[:length])
-            if isinstance(inner, Mapping) and isinstance(name := inner.get("name"), str):
-                kind = next((step for step in reversed(path[:length]) if isinstance(step, str)), "")
+            entry = _at(self._data, path[:length])
+            if isinstance(path[length - 1], int) and isinstance(entry, Mapping) and (name := entry.get("name")):
+                kind = next((step for step in reversed(path[:length]) if isinstance(step, str)), "entry")
                 return f"{_singular(kind)} {name}: "
         return f"{self._of}: " if self._of else ""
 

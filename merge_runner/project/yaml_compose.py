@@ -10,7 +10,7 @@ import yaml
 from yaml.reader import Reader
 
 from merge_runner.errors import Problems
-from merge_runner.project.yaml_marks import Event, Locator, Mark, Node
+from merge_runner.project.yaml_marks import Event, Locator, Mark, Node, is_plain
 from merge_runner.project.yaml_scalar import Scalar, plain_scalar
 
 MAX_DEPTH = 100
@@ -33,11 +33,12 @@ class OutOfBoundsError(Exception):
 
 
 class Built(NamedTuple):
-    """A value, where it stands, and how many values it holds with every alias written out."""
+    """A value, where it stands, and with every alias written out how many values it holds in how many levels."""
 
     value: Any
     node: Node
-    size: int
+    size: int = 1
+    height: int = 0
 
 
 class _PythonParser(Reader, yaml.scanner.Scanner, yaml.parser.Parser):
@@ -92,13 +93,11 @@ class _Composer:
     def _build(self, event: Event, depth: int) -> Built:
         kind = event.__class__
         if kind is yaml.ScalarEvent:
-            built = Built(self._scalar(event), event, 1)
+            built = Built(self._scalar(event), event)
         elif kind is yaml.AliasEvent:
-            return self._alias(event)
+            return self._alias(event, depth)
         elif depth == MAX_DEPTH:
-            message = f"more than {MAX_DEPTH} levels of nesting"
-            self._problems.add("yaml-too-deep", message, self._locator.place(event))
-            raise OutOfBoundsError
+            raise self._too_deep(event)
         elif kind is yaml.MappingStartEvent:
             built = self._mapping(event, depth + 1)
         else:
@@ -109,10 +108,10 @@ class _Composer:
 
     def _scalar(self, event: Event) -> Scalar:
         text: str = event.value
-        if event.implicit[0]:
+        if is_plain(event):
             return plain_scalar(text)
         tag = event.tag
-        if tag is None or event.implicit[1] or tag in {"!", f"{_TAG}str"}:
+        if tag is None or tag in {"!", f"{_TAG}str"}:
             return text
         value = plain_scalar(text)
         if tag in _SCALAR_TAGS:
@@ -129,14 +128,15 @@ class _Composer:
             self._unknown_tag(event)
         values: list[Any] = []
         nodes: list[Node] = []
-        size = 1
+        size, height = 1, 0
         take = self._next
         while (inner := take()).__class__ is not yaml.SequenceEndEvent:
-            value, node, inner_size = self._build(inner, depth)
+            value, node, inner_size, inner_height = self._build(inner, depth)
             values.append(value)
             nodes.append(node)
             size += inner_size
-        return Built(values, Mark(event, {}, nodes), size)
+            height = max(height, inner_height)
+        return Built(values, Mark(event, {}, nodes), size, height + 1)
 
     def _mapping(self, event: Event, depth: int) -> Built:
         if event.tag not in {None, "!", f"{_TAG}map"}:
@@ -144,15 +144,16 @@ class _Composer:
         values: dict[str, Any] = {}
         nodes: dict[str, tuple[Event, Node]] = {}
         merged: list[Built] = []
-        size = 1
+        size, height = 1, 0
         take = self._next
         while (key := take()).__class__ is not yaml.MappingEndEvent:
             name = self._key(key, depth)
-            value, node, inner_size = built = self._build(take(), depth)
+            value, node, inner_size, inner_height = built = self._build(take(), depth)
             size += inner_size
+            height = max(height, inner_height)
             if name is None:
                 continue
-            if name == "<<" and key.implicit[0]:
+            if name == "<<" and isinstance(key, yaml.ScalarEvent) and is_plain(key):
                 merged += self._to_merge(built)
                 continue
             if name in nodes:
@@ -170,16 +171,16 @@ class _Composer:
                     if name not in nodes:
                         values[name] = other.value[name]
                         nodes[name] = marks
-        return Built(values, Mark(event, nodes, []), size)
+        return Built(values, Mark(event, nodes, []), size, height + 1)
 
     def _key(self, event: Event, depth: int) -> str | None:
         if isinstance(event, yaml.ScalarEvent):
             if event.anchor is not None:
-                self._anchors[event.anchor] = Built(self._scalar(event), event, 1)
+                self._anchors[event.anchor] = Built(self._scalar(event), event)
             return str(event.value)
         built = self._build(event, depth)
-        if isinstance(built.value, str):
-            return built.value
+        if isinstance(built.node, yaml.ScalarEvent):
+            return str(built.node.value)
         offset = event.start_mark.index
         jinja = self._text.startswith("{{", offset - 1) if offset else False
         place = self._locator.source.place(offset - 1) if jinja else self._locator.place(event)
@@ -193,23 +194,30 @@ class _Composer:
         if isinstance(built.value, list) and isinstance(built.node, Mark):
             pairs = zip(built.value, built.node.items, strict=True)
             if all(isinstance(value, dict) for value in built.value):
-                return [Built(value, node, 0) for value, node in pairs]
+                return [Built(value, node) for value, node in pairs]
         place = self._locator.place(built.node)
         self._problems.add("invalid-value", "<< must be followed by a mapping or a list of mappings", place)
         return []
 
-    def _alias(self, event: Event) -> Built:
+    def _alias(self, event: Event, depth: int) -> Built:
         built = self._anchors.get(event.anchor)
         if built is None:
             message = f"the alias *{event.anchor} has no anchor &{event.anchor} that ends before it"
             self._problems.add("unknown-alias", message, self._locator.place(event))
-            return Built(None, event, 1)
+            return Built(None, event)
         self._aliased += built.size
         if self._aliased > MAX_ALIASED:
             message = f"the aliases of this file stand for more than {MAX_ALIASED:,} values"
             self._problems.add("yaml-too-large", message, self._locator.place(event))
             raise OutOfBoundsError
+        if depth + built.height > MAX_DEPTH:
+            raise self._too_deep(event)
         return built
+
+    def _too_deep(self, event: Event) -> OutOfBoundsError:
+        message = f"more than {MAX_DEPTH} levels of nesting"
+        self._problems.add("yaml-too-deep", message, self._locator.place(event))
+        return OutOfBoundsError()
 
     def _unknown_tag(self, event: Event) -> None:
         tag = str(event.tag).replace(_TAG, "!!")

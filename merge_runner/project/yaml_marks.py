@@ -29,6 +29,12 @@ class Mark(NamedTuple):
 Node = Mark | Event
 
 
+def is_plain(event: Event) -> bool:
+    """Whether a scalar stands without quotes and tag, so that its looks decide what it is."""
+    # libyaml calls a quoted scalar with the tag ! implicit as well; its style tells.
+    return bool(event.implicit[0]) and not event.style
+
+
 @dataclass(frozen=True)
 class Locator:
     """Finds the places of nodes in their text."""

@@ -12,7 +12,7 @@ from yaml.reader import Reader
 from merge_runner.errors import Problems
 from merge_runner.project.places import KeyPath
 from merge_runner.project.yaml_compose import OutOfBoundsError, compose
-from merge_runner.project.yaml_marks import Event, Locator, Mark, Node
+from merge_runner.project.yaml_marks import Event, Locator, Mark, Node, is_plain
 from merge_runner.project.yaml_scalar import plain_scalar
 from merge_runner.text import Place, SourceText
 
@@ -39,7 +39,7 @@ class YamlTree:
     def text(self, path: KeyPath) -> str | None:
         """What the author wrote for the scalar at `path`; None for anything else, and for null."""
         _, node = self._walk(path)
-        if isinstance(node, yaml.ScalarEvent) and not (node.implicit[0] and plain_scalar(node.value) is None):
+        if isinstance(node, yaml.ScalarEvent) and not (is_plain(node) and plain_scalar(node.value) is None):
             return str(node.value)
         return None
 

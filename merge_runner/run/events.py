@@ -44,7 +44,7 @@ class Events:
         with self._lock:
             self._listeners.remove(listener)
 
-    def emit(self, name: str, level: Level = "info", **data: Any) -> None:
+    def emit(self, name: str, level: Level = "info", /, **data: Any) -> None:
         """Tells the listeners that `name` happens now."""
         with self._lock:
             event = Event(name, datetime.now(timezone.utc), level, data)

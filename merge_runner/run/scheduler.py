@@ -17,9 +17,10 @@ from typing import Any
 class Job:
     """What is to be done: parents by node (only nodes of this run), and what each node does.
 
-    `work(node)` returns whether the children may run; it must not raise. `skip(node, cause)` is told of each node that
-    will not run, with the failed node that is to blame (None: the run was stopped). `writes` gives the table that a node
-    writes: two nodes with the same one never run at once. Smaller priorities start first.
+    `work(node)` returns whether the children may run; what it raises counts as a failure, and is raised again at the
+    end. `skip(node, cause)` is told of each node that will not run, with the failed node that is to blame (None: the
+    run was stopped). `writes` gives the table that a node writes: two nodes with the same one never run at once.
+    Smaller priorities start first.
     """
 
     parents: Mapping[str, Collection[str]]
@@ -57,6 +58,7 @@ class _Run:
         self.open = set(job.parents)
         self.running = 0
         self.stopped = False
+        self.crash: BaseException | None = None
         self.done: SimpleQueue[tuple[str, bool]] = SimpleQueue()
 
     def run(self) -> None:
@@ -81,6 +83,8 @@ class _Run:
                 self.job.skip(node, None)
         if interrupt is not None:
             raise interrupt
+        if self.crash is not None:
+            raise self.crash
 
     def _push(self, node: str) -> None:
         self.arrival += 1
@@ -103,6 +107,8 @@ class _Run:
         passed = False
         try:
             passed = self.job.work(node)
+        except BaseException as error:  # told when nothing runs any more
+            self.crash = self.crash or error
         finally:
             self.done.put((node, passed))
 

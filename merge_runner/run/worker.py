@@ -48,7 +48,7 @@ class Worker:
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result."""
         node, plan = self.nodes[unique_id], self.plans[unique_id]
-        self.events.emit("node_started", node=unique_id, group=self.group(unique_id))
+        self.events.emit("node_started", node=unique_id, name=node.name, group=self.group(unique_id))
         started = _now()
         place = Workplace(
             self.driver.session(),
@@ -110,7 +110,13 @@ class Worker:
                         raise
                     pause = min(_LONGEST_PAUSE, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)
                     self.events.emit(
-                        "node_retried", "warn", node=node.unique_id, code=error.code, attempt=attempt, pause=pause
+                        "node_retried",
+                        "warn",
+                        node=node.unique_id,
+                        name=node.name,
+                        code=error.code,
+                        attempt=attempt,
+                        pause=pause,
                     )
                     time.sleep(pause)
                 else:

@@ -14,6 +14,7 @@ from merge_runner.project.files import Layer
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.environment import FullRefresh
+from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError, Returned
 from merge_runner.template.rendered import Log
 from merge_runner.text import Place
@@ -177,12 +178,12 @@ def plain(value: Any, where: str) -> Any:
         return bool(value)
     if value is None or isinstance(value, (bool, int, float, Decimal, date)):
         return value
-    raise RefusedError("jinja-runtime", f"{where} holds a value of type {type(value).__name__}, which is no plain data")
+    raise RefusedError("jinja-runtime", f"{where} holds a value of type {kind(value)}, which is no plain data")
 
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, (str, Undefined)):
-        raise RefusedError("jinja-runtime", f"{what} is a text, not a value of type {type(value).__name__}")
+        raise RefusedError("jinja-runtime", f"{what} is a text, not a value of type {kind(value)}")
     return str(value)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from jinja2.runtime import Context as JinjaContext
 from jinja2.runtime import Undefined, str_join
@@ -13,6 +13,7 @@ from jinja2.utils import missing as MISSING  # noqa: N812
 
 from merge_runner.relation import Relation
 from merge_runner.template.compiler import CALL_OFFSET
+from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_operation, check_size
 from merge_runner.template.literal import identifier, literal
 from merge_runner.template.outcome import RefusedError
@@ -25,10 +26,13 @@ RELATION_ATTRIBUTES = frozenset({"catalog", "identifier", "name", "schema"})
 
 
 class ProjectMacro:
-    """A macro of the project's macro files as a value in templates; a rendering puts its own copy in its place."""
+    """A macro of the project's macro files as a value in templates, which a rendering calls (see Rendering.call)."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def __call__(self) -> NoReturn:
+        raise TypeError(f"the macro {self.name} is called outside a rendering")
 
 
 class FullRefresh(int):
@@ -49,7 +53,12 @@ class ModelEnvironment(SandboxedEnvironment):
     intercepted_binops = frozenset({"+", "*", "**"})
 
     def __init__(self) -> None:
-        super().__init__(undefined=ReportedUndefined, keep_trailing_newline=True, extensions=["jinja2.ext.do"])
+        super().__init__(
+            undefined=ReportedUndefined,
+            finalize=_printable,
+            keep_trailing_newline=True,
+            extensions=["jinja2.ext.do"],
+        )
         self.context_class = ModelContext
         del self.globals["lipsum"]
         del self.filters["random"]
@@ -121,6 +130,19 @@ class ModelContext(JinjaContext):
 
     def _reported(self, value: ReportedUndefined, offset: int) -> ReportedUndefined:
         return value.reported_to(lambda undefined: self.rendering.report(undefined, self.path, offset))
+
+
+def _printable(value: Any) -> Any:
+    """A value that a template puts out; the repr of a function, generator or object is never what its author meant."""
+    if value is None or isinstance(value, (str, int, float, list, tuple, dict, Relation, Undefined)):
+        return value
+    if callable(value):
+        raise RefusedError("jinja-runtime", "a function or macro is put out without being called: add (…)")
+    if isinstance(value, Iterator):
+        raise RefusedError("jinja-runtime", "a sequence is put out before it is read: add | list or | join(', ')")
+    if str(value).startswith("<"):
+        raise RefusedError("jinja-runtime", f"a value of type {kind(value)} has no text")
+    return value
 
 
 def _literal(value: Any) -> str:

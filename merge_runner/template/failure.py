@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, Template
 from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
+from jinja2.runtime import Macro
 from jinja2.sandbox import MAX_RANGE
 from jinja2.utils import missing
 
@@ -16,6 +17,7 @@ from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
 from merge_runner.template.compiler import unknown_filter
 from merge_runner.template.environment import RELATION_ATTRIBUTES
+from merge_runner.template.kind import kind
 from merge_runner.template.limits import MAX_DEPTH, LimitError
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined
@@ -61,6 +63,8 @@ def failure(
         problem = Problem("undefined-name", message)
     elif isinstance(error, TemplateRuntimeError) and (unknown := unknown_filter(environment, message)):
         problem = unknown
+    elif isinstance(error, TypeError) and isinstance(callee, Macro) and "special caller argument" in message:
+        problem = Problem("jinja-runtime", f"the macro {callee.name} has no use for a call block: it has no caller()")
     elif isinstance(error, TypeError) and (mismatch := _mismatch(callee, args, kwargs or {})):
         problem = Problem("jinja-runtime", mismatch)
     else:
@@ -92,19 +96,19 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
     start = source.text.find(name, offset) if name is not None else -1
     place = source.place(start, start + len(name)) if name is not None and start >= 0 else source.place(offset)
     if name is None:
-        return Problem("undefined-name", undefined.message, place)
+        return Problem("undefined-name", f"a value of type {kind(owner)} has no element {undefined.key!r}", place)
     if isinstance(owner, Relation):
         allowed = sorted(RELATION_ATTRIBUTES)
         hint = f'write "{_RELATION_FROM_DBT[name]}"' if name in _RELATION_FROM_DBT else did_you_mean(name, allowed)
         return Problem("undefined-name", f'a table has no "{name}"', place, hint)
     if undefined.is_forbidden:
-        message = f'"{name}" of a value of type {type(owner).__name__} is not allowed in the sandbox'
+        message = f'"{name}" of a value of type {kind(owner)} is not allowed in the sandbox'
         return Problem("jinja-runtime", message, place)
     if isinstance(owner, Mapping):
         hint = did_you_mean(name, (key for key in owner if isinstance(key, str)))
         return Problem("undefined-name", f'there is no key "{name}"', place, hint)
     attributes = [attribute for attribute in dir(owner) if not attribute.startswith("_")]
-    message = f'a value of type {type(owner).__name__} has no "{name}"'
+    message = f'a value of type {kind(owner)} has no "{name}"'
     return Problem("undefined-name", message, place, did_you_mean(name, attributes))
 
 
@@ -122,6 +126,8 @@ def _mismatch(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     """How the arguments fail to fit what was called; None where they fit, and the TypeError came from inside."""
     if callee is None:
         return None
+    if not callable(callee):
+        return f"a value of type {kind(callee)} cannot be called"
     try:
         inspect.signature(callee).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:

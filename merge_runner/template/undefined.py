@@ -48,14 +48,14 @@ class ReportedUndefined(StrictUndefined):
         return self
 
     @property
-    def message(self) -> str:
-        """What Jinja says about it: `'x' is undefined`."""
-        return self._undefined_message
-
-    @property
     def name(self) -> str | None:
         """The name or key that was looked up, where it is a text."""
         return self._undefined_name if isinstance(self._undefined_name, str) else None
+
+    @property
+    def key(self) -> Any:
+        """What was looked up."""
+        return self._undefined_name
 
     @property
     def owner(self) -> Any:

@@ -32,15 +32,15 @@ def _not_null(table: str, column: str | None, arguments: Arguments) -> str:
 
 def _unique(table: str, column: str | None, arguments: Arguments) -> str:
     name = _needed(column)
-    return (
-        f"SELECT {name}, count(*) AS n FROM {table} WHERE {name} IS NOT NULL GROUP BY {name} HAVING count(*) > 1"
-    )
+    return f"SELECT {name}, count(*) AS n FROM {table} WHERE {name} IS NOT NULL GROUP BY {name} HAVING count(*) > 1"
 
 
 def _accepted_values(table: str, column: str | None, arguments: Arguments) -> str:
     values = _sequence(arguments, "values")
     as_text = arguments.get("quote", True)
-    shown = ", ".join(string_literal(str(value)) if as_text or isinstance(value, str) else str(value) for value in values)
+    shown = ", ".join(
+        string_literal(str(value)) if as_text or isinstance(value, str) else str(value) for value in values
+    )
     name = _needed(column)
     return f"SELECT {name}, count(*) AS n FROM {table} WHERE {name} NOT IN ({shown}) GROUP BY {name}"
 

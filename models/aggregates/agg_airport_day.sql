@@ -16,7 +16,7 @@ using (
         min(w.visibility_miles) as poorest_visibility_miles
     from {{ ref('fct_flight') }} as f
     left join {{ ref('fct_weather_hour') }} as w
-        on w.observed_date = f.flight_date
+        on w.observed_month = f.flight_month
         and w.origin = f.origin
         and w.observed_at = f.scheduled_hour
     where {{ in_window('f.flight_date') }}

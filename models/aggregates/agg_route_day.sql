@@ -6,7 +6,7 @@
 {% set measures = ['flights', 'cancelled', 'diverted', 'late', 'dep_delay_minutes', 'arr_delay_minutes',
                    'mean_arr_delay'] -%}
 
--- Rows are days, files are months: the window picks the days, and its months prune the target.
+-- The window picks days, the partitions are months.
 merge into {{ this }} as t
 using (
     select

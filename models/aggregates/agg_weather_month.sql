@@ -24,7 +24,7 @@ using (
             f.arr_delay
         from {{ ref('fct_flight') }} as f
         left join {{ ref('fct_weather_hour') }} as w
-            on w.observed_date = f.flight_date
+            on w.observed_month = f.flight_month
             and w.origin = f.origin
             and w.observed_at = f.scheduled_hour
         union all

@@ -1,14 +1,16 @@
 {{ config(
-    partition_by=['observed_date'],
-    unique_key=['observed_date', 'origin', 'observed_at'],
+    partition_by=['observed_month'],
+    unique_key=['observed_month', 'origin', 'observed_at'],
 ) }}
 
 {% set measures = ['condition', 'temperature_f', 'dew_point_f', 'humidity_percent', 'wind_direction_degrees',
                    'wind_speed_mph', 'wind_gust_mph', 'precipitation_in', 'pressure_mb', 'visibility_miles'] -%}
 
+-- A day has 72 rows, too few for a file: the window picks days, the partitions are months.
 merge into {{ this }} as t
 using (
     select
+        w.observed_month,
         w.observed_date,
         w.origin,
         w.observed_at,
@@ -23,10 +25,11 @@ using (
         w.pressure_mb,
         w.visibility_miles
     from {{ ref('stg_weather') }} as w
-    where {{ in_window('w.observed_date') }}
+    where {{ in_months('w.observed_month') }}
+        and {{ in_window('w.observed_date') }}
 ) as s
-    on {{ in_window('t.observed_date') }}
-    and t.observed_date = s.observed_date
+    on {{ in_months('t.observed_month') }}
+    and t.observed_month = s.observed_month
     and t.origin = s.origin
     and t.observed_at = s.observed_at
 when matched and {{ changed(measures) }} then update set *

@@ -21,6 +21,7 @@ with observed as (
 
 -- Decimals instead of doubles: 10.357019999999999 mph is nine knots, and equal values should compare as equal.
 select
+    trunc(o.observed_date, 'MM') as observed_month,
     o.observed_date,
     o.origin,
     o.observed_at,

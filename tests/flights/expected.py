@@ -54,6 +54,7 @@ class Flight(NamedTuple):
 class Weather(NamedTuple):
     """A row of fct_weather_hour."""
 
+    observed_month: dt.date
     observed_date: dt.date
     origin: str
     observed_at: dt.datetime
@@ -217,8 +218,10 @@ def _weather(row: dict[str, Any]) -> Weather:
         condition = "wind"
     else:
         condition = "fair"
+    day = _day(row)
     return Weather(
-        observed_date=_day(row),
+        observed_month=day.replace(day=1),
+        observed_date=day,
         origin=row["origin"],
         observed_at=_instant(row["time_hour"]),
         condition=condition,

@@ -48,7 +48,7 @@ def test_before_all_corrections_the_status_follows_the_missing_delays():
     assert status == {"flown": 327_346, "cancelled": 8_255, "diverted": 1_175}
 
 
-def test_the_corrections_turn_three_cancelled_flights_and_cancel_one():
+def test_four_cancelled_flights_left_after_all_and_two_flights_did_not():
     status = Counter(f.status for f in expected.all_flights())
     assert status == {"flown": 327_347, "cancelled": 8_253, "diverted": 1_176}
 

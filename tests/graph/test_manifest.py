@@ -247,7 +247,7 @@ def test_a_node_has_the_keys_that_strict_readers_demand_and_no_others(made, uniq
         ({1: True}, {"1": True}),
         (frozenset("ba"), ["a", "b"]),
         (float("nan"), "nan"),
-        (datetime(2026, 1, 2, 3, 4, 5), "2026-01-02T03:04:05"),  # noqa: DTZ001
+        (datetime(2026, 1, 2, 3, 4, 5), "2026-01-02T03:04:05"),
         (Decimal("1.10"), "1.10"),
         (b"x", "b'x'"),
     ],

@@ -70,7 +70,7 @@ def test_the_text_of_a_scalar_is_as_written():
 
 
 def test_quotes_and_tags_decide_over_the_looks_of_a_scalar():
-    assert read("a: !!str 1.10\nb: ! 12\nc: !!int '3'\nd: !!float 2\ne: !!timestamp '2013-01-01'\n").data == {
+    assert read("a: !!str 1.10\nb: ! '12'\nc: !!int '3'\nd: !!float 2\ne: !!timestamp '2013-01-01'\n").data == {
         "a": "1.10", "b": "12", "c": 3, "d": 2.0, "e": datetime.date(2013, 1, 1),
     }  # fmt: skip
 
@@ -165,6 +165,17 @@ def test_aliases_that_multiply_are_stopped():
     ]
 
 
+def test_aliases_that_nest_too_deep_are_stopped():
+    chain = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [[[*a{n - 1}]]]\n" for n in range(1, 40))
+    assert read(chain, clean=False)[1] == ["a.yml:34:14: more than 100 levels of nesting [yaml-too-deep]"]
+
+
+def test_an_alias_may_be_a_key():
+    assert read("a: &a 1.10\n*a : x\nb: &b <<\nc: {*b : 1}\n").data == {
+        "a": 1.1, "1.10": "x", "b": "<<", "c": {"<<": 1},
+    }  # fmt: skip
+
+
 def test_nesting_too_deep_for_any_stack_is_stopped():
     assert read("- " * 200_000 + "a", clean=False)[0] is None
     assert read("[" * 200_000, clean=False)[0] is None
@@ -177,7 +188,7 @@ _SCALAR = (
     | st.integers(-(10**30), 10**30)
     | st.floats(allow_nan=False)
     | st.dates(datetime.date(1000, 1, 1))
-    | st.datetimes(datetime.datetime(1000, 1, 1))  # noqa: DTZ001 -- naive timestamps are what YAML writes most
+    | st.datetimes(datetime.datetime(1000, 1, 1))
     | _TEXT
 )
 _DATA = st.recursive(_SCALAR, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXT, inner, max_size=4))

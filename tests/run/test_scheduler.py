@@ -105,15 +105,19 @@ def test_two_writers_of_one_table_never_overlap():
     assert [what for what, _ in events] == ["start", "end", "start", "end"]
 
 
-def test_an_exception_in_a_worker_counts_as_a_failure_of_its_node():
+def test_an_exception_in_a_worker_counts_as_a_failure_and_is_raised_when_all_others_have_run():
+    ran, skipped = [], {}
+
     def work(node):
         if node == "a":
-            raise RuntimeError
+            raise RuntimeError("lost")
+        ran.append(node)
         return True
 
-    skipped = {}
-    run_jobs(Job({"a": [], "b": ["a"]}, work, skipped.__setitem__), 2)
+    with pytest.raises(RuntimeError, match="lost"):
+        run_jobs(Job({"a": [], "b": ["a"], "x": [], "y": ["x"]}, work, skipped.__setitem__), 1)
     assert skipped == {"b": "a"}
+    assert ran == ["x", "y"]
 
 
 def test_an_interrupt_cancels_lets_workers_end_and_is_raised_again():

@@ -19,7 +19,24 @@ from merge_runner.text import SourceText
 NAMES = {"model_name": "m", "target": {"schema": "s"}, "this": Relation("m", "s")}
 PLAIN = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, extensions=["jinja2.ext.do"])
 CONTEXT = Context("m", Relation("m", "s"), Relation, lambda _, table: Relation(table), {}, {}, {"schema": "s"}, False)
-TEXTS = ["a", "select *\n", " ", "\n", "\n\n  ", "\t", "é ", "x = '%'", "} ", "-- c\n", "%}", "}}", "#}", "(1, 2)", "{ ", "\u2028"]
+TEXTS = [
+    "a",
+    "select *\n",
+    " ",
+    "\n",
+    "\n\n  ",
+    "\t",
+    "é ",
+    "x = '%'",
+    "} ",
+    "-- c\n",
+    "%}",
+    "}}",
+    "#}",
+    "(1, 2)",
+    "{ ",
+    "\u2028",
+]
 EXPRESSIONS = [
     "1 + 2", "model_name", "'a' ~ 'b\n'", "target.schema", "[1, 2]|join(', ')", "i|default('-')", "this",
     "'x' if i is defined else ''", "''", "{'a': '}}'}['a']", "target['schema']|upper", "none", "-1", "(1, 2)[0]",
@@ -48,7 +65,7 @@ class Writer:
     def tag(self, inside: str) -> str:
         return f"{{%{self.sign(('', '', '-', '+'))} {inside} {self.sign(('', '', '-', '+'))}%}}"
 
-    def one(self, depth: int, *, buffered: bool) -> str:
+    def one(self, depth: int, *, buffered: bool) -> str:  # noqa: PLR0911
         kinds = ["text", "text", "expression", "expression", "comment", "raw", "set", "print"]
         if depth > 0:
             kinds += ["if", "for", "filtered for", "recursive for", "set block", "macro", "call", "filter", "with"]
@@ -76,7 +93,7 @@ class Writer:
         space = self.draw(st.sampled_from(["", " ", "\n  "]))
         return f"{{{{{self.sign()}{space or ' '}{inside}{space}{self.sign()}}}}}"
 
-    def block(self, kind: str, depth: int, *, buffered: bool) -> str:
+    def block(self, kind: str, depth: int, *, buffered: bool) -> str:  # noqa: PLR0911
         if kind == "if":
             test = self.draw(st.sampled_from(["true", "false", "i is defined", "model_name == 'm'"]))
             first, second = (self.some(depth, buffered=buffered) for _ in range(2))

@@ -18,7 +18,6 @@ from merge_runner.template.templates import Templates
 from merge_runner.text import Place, SourceText
 
 
-
 class Everything(dict[str, str]):
     """Every name has a value."""
 
@@ -135,7 +134,7 @@ assert templates.capture(SourceText("m.sql", "{{ config(a=1) }} select * from {{
 assert templates.render(SourceText("n.sql", "select 1"), None).text == "select 1"
 assert templates.has_macro("a") and "jinja2" not in sys.modules
 """
-    result = run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    result = run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -144,7 +143,9 @@ SCALARS = STRINGS | st.sampled_from(["1", "-2", "0", "1.5", "-0.25", "true", "Fa
 VALUES = st.recursive(
     SCALARS,
     lambda inner: (
-        st.builds(lambda items, end: f"[{', '.join(items)}{end}]", st.lists(inner, max_size=3), st.sampled_from(["", " "]))
+        st.builds(
+            lambda items, end: f"[{', '.join(items)}{end}]", st.lists(inner, max_size=3), st.sampled_from(["", " "])
+        )
         | st.builds(lambda items: f"({','.join(items)})", st.lists(inner, max_size=3))
         | st.builds(lambda item: f"({item} , )", inner)
         | st.builds(lambda key, value: f"{{{key}: {value}}}", SCALARS, inner)
@@ -173,7 +174,28 @@ PIECES = st.one_of(
     st.sampled_from([" select ", "\n", "{# {{ ref('z') }} #}", "{#- x -#}", "{", "}", "-- é\n", "'{ {'", ""]),
 )
 FILES = st.lists(PIECES, max_size=6).map("".join)
-TOKENS = ["{{", "}}", "{#", "#}", "'a'", "(", ")", ",", "[", "]", "{", "}", ":", "=", "-", " ", "1", "|upper", "~ 'a'", "."]
+TOKENS = [
+    "{{",
+    "}}",
+    "{#",
+    "#}",
+    "'a'",
+    "(",
+    ")",
+    ",",
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    "=",
+    "-",
+    " ",
+    "1",
+    "|upper",
+    "~ 'a'",
+    ".",
+]
 
 
 @st.composite

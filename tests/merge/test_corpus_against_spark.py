@@ -1,0 +1,28 @@
+"""The corpus against the engine: accept/ parses there, refuse/ does not."""
+
+import pytest
+
+from .corpus import entries, statement
+
+
+@pytest.mark.spark
+def test_spark_accepts_and_refuses_the_corpus_as_we_do(spark):
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    wrong = []
+    for folder in ("accept", "refuse"):
+        for entry in entries(folder):
+            expected = folder == "accept" or entry.get("parses_in_spark", False)
+            if _parses(parser, statement(entry)) is not expected:
+                wrong.append((folder, entry["file"], statement(entry)))
+    assert wrong == []
+
+
+def _parses(parser, sql: str) -> bool:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import ParseException
+
+    try:
+        parser.parsePlan(sql)
+    except (ParseException, Py4JJavaError):
+        return False
+    return True

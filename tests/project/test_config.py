@@ -1,0 +1,169 @@
+"""The config of a model and how its layers come together."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import pytest
+
+from merge_runner.errors import Problems
+from merge_runner.project.config import Layer, ModelConfig, Optimize, resolve
+from merge_runner.text import Place
+
+
+def resolved(*layers, what="model a"):
+    problems = Problems()
+    config = resolve([Layer(layer, {}) for layer in layers], problems, what)
+    assert [str(problem) for problem in problems] == []
+    return config
+
+
+def problems_of(values, what="model a", placed=True):
+    """The messages about a layer whose keys stand in lines 1, 2, …"""
+    problems = Problems()
+    places = {key: Place("a.sql", line, 1) for line, key in enumerate(values, 1)} if placed else {}
+    resolve([Layer(values, places)], problems, what)
+    return [str(problem) for problem in problems]
+
+
+def test_nothing_said_is_all_defaults():
+    assert resolved() == ModelConfig()
+    assert ModelConfig().materialized is None
+    assert ModelConfig().on_error == "skip_children"
+    assert ModelConfig().bounds == "auto"
+
+
+def test_a_later_layer_replaces_an_earlier_one():
+    assert resolved({"format": "delta", "schema": "a"}, {"format": "iceberg"}) == ModelConfig(
+        format="iceberg", schema="a"
+    )
+
+
+def test_none_sets_back_to_the_default():
+    assert resolved({"schema": "a", "tags": "x"}, {"schema": None, "tags": None}) == ModelConfig()
+
+
+def test_tags_and_hooks_add_up_and_mappings_merge_by_key():
+    config = resolved(
+        {"+tags": ["a", "b"], "pre_hook": "select 1", "meta": {"x": 1, "y": 1}, "properties": {"p": "1"}},
+        {"tags": "b", "pre_hook": ["select 1", "select 2"], "meta": {"y": 2}, "conf": {"c": "1"}},
+        {"tags": ["c"], "properties": {"p": "2", "q": "3"}},
+    )
+    assert config.tags == ("a", "b", "c")
+    assert config.pre_hook == ("select 1", "select 1", "select 2")
+    assert config.meta == {"x": 1, "y": 2}
+    assert config.properties == {"p": "2", "q": "3"}
+    assert config.conf == {"c": "1"}
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "value"),
+    [
+        ("unique_key", "id", ("id",)),
+        ("partition_by", ["days(ts)", "bucket(8, id)"], ("days(ts)", "bucket(8, id)")),
+        ("bounds", False, "off"),
+        ("bounds", "auto", "auto"),
+        ("bounds", ["d"], ("d",)),
+        ("timeout", 90, 90.0),
+        ("timeout", "30s", 30.0),
+        ("timeout", "1.5m", 90.0),
+        ("timeout", "1h", 3600.0),
+        ("properties", {"a": True, "b": 3, "c": 1.5}, {"a": "true", "b": "3", "c": "1.5"}),
+        ("optimize", True, True),
+        ("optimize", {"zorder_by": "id"}, Optimize(zorder_by=("id",))),
+        ("full_refresh", False, False),
+        ("retries", 0, 0),
+        ("priority", -3, -3),
+    ],
+)
+def test_a_value_is_read_in_each_of_its_forms(key, written, value):
+    assert getattr(resolved({key: written}), key) == value
+
+
+def test_a_config_is_plain_json():
+    config = resolved({"meta": {"since": date(2013, 1, 1)}, "bounds": ["d"], "optimize": {"where": "d > 1"}})
+    plain = config.as_json()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["meta"] == {"since": "2013-01-01"}
+    assert plain["bounds"] == ["d"]
+    assert plain["optimize"] == {"zorder_by": [], "where": "d > 1"}
+    keys = "materialized format schema alias partition_by cluster_by unique_key bounds scan properties conf tags meta"
+    more = "enabled pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent"
+    assert set(plain) == {*keys.split(), *more.split(), "column_types", "delimiter"}
+
+
+@pytest.mark.parametrize(
+    ("values", "messages"),
+    [
+        (
+            {"partiton_by": ["d"], "materialised": "view"},
+            [
+                'a.sql:1:1: unknown config key "partiton_by" [unknown-key]\n    did you mean "partition_by"?',
+                'a.sql:2:1: unknown config key "materialised" [unknown-key]\n    did you mean "materialized"?',
+            ],
+        ),
+        (
+            {"materialized": "tabel"},
+            [
+                'a.sql:1:1: "materialized" must be "merge", "table", "view" or "ephemeral", not "tabel" '
+                "[invalid-value]\n"
+                '    did you mean "table"?'
+            ],
+        ),
+        ({"incremental_strategy": "merge"}, [
+            'a.sql:1:1: unknown config key "incremental_strategy" [unknown-key]\n'
+            "    leave it out: the MERGE that you write is the strategy"
+        ]),
+        ({"columns": []}, [
+            'a.sql:1:1: unknown config key "columns" [unknown-key]\n    it stands beside "config", not in it'
+        ]),
+        ({"delimiter": ";"}, ['a.sql:1:1: unknown config key "delimiter" [unknown-key]\n    only seeds have it']),
+        ({"enabled": "no"}, [
+            'a.sql:1:1: "enabled" must be true or false, not "no" [invalid-value]\n'
+            "    write true or false: these are the only booleans"
+        ]),
+        ({"retries": -1}, ['a.sql:1:1: "retries" must be at least 0, not -1 [invalid-value]']),
+        ({"retries": True}, ['a.sql:1:1: "retries" must be a whole number, not true [invalid-value]']),
+        ({"priority": "1"}, ['a.sql:1:1: "priority" must be a whole number, not "1" [invalid-value]']),
+        ({"timeout": "5 parsecs"}, [
+            'a.sql:1:1: "timeout" must be a number of seconds above 0, or a text such as "30s", "5m" or "1h", '
+            'not "5 parsecs" [invalid-value]'
+        ]),
+        ({"timeout": 0}, [
+            'a.sql:1:1: "timeout" must be a number of seconds above 0, or a text such as "30s", "5m" or "1h", '
+            "not 0 [invalid-value]"
+        ]),
+        ({"bounds": "outo"}, [
+            'a.sql:1:1: "bounds" must be "auto" or "off" or a list, not "outo" [invalid-value]\n'
+            '    did you mean "auto"?'
+        ]),
+        ({"bounds": ["d", {}]}, ['a.sql:1:1: an entry of "bounds" must be text, not a mapping [invalid-value]']),
+        ({"tags": {"a": 1}}, ['a.sql:1:1: "tags" must be a list, not a mapping [invalid-value]']),
+        ({"conf": {"spark.x": None}}, ['a.sql:1:1: "conf.spark.x" must be text, not empty [invalid-value]']),
+        ({"optimize": {"zorder": "id"}}, [
+            'a.sql:1:1: unknown key "zorder" [unknown-key]\n    did you mean "zorder_by"?'
+        ]),
+        ({"optimize": "always"}, [
+            'a.sql:1:1: "optimize" must be true or false or a mapping, not "always" [invalid-value]'
+        ]),
+        ({"tags": "a", "+tags": "b"}, [
+            'a.sql:2:1: the config key "tags" stands twice, as "tags" and as "+tags" [duplicate-key]\n'
+            "    keep one of them"
+        ]),
+    ],
+)  # fmt: skip
+def test_a_problem_stands_at_its_key(values, messages):
+    assert problems_of(values) == messages
+
+
+def test_config_without_places_names_whose_it_is():
+    assert problems_of({"retires": 1, "scan": "all"}, placed=False) == [
+        'model a: unknown config key "retires" [unknown-key]\n    did you mean "retries"?',
+        'model a: "scan" must be "bounded" or "full", not "all" [invalid-value]',
+    ]
+
+
+def test_seeds_have_keys_of_their_own():
+    config = resolved({"delimiter": ";", "column_types": {"zip": "string"}}, what="seed a")
+    assert (config.delimiter, config.column_types) == (";", {"zip": "string"})

@@ -1,0 +1,213 @@
+"""profiles.yml: which output is chosen, and what it may hold."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from merge_runner.errors import Problems
+from merge_runner.project.profile import Profile, read_profile
+from merge_runner.text import Place
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a profile of a profiles.yml in the project."""
+
+    def read(text, name="shop", *, env=None, **arguments):
+        if text is not None:
+            (tmp_path / "profiles.yml").write_text(dedent(text))
+        problems = Problems()
+        found = read_profile(tmp_path, name, problems, env={"HOME": str(tmp_path / "home"), **(env or {})}, **arguments)
+        return found, [str(problem).replace(str(tmp_path), "ROOT") for problem in problems]
+
+    return read
+
+
+def one_output(text):
+    return f"shop:\n  outputs:\n    local: {text}\n"
+
+
+def test_a_schema_is_enough(read):
+    assert read(one_output("{schema: shop}")) == (
+        Profile(name="shop", target="local", schema="shop", master="local[*]", warehouse="warehouse"),
+        [],
+    )
+
+
+def test_every_key_is_read(read):
+    found, problems = read("""\
+        shop:
+          target: cluster
+          outputs:
+            local: {schema: x}
+            cluster:
+              master: spark://host:7077
+              schema: shop
+              warehouse: shared/warehouse
+              threads: 8
+              conf: {spark.a: 1.10, spark.b: true, spark.c: "x"}
+              catalogs: {lake: {type: rest, uri: http://host, cache-enabled: false}}
+              platform: databricks
+              audit: shop.audit
+              jvm: throughput
+        """)
+    assert problems == []
+    assert found == Profile(
+        name="shop",
+        target="cluster",
+        schema="shop",
+        master="spark://host:7077",
+        warehouse="shared/warehouse",
+        threads=8,
+        conf={"spark.a": "1.10", "spark.b": "true", "spark.c": "x"},
+        catalogs={"lake": {"type": "rest", "uri": "http://host", "cache-enabled": "false"}},
+        platform="databricks",
+        audit="shop.audit",
+        jvm="throughput",
+    )
+
+
+def test_spark_connect_has_no_master_and_no_warehouse(read):
+    found, _ = read(one_output("{schema: shop, remote: 'sc://host:15002/;token=hush'}"))
+    assert (found.master, found.warehouse, found.where) == (None, None, "sc://host:15002")
+
+
+def test_the_target_of_the_command_line_wins(read):
+    text = "shop: {target: a, outputs: {a: {schema: one}, b: {schema: two}}}"
+    assert read(text)[0].schema == "one"
+    assert read(text, target="b")[0].schema == "two"
+
+
+def test_without_a_target_default_is_meant_as_in_dbt(read):
+    assert read("shop: {outputs: {a: {schema: one}, default: {schema: two}}}")[0].schema == "two"
+
+
+def test_profiles_are_looked_for_in_the_project_then_in_the_home_folder(read, tmp_path):
+    home = tmp_path / "home" / ".merge-runner"
+    home.mkdir(parents=True)
+    (home / "profiles.yml").write_text(one_output("{schema: home}"))
+    assert read(None)[0].schema == "home"
+    assert read(one_output("{schema: project}"))[0].schema == "project"
+    assert read(None, profiles_dir=home)[0].schema == "home"
+
+
+def test_a_folder_that_is_named_is_the_only_one_looked_at(read, tmp_path):
+    found, problems = read(one_output("{schema: project}"), profiles_dir=tmp_path / "other")
+    assert found is None
+    assert problems == [
+        "no profiles.yml was found in ROOT/other [no-profiles]\n"
+        '    write a profiles.yml with the profile "shop", or say where it is with --profiles-dir'
+    ]
+
+
+def test_where_profiles_were_looked_for_is_told(read):
+    assert read(None, named_at=Place("pyproject.toml", 2, 8))[1] == [
+        "pyproject.toml:2:8: no profiles.yml was found in ROOT and ROOT/home/.merge-runner [no-profiles]\n"
+        '    write a profiles.yml with the profile "shop", or say where it is with --profiles-dir'
+    ]
+
+
+def test_environment_variables_keep_the_type_that_yaml_gives_them(read):
+    found, problems = read(
+        one_output(
+            """{schema: "{{ env_var('S') }}", threads: "{{ env_var('T', '4') | as_number }}","""
+            """ warehouse: "a/{{ env_var('S') }}", conf: {v: "{{ env_var('S') }}"}}"""
+        ),
+        env={"S": "1.10"},
+    )
+    assert problems == []
+    assert (found.schema, found.threads, found.warehouse, found.conf) == ("1.10", 4, "a/1.10", {"v": "1.10"})
+
+
+def test_the_target_may_come_from_the_environment(read):
+    text = """shop: {target: "{{ env_var('T', 'a') }}", outputs: {a: {schema: one}, b: {schema: two}}}"""
+    assert read(text)[0].schema == "one"
+    assert read(text, env={"T": "b"})[0].schema == "two"
+
+
+def test_variables_of_other_outputs_are_not_needed(read):
+    found, problems = read("""shop: {target: a, outputs: {a: {schema: one}, b: {schema: "{{ env_var('X') }}"}}}""")
+    assert (found.schema, problems) == ("one", [])
+
+
+@pytest.mark.parametrize(
+    ("output", "messages"),
+    [
+        ("{schema: \"{{ env_var('SHOP_SCHEMA') }}\"}", [
+            'profiles.yml:3:21: "schema" needs the environment variable SHOP_SCHEMA, which is not set '
+            "[missing-env-var]\n    set it, or give a default: env_var('SHOP_SCHEMA', '…')"
+        ]),
+        ('{schema: "{{ var(1) }}"}', [
+            'profiles.yml:3:21: "schema" uses "var", which a profile does not know [profile-jinja]\n'
+            "    only env_var('NAME', 'default') works in profiles.yml"
+        ]),
+        ("{schema: \"{{ 'hush' hush }}\"}", [
+            'profiles.yml:3:21: the Jinja of "schema" cannot be parsed [profile-jinja]'
+        ]),
+        ("{schema: \"{{ env_var('HOME', 'hush').hush() }}\"}", [
+            'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (UndefinedError) [profile-jinja]'
+        ]),
+        ("{schema: \"{{ ''.__class__.__mro__ }}\"}", [
+            'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (SecurityError) [profile-jinja]'
+        ]),
+        ("{shema: hush}", [
+            'profiles.yml:3:12: output shop.local: the key "schema" is missing [missing-key]',
+            'profiles.yml:3:13: output shop.local: unknown key "shema" [unknown-key]\n'
+            '    did you mean "schema"?',
+        ]),
+        ("{schema: a, master: hush, remote: hush}", [
+            'profiles.yml:3:32: output shop.local: "master" must be local[*], yarn, spark://… or k8s://… '
+            "[invalid-value]",
+            'profiles.yml:3:46: output shop.local: "remote" must be the address of a Spark Connect server, sc://… '
+            "[invalid-value]",
+        ]),
+        ("{schema: a, master: yarn, remote: 'sc://hush'}", [
+            'profiles.yml:3:12: output shop.local: "master" and "remote" exclude each other: keep one of them '
+            "[invalid-value]"
+        ]),
+        ("{schema: a, threads: 0, platform: hush, conf: {spark.password: [hush]}}", [
+            'profiles.yml:3:33: output shop.local: "threads" must be "auto" or at least 1 [invalid-value]',
+            'profiles.yml:3:46: output shop.local: "platform" must be "oss", "databricks" or "fabric" '
+            "[invalid-value]",
+            'profiles.yml:3:75: output shop.local: "conf.spark.password" must be text [invalid-value]',
+        ]),
+        ("[hush]", ['profiles.yml:3:12: profile shop: "outputs.local" must be a mapping [invalid-value]']),
+    ],
+)  # fmt: skip
+def test_a_problem_names_keys_and_never_values(read, output, messages):
+    found, problems = read(one_output(output))
+    assert found is None
+    assert sorted(problems) == sorted(messages)
+    assert "hush" not in "".join(problems)
+
+
+def test_an_unknown_profile_is_told_where_the_project_names_it(read):
+    assert read(one_output("{schema: a}"), "shopp", named_at=Place("pyproject.toml", 2, 8))[1] == [
+        'pyproject.toml:2:8: the profile "shopp" is not in profiles.yml [unknown-profile]\n    did you mean "shop"?'
+    ]
+
+
+def test_an_unknown_output_is_told_with_the_nearest(read):
+    assert read("shop: {target: locl, outputs: {local: {schema: a}}}")[1] == [
+        'profiles.yml:1:16: the profile "shop" has no output "locl" [unknown-target]\n    did you mean "local"?'
+    ]
+    assert read(one_output("{schema: a}"), target="prod")[1] == [
+        'profiles.yml:3:5: the profile "shop" has no output "prod" [unknown-target]\n    known are local'
+    ]
+
+
+def test_values_that_are_secret_by_name_are_known_and_never_in_the_repr(read):
+    found, _ = read(
+        one_output(
+            """{schema: shop, conf: {s3a.secret.key: hush1, spark.x: "{{ env_var('DB_PASSWORD') }}9"},"""
+            """ catalogs: {lake: {token: hush3}}, audit: plain}"""
+        ),
+        env={"DB_PASSWORD": "hush2"},
+    )
+    assert found.secrets == {"hush1", "hush2", "hush3"}
+    assert "hush" not in repr(found)
+    remote, _ = read(one_output("{schema: shop, remote: 'sc://host/;token=hush4;user_id=me'}"))
+    assert remote.secrets == {"hush4"}
+    assert "hush" not in repr(remote) + remote.where
