@@ -17,11 +17,11 @@ def command(**options: Any) -> int:
     from pathlib import Path
 
     from merge_runner.cli.messages import say
-    from merge_runner.errors import Problem, ProblemsError
+    from merge_runner.errors import Problem, Problems, ProblemsError
     from merge_runner.project.load import find_root, read_settings
 
     root = find_root(options["project_dir"] or Path.cwd())
-    target = (root / (options["target_path"] or read_settings(root).target_path)).resolve()
+    target = (root / (options["target_path"] or read_settings(root, Problems()).target_path)).resolve()
     if target == root.resolve() or root.resolve() not in target.parents:
         hint = "target-path must be a folder inside the project to be removed"
         raise ProblemsError([Problem("clean-outside", f"{target} is not below {root}: nothing was removed", hint=hint)])

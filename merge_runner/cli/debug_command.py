@@ -66,10 +66,9 @@ def _jars() -> str:
 def _project(options: dict[str, Any]) -> str:
     project = load_project(options)
     profile = project.prepared.files.profile
-    where = profile.master or profile.remote
     return (
         f"{project.graph.project} at {project.prepared.files.root}, {len(project.graph.nodes)} nodes, "
-        f"target {profile.target} on {where}, schema {profile.schema}"
+        f"target {profile.target} on {profile.where}, schema {profile.schema}"
     )
 
 

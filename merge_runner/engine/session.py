@@ -128,7 +128,7 @@ def _connect(profile: Profile, remote: str) -> Driver:
             [
                 Problem(
                     "spark-not-started",
-                    f"no Spark Connect session at {remote.partition(';')[0]}: {_first_line(error)}",
+                    f"no Spark Connect session at {profile.where}: {_first_line(error)}",
                     hint="is the server up, and is `pip install 'pyspark[connect]'` done?",
                 )
             ]

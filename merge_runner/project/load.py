@@ -42,7 +42,7 @@ def load(
     Raises ProblemsError with every problem of every file.
     """
     problems = Problems()
-    said = _settings(root, problems)
+    said = read_settings(root, problems)
     if target_path is not None:
         said = replace(said, target_path=target_path)
     named_at = None
@@ -86,7 +86,7 @@ def parse_vars(text: str) -> dict[str, Any]:
     return data or {}
 
 
-def _settings(root: Path, problems: Problems) -> Settings:
+def read_settings(root: Path, problems: Problems) -> Settings:
     """The settings of `root`; without them nothing else can be found, so their problems are raised alone."""
     source = read_text(root / PYPROJECT, PYPROJECT, problems) if (root / PYPROJECT).is_file() else None
     problems.check()

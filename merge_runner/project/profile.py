@@ -192,6 +192,12 @@ class _Outer:
     target: str | None = None
 
 
+def _folder(value: str) -> str:
+    if "://" in value:
+        raise ValueError("a folder; tables of an object store need a catalog: leave it out, and set the catalog in conf")
+    return value
+
+
 @dataclass(frozen=True)
 class _Output:
     """An output as it is written, rendered."""
@@ -201,7 +207,7 @@ class _Output:
     schema: Annotated[str, Field(min_length=1)]
     master: Annotated[str, AfterValidator(_master)] | None = None
     remote: Annotated[str, AfterValidator(_remote)] | None = None
-    warehouse: str | None = None
+    warehouse: Annotated[str, AfterValidator(_folder)] | None = None
     threads: Literal["auto"] | Annotated[StrictInt, Field(ge=1)] = "auto"
     conf: _Conf = field(default_factory=dict)
     catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty)] = field(default_factory=dict)

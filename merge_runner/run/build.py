@@ -114,7 +114,7 @@ class _Build:
         profile = self.prepared.files.profile
         if driver is None:
             started = time.monotonic()
-            self.events.emit("spark_starting", master=profile.master or profile.remote)
+            self.events.emit("spark_starting", master=profile.where)
             driver = start_driver(
                 profile,
                 self.prepared.files.root,

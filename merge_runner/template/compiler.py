@@ -51,6 +51,10 @@ class Compiled:
 
 def compile_template(environment: Environment, source: SourceText) -> Compiled:
     """Parses and compiles `source`; raises ProblemsError (`jinja-syntax`, for a filter `undefined-name`)."""
+    if "\r" in source.text:
+        # Jinja would make newlines of them, and no offset behind would be right.
+        place = source.place(source.text.index("\r"))
+        raise ProblemsError([Problem("jinja-syntax", "a carriage return", place, "end lines with a newline alone")])
     parser = OffsetParser(environment, source)
     try:
         tree = parser.parse()

@@ -79,7 +79,8 @@ class Templates:
     def capture(self, source: SourceText, context: Context) -> Captured:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.
 
-        The context's resolve functions should then accept every name; raises ProblemsError as `render` does.
+        A branch that this context does not take captures nothing, as in dbt; `-- depends_on: {{ ref('m') }}` is for
+        that. The context's resolve functions should accept every name; raises ProblemsError as `render` does.
         """
         captured = scan(source)
         return captured if captured is not None else self.render(source, context).captured

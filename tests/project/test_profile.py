@@ -211,3 +211,9 @@ def test_values_that_are_secret_by_name_are_known_and_never_in_the_repr(read):
     remote, _ = read(one_output("{schema: shop, remote: 'sc://host/;token=hush4;user_id=me'}"))
     assert remote.secrets == {"hush4"}
     assert "hush" not in repr(remote) + remote.where
+
+
+def test_a_warehouse_in_an_object_store_is_refused_with_what_to_do(read):
+    found, problems = read(one_output("{schema: shop, warehouse: 's3a://bucket/lake'}"))
+    assert found is None
+    assert "set the catalog in conf" in problems[0]
