@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,11 +46,7 @@ class SourceText:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts = [0]
-        for offset, char in enumerate(self.text):
-            if char == "\n":
-                starts.append(offset + 1)
-        return starts
+        return [0, *(newline.end() for newline in re.finditer("\n", self.text))]
 
     def place(self, start: int, end: int | None = None) -> Place:
         """The place of offset `start` (and of the exclusive `end`); offsets behind the text mean its end."""

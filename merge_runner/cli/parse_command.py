@@ -14,11 +14,12 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 @project_options
 @output_options
 def command(**options: Any) -> int:
-    """Check the project and write target/manifest.json, without rendering the models or starting Spark."""
+    """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
     from merge_runner.cli.messages import say
     from merge_runner.run.artifacts import write_manifest
 
     project = load_project(options)
+    project.prepared.templates.check()
     write_manifest(project.prepared, str(uuid.uuid4()))
     if not options["quiet"]:
         say(f"{len(project.graph.nodes)} nodes; manifest in {project.prepared.target_path / 'manifest.json'}")

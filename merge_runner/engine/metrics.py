@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.delta_log import Commit, latest_commits
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import SparkSession
 
 SHORT_NAMES = {
     "rows_source": "numSourceRows",
@@ -57,16 +57,16 @@ def merge_metrics(session: SparkSession, target: Relation, stamp: str, descripti
     found: dict[str, Any] = dict(_status_store(session, description))
     commit = stamped_commit(session, target, stamp)
     if commit is not None:
-        found |= {name: _number(value) for name, value in commit["operationMetrics"].items()}
-        found["version"] = commit["version"]
+        found |= {name: _number(value) for name, value in commit.metrics.items()}
+        found["version"] = commit.version
     return found
 
 
-def stamped_commit(session: SparkSession, table: Relation, stamp: str) -> Row | None:
-    """The newest row of a Delta table's history that carries the stamp and wrote data; None where there is none."""
-    for row in run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {_RECENT}"):
-        if row["userMetadata"] == stamp and row["operation"] in _WRITES:
-            return row
+def stamped_commit(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
+    """The newest commit of a Delta table that carries the stamp and wrote data; None where there is none."""
+    for commit in latest_commits(session, table, _RECENT):
+        if commit.user_metadata == stamp and commit.operation in _WRITES:
+            return commit
     return None
 
 

@@ -156,6 +156,6 @@ def _(step: RunTest, place: Workplace) -> None:
 def _count_written(table: Relation, place: Workplace) -> None:
     commit = stamped_commit(place.session, table, place.stamp)
     if commit is not None:
-        metrics = commit["operationMetrics"]
-        place.response["rows_affected"] = int(metrics["numOutputRows"]) if "numOutputRows" in metrics else None
-        place.response["table_version"] = commit["version"]
+        rows = commit.metrics.get("numOutputRows")
+        place.response["rows_affected"] = int(rows) if rows is not None else None
+        place.response["table_version"] = commit.version

@@ -8,10 +8,10 @@ from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.keywords import NAMES_TO_TELL, OPERATORS
 from merge_runner.merge.literals import check_number, check_typed, read_interval
 from merge_runner.merge.query import check_query, is_query
-from merge_runner.merge.sql import BINARY, Sql
+from merge_runner.merge.sql import BINARY, COMPARISONS, Sql
 from merge_runner.merge.unexpected import unexpected
 
-_BEHIND_A_NAME = BINARY - {"+", "-"} | {".", "IS", "[", "::", "->"}
+_BEHIND_A_NAME = BINARY - {"+", "-"} | {".", "[", "::", "->"}
 """Where one of these follows, the word NOT is a column."""
 
 
@@ -103,7 +103,10 @@ class Operands:
         self.i = end + 1
 
     def _not_is_a_name(self) -> bool:
-        return self.i + 1 >= self.stop or self._peek(1) in _BEHIND_A_NAME
+        key = self._peek(1)
+        if key in ("AND", "OR", "IS"):  # unless these are columns themselves
+            return self.i + 2 < self.stop and self._peek(2) not in COMPARISONS | OPERATORS
+        return self.i + 1 >= self.stop or key in _BEHIND_A_NAME
 
     def _word(self) -> None:
         sql, i = self.sql, self.i

@@ -81,6 +81,9 @@ class _Pairs:
         self.tokens = tokens
         self.partner = [-1] * len(tokens)
         self.opened: list[int] = []
+        self.type_ends: set[int] = set()
+        self.spare: dict[int, int] = {}
+        """By CASE, the last END inside that was taken for a column: it counts if no other END comes."""
 
     def add(self, i: int, token: Token) -> None:
         key = token.key
@@ -96,10 +99,12 @@ class _Pairs:
                 self.opened.append(i)
         elif key == "END":
             # A column called END follows an operator; the END of a CASE follows an operand.
-            if self._in_case() and _ends_operand(self.tokens[i - 1]):
+            if self._in_case() and self._ends_operand(i - 1):
                 self.partner[self.opened.pop()] = i
+            elif self._in_case():
+                self.spare[self.opened[-1]] = i
         elif key in COMPLEX_TYPES and i > 0 and self.tokens[i - 1].key in ("::", "AS"):
-            _match_type(self.tokens, self.partner, i + 1)
+            self.type_ends.add(_match_type(self.tokens, self.partner, i + 1))
 
     def finish(self) -> None:
         self._leave_cases()
@@ -112,22 +117,26 @@ class _Pairs:
     def _in_case(self) -> bool:
         return bool(self.opened) and self.tokens[self.opened[-1]].key == "CASE"
 
+    def _ends_operand(self, i: int) -> bool:
+        token = self.tokens[i]
+        if token.kind == "op":
+            return token.key in (")", "]", "?") or i in self.type_ends
+        return token.key not in WANT_OPERAND
+
     def _leave_cases(self) -> None:
         """A CASE without END is a column; in `CASE case WHEN … END` it is the second one."""
         while self._in_case():
             i = self.opened.pop()
-            if self.tokens[i + 1].key == "CASE":
+            self.partner[i] = self.spare.get(i, -1)
+            if self.partner[i] < 0 and self.tokens[i + 1].key == "CASE":
                 self.partner[i], self.partner[i + 1] = self.partner[i + 1], -1
 
 
-def _ends_operand(token: Token) -> bool:
-    if token.kind == "op":
-        return token.key in (")", "]", "*", "?", ">")
-    return token.key not in WANT_OPERAND
+def _match_type(tokens: list[Token], partner: list[int], start: int) -> int:
+    """Pairs the angle brackets of `map<string, array<int>>` behind a complex type, so that its commas are inside.
 
-
-def _match_type(tokens: list[Token], partner: list[int], start: int) -> None:
-    """Pairs the angle brackets of `map<string, array<int>>` behind a complex type, so that its commas are inside."""
+    The index of the last bracket; -1 where there is none.
+    """
     opened: list[int] = []
     for i in range(start, len(tokens)):
         key = tokens[i].key
@@ -137,7 +146,6 @@ def _match_type(tokens: list[Token], partner: list[int], start: int) -> None:
             for _ in key:
                 if opened:
                     partner[opened.pop()] = i
-        elif key in ("(", ")", ";") and not opened:
-            return
         if not opened:
-            return
+            return i if key in (">", ">>") else -1
+    return -1

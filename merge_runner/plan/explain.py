@@ -67,6 +67,8 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
     compiler = Compiler(prepared)
     planner = Planner(prepared, compiler)
     problems = Problems()
+    with problems.collecting():
+        prepared.templates.check()
     explained: dict[str, ExplainedNode] = {}
     for unique_id in ids:
         with problems.collecting():

@@ -24,6 +24,8 @@ def plan_nodes(prepared: Prepared, ids: Iterable[str]) -> tuple[dict[str, NodePl
     """
     planner = Planner(prepared, Compiler(prepared))
     problems = Problems()
+    with problems.collecting():
+        prepared.templates.check()
     plans, times = {}, {}
     for unique_id in ids:
         started = datetime.now(timezone.utc)

@@ -183,6 +183,7 @@ class _Build:
             "node_finished",
             "error" if result.status in FAILED else "info",
             node=result.unique_id,
+            name=self.graph.nodes[result.unique_id].name,
             result=result.as_json(),
         )
 

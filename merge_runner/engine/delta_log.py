@@ -1,0 +1,107 @@
+"""A Delta table's log: its layout and its latest commits.
+
+A classic driver is asked through the JVM: DESCRIBE DETAIL and DESCRIBE HISTORY say the same, and cost a job and a
+compilation each (0.6 s and 0.2 s on a cold driver, against 0.01 s and 0.08 s). Over Spark Connect there is only SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.failures import engine_error
+from merge_runner.engine.statements import run_statement
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit: table version, operation, the writer's user metadata, metrics as Delta writes them."""
+
+    version: int
+    operation: str
+    user_metadata: str | None
+    metrics: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RealLayout:
+    """How a table is laid out: partition and clustering columns, properties."""
+
+    partition_by: tuple[str, ...]
+    cluster_by: tuple[str, ...]
+    properties: Mapping[str, str]
+
+
+def latest_commits(session: SparkSession, table: Relation, limit: int) -> list[Commit]:
+    """The latest commits, newest first. Raises EngineError."""
+    log = _log(session, table)
+    if log is None:
+        rows = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {limit}")
+        return [
+            Commit(row["version"], row["operation"], row["userMetadata"], row["operationMetrics"] or {}) for row in rows
+        ]
+    scala: Any = session.sparkContext._jvm.scala  # type: ignore[union-attr]  # a classic driver has one
+    try:
+        history = log.history().getHistory(scala.Option.apply(limit), scala.Option.empty())
+        return [_commit(history.apply(index)) for index in range(history.size())]
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def real_layout(session: SparkSession, table: Relation) -> RealLayout:
+    """The layout of a table as its log has it. Raises EngineError."""
+    log = _log(session, table)
+    if log is None:
+        row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
+        return RealLayout(tuple(row["partitionColumns"]), tuple(row["clusteringColumns"]), row["properties"])
+    delta: Any = session.sparkContext._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
+    try:
+        snapshot = log.unsafeVolatileSnapshot()
+        metadata = snapshot.metadata()
+        clustering = delta.skipping.clustering.ClusteredTableUtils.getClusteringColumnsOptional(snapshot)
+        columns = clustering.get() if clustering.isDefined() else None
+        return RealLayout(
+            tuple(_items(metadata.partitionColumns())),
+            tuple(str(_logical_name(delta, snapshot, column)) for column in _items(columns)) if columns else (),
+            {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
+        )
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def _log(session: SparkSession, table: Relation) -> Any:
+    """Delta's own DeltaLog of a table; None where the session has no JVM here."""
+    jvm_session = getattr(session, "_jsparkSession", None)
+    if jvm_session is None:
+        return None
+    delta: Any = session.sparkContext._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
+    try:
+        identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
+        return delta.DeltaLog.forTable(jvm_session, identifier)
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def _commit(entry: Any) -> Commit:
+    metrics = entry.operationMetrics()
+    metadata = entry.userMetadata()
+    return Commit(
+        int(entry.version().get()),
+        str(entry.operation()),
+        str(metadata.get()) if metadata.isDefined() else None,
+        {str(pair._1()): str(pair._2()) for pair in _items(metrics.get().toSeq())} if metrics.isDefined() else {},
+    )
+
+
+def _logical_name(delta: Any, snapshot: Any, column: Any) -> Any:
+    """A clustering column as people name it: with column mapping the log has a physical name."""
+    return delta.skipping.clustering.ClusteringColumnInfo.apply(snapshot.schema(), column).logicalName()
+
+
+def _items(sequence: Any) -> list[Any]:
+    return [sequence.apply(index) for index in range(sequence.size())]
