@@ -114,12 +114,15 @@ class Bench:
 
     def make_tables(self) -> None:
         """Makes the tables once, in a process of its own like everybody else."""
-        code = LOOP.partition("spark.sql(\"create schema")[0] + f"""
+        code = (
+            LOOP.partition('spark.sql("create schema')[0]
+            + f"""
 for name, location in setup["tables"].items():
     spark.sql(f"create table delta.`{{location}}` (id bigint, day date, label string, amount double) using delta partitioned by (day)")
     spark.sql(f"insert into delta.`{{location}}` select id, date_add(date'2024-01-01', cast(id % 20 as int)), 'old', cast(id as double) from range({ROWS})")
 spark.stop()
 """
+        )
         self.script(code)
         shutil.copytree(self.root / "warehouse", self.pristine)
 
@@ -148,7 +151,9 @@ spark.stop()
         self._process(["-c", code, str(path)])
 
     def _process(self, arguments: list[str]) -> None:
-        process = subprocess.run([sys.executable, *arguments], cwd=self.folder, capture_output=True, text=True, check=False)
+        process = subprocess.run(
+            [sys.executable, *arguments], cwd=self.folder, capture_output=True, text=True, check=False
+        )
         if process.returncode != 0:
             raise SystemExit(process.stderr)
 

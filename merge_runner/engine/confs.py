@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ _EXTENSIONS = {
     "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 }
 _ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+_LOOPBACK_MASTER = re.compile(r"(local\b|spark://(127\.[0-9.]+|localhost)(:|\Z))")
 
 _JVM_OPTIONS = {
     # Short runs are JIT warm-up, not data: the client compiler alone halved eight small merges (two cores).
@@ -55,7 +57,12 @@ def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str,
     if local:
         confs |= _local(profile, jars)
     else:
+        # The driver serves these files to the executors, whatever the cluster manager.
         confs["spark.jars"] = ",".join(str(jar) for jar in jars)
+    if _LOOPBACK_MASTER.match(confs["spark.master"]):
+        # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
+        # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
+        confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for name, catalog in profile.catalogs.items():
         confs |= _catalog(name, catalog)
     return confs | dict(profile.conf)
@@ -67,8 +74,6 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
         # On the driver's class path they need not be copied, unlike spark.jars.
         "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars),
         "spark.driver.memory": f"{_driver_memory()}m",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         # Adaptive execution joins small partitions; the default of 200 is made for a cluster.
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
         # Delta computes the state of a small table with 50 tasks by default.

@@ -63,11 +63,9 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
     try:
         snapshot = log.unsafeVolatileSnapshot()
         metadata = snapshot.metadata()
-        clustering = delta.skipping.clustering.ClusteredTableUtils.getClusteringColumnsOptional(snapshot)
-        columns = clustering.get() if clustering.isDefined() else None
         return RealLayout(
             tuple(_items(metadata.partitionColumns())),
-            tuple(str(_logical_name(delta, snapshot, column)) for column in _items(columns)) if columns else (),
+            _clustering(delta.skipping.clustering, snapshot),
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
         )
     except Exception as error:
@@ -98,9 +96,15 @@ def _commit(entry: Any) -> Commit:
     )
 
 
-def _logical_name(delta: Any, snapshot: Any, column: Any) -> Any:
-    """A clustering column as people name it: with column mapping the log has a physical name."""
-    return delta.skipping.clustering.ClusteringColumnInfo.apply(snapshot.schema(), column).logicalName()
+def _clustering(clustering: Any, snapshot: Any) -> tuple[str, ...]:
+    """Clustering columns as people name them: with column mapping the log has physical names."""
+    utils = clustering.ClusteredTableUtils
+    # Whether there are any stands in the protocol; which ones, only in the state, which takes a job to compute.
+    columns = utils.getClusteringColumnsOptional(snapshot) if utils.isSupported(snapshot.protocol()) else None
+    if columns is None or not columns.isDefined():
+        return ()
+    named = [clustering.ClusteringColumnInfo.apply(snapshot.schema(), column) for column in _items(columns.get())]
+    return tuple(str(column.logicalName()) for column in named)
 
 
 def _items(sequence: Any) -> list[Any]:

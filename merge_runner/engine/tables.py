@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine import ddl
+from merge_runner.engine.delta_log import real_layout
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.errors import did_you_mean
@@ -180,20 +181,20 @@ def table_folder(location: Path) -> bool:
 
 def drift(session: SparkSession, layout: Layout) -> list[str]:
     """In words, where the real table differs from the layout that the project declares; empty when it does not."""
-    detail = run_statement(session, f"DESCRIBE DETAIL {layout.relation}")[0] if layout.format == "delta" else None
     found = _column_drift(session.table(str(layout.relation)).schema, layout)
-    if detail is None:
+    if layout.format != "delta":
         return found
-    for what, declared, real in (
-        ("partitioned by", layout.partition_by, detail["partitionColumns"]),
-        ("clustered by", layout.cluster_by, detail["clusteringColumns"]),
+    real = real_layout(session, layout.relation)
+    for what, declared, columns in (
+        ("partitioned by", layout.partition_by, real.partition_by),
+        ("clustered by", layout.cluster_by, real.cluster_by),
     ):
-        if [name.lower() for name in declared] != [name.lower() for name in real]:
-            found.append(f"{what} ({', '.join(real)}), declared ({', '.join(declared)})")
+        if [name.lower() for name in declared] != [name.lower() for name in columns]:
+            found.append(f"{what} ({', '.join(columns)}), declared ({', '.join(declared)})")
     for key, value in layout.properties.items():
-        real = detail["properties"].get(key)
-        if real is None or real.lower() != value.lower():
-            found.append(f"property {key} is {real!r}, declared {value!r}")
+        held = real.properties.get(key)
+        if held is None or held.lower() != value.lower():
+            found.append(f"property {key} is {held or 'not set'}, declared {value}")
     return found
 
 

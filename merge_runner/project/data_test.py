@@ -122,7 +122,7 @@ class _Reader:
             label=label,
             description=description or "",
             place=self.places.place(self.item),
-            **{each.name: getattr(config, each.name) for each in fields(config)},
+            **vars(config),
         )
 
     def _arguments(self) -> Mapping[str, Any]:

@@ -194,7 +194,7 @@ class _Outer:
 
 def _folder(value: str) -> str:
     if "://" in value:
-        raise ValueError("a folder; tables of an object store need a catalog: leave it out, and set the catalog in conf")
+        raise ValueError("a folder; for tables in an object store leave it out, and set the catalog in conf")
     return value
 
 

@@ -83,8 +83,8 @@ class Worker:
             except EngineError:  # the table was not there yet, or the driver is gone
                 commit = None
             if commit is not None:
-                place.response["table_version"] = commit["version"]
-                fate = f"its statement had committed as version {commit['version']}"
+                place.response["table_version"] = commit.version
+                fate = f"its statement had committed as version {commit.version}"
         return EngineError("timeout" if timed_out else "cancelled", f"{reason}; {fate}", kind=Kind.CANCELLED)
 
     def group(self, unique_id: str) -> str:

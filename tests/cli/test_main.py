@@ -21,6 +21,7 @@ def call(tmp_path):
             cwd=cwd,
             env={**os.environ, "HOME": str(tmp_path), **(env or {})},
             capture_output=True,
+            check=False,
             text=True,
             timeout=120,
         )
@@ -122,7 +123,12 @@ def test_clean_removes_the_generated_files_and_nothing_outside_the_project(call,
 
 def test_init_makes_a_project_that_compiles_and_refuses_a_folder_in_use(call, tmp_path):
     assert call("init", "store").returncode == 0
-    assert call("ls", cwd=tmp_path / "store").stdout.split() == ["order", "stg_order", "fct_order", *call("ls", "--resource-type", "test", cwd=tmp_path / "store").stdout.split()]
+    assert call("ls", cwd=tmp_path / "store").stdout.split() == [
+        "order",
+        "stg_order",
+        "fct_order",
+        *call("ls", "--resource-type", "test", cwd=tmp_path / "store").stdout.split(),
+    ]
     assert call("compile", cwd=tmp_path / "store").returncode == 0
     again = call("init", "store")
     assert again.returncode == 2

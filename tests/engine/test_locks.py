@@ -44,6 +44,7 @@ def test_a_second_process_waits_and_is_told_who_writes(tmp_path, holder):
 
 def test_a_killed_holder_leaves_no_lock(tmp_path, holder):
     holder.kill()
+    holder.wait()
     with writing(tmp_path, "s.t", pytest.fail):
         pass
 

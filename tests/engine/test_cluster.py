@@ -1,0 +1,238 @@
+"""The same project on a real standalone cluster (a master and two workers of this machine) and in a local driver."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+TABLES = ("colour", "fct_order", "dim_colour", "agg_day")
+FILES = {
+    "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
+    "profiles.yml": """
+        shop:
+          target: local
+          outputs:
+            local: {master: "local[2]", schema: shop, warehouse: warehouse/local}
+            cluster:
+              master: "{{ env_var('SPARK_MASTER') }}"
+              schema: shop
+              warehouse: warehouse/cluster
+              jvm: fast-start
+              conf:
+                spark.executor.memory: 512m
+                spark.executor.extraJavaOptions: -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+                spark.sql.shuffle.partitions: 2
+                spark.databricks.delta.snapshotPartitions: 1
+    """,
+    "seeds/colour.csv": "code,name\nA,amber\nB,blue\n",
+    "data/orders.csv": "id,code,day,amount\n"
+    + "".join(f"{n},{'AB'[n % 2]},2024-01-0{1 + n % 3},{n}.50\n" for n in range(40)),
+    "models/m.yml": """
+        sources:
+          - name: raw
+            tables:
+              - name: orders
+                path: data/orders.csv
+                format: csv
+                options: {header: true}
+                columns:
+                  - {name: id, data_type: bigint}
+                  - {name: code, data_type: string}
+                  - {name: day, data_type: date}
+                  - {name: amount, data_type: "decimal(8,2)"}
+    """,
+    "models/stg_order.sql": """
+        {{ config(materialized='view') }}
+        select o.*, c.name from {{ source('raw', 'orders') }} as o join {{ ref('colour') }} as c on o.code = c.code
+    """,
+    "models/fct_order.sql": """
+        {{ config(partition_by='day') }}
+        merge into {{ this }} as t using {{ ref('stg_order') }} as s on t.day = s.day and t.id = s.id
+        when matched and t.amount <> s.amount then update set *
+        when not matched then insert *
+    """,
+    "models/dim_colour.sql": """
+        merge into {{ this }} as t using (select distinct code, name from {{ ref('stg_order') }}) as s on t.code = s.code
+        when matched and t.name <> s.name then update set *
+        when not matched then insert *
+    """,
+    "models/agg_day.sql": """
+        {{ config(materialized='table') }}
+        select d.name, f.day, sum(f.amount) as amount, count(*) as orders
+          from {{ ref('fct_order') }} as f join {{ ref('dim_colour') }} as d on f.code = d.code
+         group by d.name, f.day
+    """,
+}
+
+READ = """
+import json, os, sys
+from pathlib import Path
+from merge_runner.engine.session import start_driver
+from merge_runner.project.profile import Profile
+
+root = Path(sys.argv[1])
+driver = start_driver(Profile("read", "read", "read", master="local[1]", warehouse="none"), root, root / "read.log", os.environ)
+found = {}
+for folder in sys.argv[2:]:
+    found[folder] = sorted(map(str, driver.spark.read.format("delta").load(folder).collect()))
+driver.stop()
+print(json.dumps(found))
+"""
+
+
+@dataclass(frozen=True)
+class Master:
+    address: str
+    workers: list[Path]
+
+
+def until(log, pattern):
+    """The first match in a log that another process is writing."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        match = re.search(pattern, log.read_text()) if log.exists() else None
+        if match:
+            return match
+        time.sleep(0.1)
+    raise TimeoutError(f"no {pattern!r} in\n{log.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    """A running standalone master with two workers of one core each: its address, and the workers' folders."""
+    import pyspark
+
+    from merge_runner.engine.java import require_java
+
+    folder = tmp_path_factory.mktemp("cluster")
+    home = Path(pyspark.__file__).parent
+    env = {**os.environ, "SPARK_HOME": str(home), "JAVA_HOME": str(require_java(os.environ))}
+    processes = []
+
+    def start(name, *arguments):
+        log = folder / f"{name}.log"
+        with log.open("w") as output:
+            command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{arguments[0]}", "--host", "127.0.0.1"]
+            process = subprocess.Popen(
+                [*command, "--port", "0", "--webui-port", "0", *arguments[1:]],
+                cwd=folder,
+                env=env,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        processes.append(process)
+        return log
+
+    try:
+        address = until(start("master", "master.Master"), r"Starting Spark master at (spark://127\.0\.0\.1:\d+)").group(
+            1
+        )
+        workers = [
+            start(name, "worker.Worker", "-c", "1", "-m", "1g", "--work-dir", str(folder / name), address)
+            for name in ("worker1", "worker2")
+        ]
+        for log in workers:
+            until(log, "Successfully registered with master")
+        yield Master(address, [folder / "worker1", folder / "worker2"])
+    finally:
+        for process in reversed(processes):  # a worker that is told to end takes its executors with it
+            process.terminate()
+        for process in reversed(processes):
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    root = tmp_path_factory.mktemp("shop")
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(dedent(text))
+    return root
+
+
+@pytest.fixture(scope="module")
+def built(project, master):
+    """Results by target of the first build on each, and those of a second one on the cluster as `again`."""
+    return {
+        name: build(project, target, master)
+        for name, target in (("local", "local"), ("cluster", "cluster"), ("again", "cluster"))
+    }
+
+
+def build(root, target, master):
+    process = subprocess.run(
+        [sys.executable, "-m", "merge_runner", "build", "--target", target, "--threads", "2"],
+        cwd=root,
+        env={**os.environ, "SPARK_MASTER": master.address},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert process.returncode == 0, (
+        process.stdout + process.stderr + (root / "target/logs/spark.log").read_text()[-4000:]
+    )
+    document = json.loads((root / "target" / "run_results.json").read_text())
+    return {entry["unique_id"].split(".")[2]: entry for entry in document["results"]}
+
+
+def counts(results, *keys):
+    return {name: [entry["adapter_response"].get(key) for key in keys] for name, entry in results.items()}
+
+
+def test_a_cluster_gives_the_same_tables_as_a_local_driver(built, project):
+    folders = {
+        target: [str(project / "warehouse" / target / "shop" / table) for table in TABLES]
+        for target in ("local", "cluster")
+    }
+    process = subprocess.run(
+        [sys.executable, "-c", READ, str(project), *folders["local"], *folders["cluster"]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    rows = json.loads(process.stdout)
+    for local, cluster in zip(folders["local"], folders["cluster"], strict=True):
+        assert rows[local] == rows[cluster]
+    assert [len(rows[folder]) for folder in folders["cluster"]] == [2, 40, 2, 6]
+
+
+def test_a_cluster_reports_the_same_counts_as_a_local_driver(built):
+    keys = (
+        "operation",
+        "rows_source",
+        "rows_inserted",
+        "rows_updated",
+        "rows_deleted",
+        "rows_affected",
+        "files_total",
+        "files_scanned",
+    )
+    assert counts(built["cluster"], *keys) == counts(built["local"], *keys)
+    assert counts(built["cluster"], "rows_inserted")["fct_order"] == [40]
+
+
+def test_a_second_build_on_the_cluster_changes_no_row(built):
+    keys = ("rows_inserted", "rows_updated", "rows_deleted")
+    again = counts(built["again"], *keys)
+    assert again["fct_order"] == again["dim_colour"] == [0, 0, 0]
+
+
+def test_the_jars_reach_the_executors_of_every_worker(built, master):
+    for worker in master.workers:
+        executors = list(worker.glob("app-*/*"))
+        assert executors
+        assert all(list(executor.glob("delta-spark_*.jar")) for executor in executors)
