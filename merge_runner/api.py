@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,14 @@ from merge_runner.graph.graph import Graph
 from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
 from merge_runner.graph.select import select as select_nodes
+from merge_runner.plan.defer import defer
 from merge_runner.plan.prepare import Flags, Prepared, prepare
 
 if TYPE_CHECKING:
     from merge_runner.engine.session import Driver
     from merge_runner.run.events import Events
     from merge_runner.run.results import RunResults
+    from merge_runner.template.rendered import Log
 
 Names = str | Sequence[str]
 
@@ -39,8 +42,12 @@ class Project:
         target_path: str | None = None,
         full_refresh: bool = False,
         env: Mapping[str, str] | None = None,
+        on_log: Callable[[Log], None] = lambda _log: None,
     ) -> Project:
-        """Loads the project in a folder and builds its graph. Raises ProblemsError with everything that is wrong."""
+        """Loads the project in a folder and builds its graph. Raises ProblemsError with everything that is wrong.
+
+        `on_log` is told what templates `log` when they are compiled.
+        """
         flags = Flags(
             profile=profile,
             target=target,
@@ -49,7 +56,7 @@ class Project:
             target_path=target_path,
             full_refresh=full_refresh,
         )
-        return cls(prepare(Path(path), flags, os.environ if env is None else env))
+        return cls(prepare(Path(path), flags, os.environ if env is None else env, on_log))
 
     @property
     def graph(self) -> Graph:
@@ -70,8 +77,24 @@ class Project:
         )
         return select_nodes(self.graph, context, _texts(select), _texts(exclude), selector)
 
+    def defer(self, ids: Sequence[str], state: str | Path) -> Project:
+        """The project for a build of `ids` that reads what is neither selected nor built from another target.
+
+        `state` is the folder with the manifest.json of that target. Raises ProblemsError where it has none.
+        """
+        from merge_runner.graph.state import read_manifest
+
+        prepared = self.prepared
+        manifest = read_manifest(Path(state))
+        deferral = defer(self.graph, ids, manifest, prepared.files.root, prepared.files.profile)
+        return Project(replace(prepared, deferral=deferral))
+
     def build(self, select: Names = (), exclude: Names = (), **options: Any) -> RunResults:
-        """Runs models, seeds and tests in DAG order; see `run_command` for the options."""
+        """Runs models, seeds and tests in DAG order.
+
+        Options: `selector`, `state`, `defer`, `threads`, `fail_fast` as on the command line, `events` to listen to, and
+        `driver`, a running one to use and to leave running.
+        """
         return self._run("build", select, exclude, **options)
 
     def run(self, select: Names = (), exclude: Names = (), **options: Any) -> RunResults:
@@ -90,6 +113,7 @@ class Project:
         *,
         selector: str | None = None,
         state: str | Path | None = None,
+        defer: bool = False,
         threads: int | None = None,
         fail_fast: bool = False,
         events: Events | None = None,
@@ -100,7 +124,10 @@ class Project:
 
         ids = self.select(select, exclude, selector, state).ids
         options = Options(threads=threads, fail_fast=fail_fast, args={"select": list(_texts(select))})
-        return build(self.prepared, ids, command, options, events or Events(), driver)
+        if defer and state is None:
+            raise ValueError("defer needs state, the folder of the manifest.json to defer to")
+        prepared = self.defer(ids, state).prepared if defer and state is not None else self.prepared
+        return build(prepared, ids, command, options, events or Events(), driver)
 
 
 def _texts(names: Names) -> Sequence[str]:

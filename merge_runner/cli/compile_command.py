@@ -7,24 +7,34 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
+from merge_runner.cli.options import (
+    defer_option,
+    deferred,
+    load_project,
+    output_options,
+    project_options,
+    selected,
+    selection_options,
+)
 
 
 @click.command("compile")
 @selection_options
+@defer_option
 @project_options
 @output_options
 def command(**options: Any) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
-    from merge_runner.cli.messages import say
+    from merge_runner.cli.messages import counted, say
     from merge_runner.run.artifacts import compile_nodes
 
     project = load_project(options)
     ids = selected(project, options)
+    project = deferred(project, ids, options)
     texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()))
     models = {node: text for node, text in texts.items() if project.graph.nodes[node].resource_type == "model"}
     if len(models) == 1 and options["select"]:
         click.echo(next(iter(models.values())))
     if not options["quiet"]:
-        say(f"{len(texts)} nodes compiled to {project.prepared.target_path / 'compiled'}")
+        say(f"{counted(len(texts), 'node')} compiled to {project.prepared.target_path / 'compiled'}")
     return 0

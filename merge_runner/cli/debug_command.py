@@ -79,7 +79,7 @@ def _spark(options: dict[str, Any]) -> str:
     log = prepared.target_path / "logs" / "spark.log"
     driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
     try:
-        version = driver.session().sql("SELECT version()").collect()[0][0]
+        version = driver.spark.sql("SELECT version()").collect()[0][0]
     finally:
         driver.stop()
     return f"Spark {version} answers"

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
+
+from merge_runner.cli.options import output_options
 
 
 @click.command("deps")
 @click.option("--iceberg", is_flag=True, help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
-def command(iceberg: bool) -> int:
+@output_options
+def command(iceberg: bool, quiet: bool, **_options: Any) -> int:
     """Fetch the jars of the table formats into the cache folder and verify their checksums."""
     from merge_runner.cli.messages import say
     from merge_runner.engine.jars import fetch_jars
 
-    for path in fetch_jars(("delta", "iceberg") if iceberg else ("delta",), os.environ, say):
+    for path in fetch_jars(("delta", "iceberg") if iceberg else ("delta",), os.environ, _silent if quiet else say):
         click.echo(path)
     return 0
+
+
+def _silent(_message: str) -> None:
+    """Takes the messages that --quiet keeps back."""

@@ -163,10 +163,16 @@ class TextDisplay:
         with self._lock:
             running = list(self._running.values())
         for name, since, group in running:
-            done, known = self._driver.tasks(group) if self._driver else (0, 0)
+            done, known = self._tasks(group)
             tasks = f"{done}/{known} tasks" if known else ""
             table.add_row(Spinner("dots"), name, tasks, f"{time.monotonic() - since:.0f} s")
         return table
+
+    def _tasks(self, group: str) -> tuple[int, int]:
+        try:
+            return self._driver.tasks(group) if self._driver else (0, 0)
+        except Exception:  # the driver may be gone, which the results will tell
+            return 0, 0
 
 
 def _indented(message: str) -> str:

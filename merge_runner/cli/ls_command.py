@@ -6,15 +6,24 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.names import Names
 from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
 
 _OUTPUTS = ("name", "path", "json", "levels", "dot")
+_TYPES = ("model", "seed", "source", "test", "unit_test")
 
 
 @click.command("ls")
 @selection_options
 @click.option("--output", type=click.Choice(_OUTPUTS), default="name", help="How nodes are written.")
-@click.option("--resource-type", multiple=True, help="Only nodes of these types: model, seed, source, test, unit_test.")
+@click.option(
+    "--resource-type",
+    "--resource-types",
+    cls=Names,
+    type=click.Choice(_TYPES),
+    multiple=True,
+    help="Only nodes of these types.",
+)
 @project_options
 @output_options
 def command(**options: Any) -> int:

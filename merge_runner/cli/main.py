@@ -6,8 +6,16 @@ import gc
 import importlib
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from merge_runner.cli.messages import as_json, debugging, say
+from merge_runner.cli.options import output_options
+
+if TYPE_CHECKING:
+    from merge_runner.errors import Problem
 
 _COMMANDS = {
     "build": "run and test the models in DAG order",
@@ -64,8 +72,19 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
-def cli() -> None:
-    """SQL MERGE models on Spark: what each MERGE will scan, built in parallel as a DAG."""
+@output_options
+@click.pass_context
+def cli(ctx: click.Context, /, **options: Any) -> None:
+    """SQL MERGE models on Spark: what each MERGE will scan, built in parallel as a DAG.
+
+    The options may stand before the command or behind it.
+    """
+    given = {
+        name: value
+        for name, value in options.items()
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
+    ctx.default_map = dict.fromkeys(_COMMANDS, given)
 
 
 def main() -> None:
@@ -73,24 +92,65 @@ def main() -> None:
     # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
     gc.set_threshold(200_000, 20, 100)
     try:
-        status = cli.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        status = 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
-        status = 2
+        status = _run(sys.argv[1:])
+        _flush()
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain again when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
     except Exception as error:
-        from merge_runner.errors import ProblemsError
+        status = _show_failure(error)
+    sys.exit(status)
 
-        if not isinstance(error, ProblemsError):
-            raise
-        from merge_runner.cli.problems import show_problems
 
-        show_problems(error.problems)
-        status = 2
-    sys.exit(status if isinstance(status, int) else 0)
+def _flush() -> None:
+    if sys.stdout is not None:  # None where it was closed before we began
+        sys.stdout.flush()
+
+
+def _run(arguments: list[str]) -> int:
+    # Not click's own main(): it ends with 1 where a reader of the output has gone.
+    try:
+        with cli.make_context("merge-runner", arguments) as ctx:
+            result = cli.invoke(ctx)
+            return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        if as_json():
+            say(error.format_message(), "error", event="problem", code="usage")
+        else:
+            error.show()
+    except (KeyboardInterrupt, EOFError, click.Abort):
+        click.echo("interrupted", err=True)
+    return 2
+
+
+def _show_failure(error: Exception) -> int:
+    """Tells what ended a command: problems of the project, of the file system, or a fault of our own.
+
+    Gives the exit status: 1 where --warn-error made errors of warnings, else 2.
+    """
+    from merge_runner.cli.problems import WarningsError, show_problems
+    from merge_runner.errors import Problem, ProblemsError
+
+    if isinstance(error, ProblemsError):
+        problems: Sequence[Problem] = error.problems
+    elif isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        problems = [Problem("file-system", f"{where}{error.strerror or error}")]
+    else:
+        hint = "this is a fault of merge-runner, please report it; -d shows where it happened"
+        problems = [Problem("internal", f"{type(error).__name__}: {error}", hint=hint)]
+    try:
+        if debugging() and not isinstance(error, ProblemsError):
+            import traceback
+
+            traceback.print_exception(error)
+        show_problems(problems)
+        _flush()
+    except OSError:
+        # Nobody can be told where standard error or output cannot be written; Python would try again at its end.
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    return 1 if isinstance(error, WarningsError) else 2

@@ -1,17 +1,50 @@
-"""Messages to people, on standard error: coloured on a terminal, never with NO_COLOR, always with FORCE_COLOR."""
+"""Messages to people, on standard error: coloured on a terminal, never with NO_COLOR, always with FORCE_COLOR.
+
+How they look is said once by the command line (--log-format, -d, --no-use-colors) and counts for the whole process.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Literal
 
 import click
 
 
+@dataclass
+class _Style:
+    as_json: bool = False
+    debug: bool = False
+    plain: bool = False
+
+
+_STYLE = _Style()
+
+
+def set_style(*, as_json: bool | None = None, debug: bool | None = None, plain: bool | None = None) -> None:
+    """Sets how messages look from here on; None leaves a setting as it is."""
+    _STYLE.as_json = _STYLE.as_json if as_json is None else as_json
+    _STYLE.debug = _STYLE.debug if debug is None else debug
+    _STYLE.plain = _STYLE.plain if plain is None else plain
+
+
+def debugging() -> bool:
+    """Whether tracebacks are wanted."""
+    return _STYLE.debug
+
+
+def as_json() -> bool:
+    """Whether messages are JSON objects, one in a line."""
+    return _STYLE.as_json
+
+
 def coloured() -> bool:
-    """Whether messages may be coloured; `--no-use-colors` sets NO_COLOR, which wins over FORCE_COLOR."""
-    if os.environ.get("NO_COLOR"):
+    """Whether messages may be coloured; `--no-use-colors` and NO_COLOR win over FORCE_COLOR."""
+    if _STYLE.plain or _STYLE.as_json or os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
 
@@ -21,6 +54,15 @@ def styled(text: str, **style: Any) -> str:
     return click.style(text, **style) if coloured() else text
 
 
-def say(text: str) -> None:
-    """Prints a line on standard error."""
+def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", **data: Any) -> None:
+    """Prints a line on standard error; with --log-format json an object of the shape that events have."""
+    if _STYLE.as_json:
+        now = datetime.now(timezone.utc).isoformat()
+        document = {"event": "message", "at": now, "level": level, "message": text.strip(), **data}
+        text = json.dumps(document, default=str)
     click.echo(text, err=True, color=coloured())
+
+
+def counted(number: int, word: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{number} {word}" + ("" if number == 1 else "s")

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from merge_runner.cli.messages import say, set_style
+from merge_runner.cli.names import Names
+
 if TYPE_CHECKING:
     from merge_runner.api import Project
+    from merge_runner.template.rendered import Log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _log_format(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    set_style(as_json=value == "json")
+    return value
+
+
+def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> bool:
+    set_style(debug=value)
+    return value
+
+
+def _no_use_colors(_ctx: click.Context, _param: click.Parameter, value: bool) -> bool:
+    set_style(plain=value)
+    return value
+
 
 _PROJECT = (
     click.option("--project-dir", type=_FOLDER, help="The project's folder; default: the nearest one upwards."),
@@ -26,18 +45,41 @@ _PROJECT = (
     click.option("-f", "--full-refresh", is_flag=True, help="Rebuild targets instead of merging into them."),
 )
 _SELECTION = (
-    click.option("-s", "--select", "-m", "--models", multiple=True, help="The nodes to take, in dbt's syntax."),
-    click.option("--exclude", multiple=True, help="The nodes to leave out."),
+    click.option(
+        "-s", "--select", "-m", "--models", cls=Names, multiple=True, help="The nodes to take, in dbt's syntax."
+    ),
+    click.option("--exclude", cls=Names, multiple=True, help="The nodes to leave out."),
     click.option("--selector", help="A named selection of selectors.yml."),
     click.option(
-        "--state", type=_FOLDER, help="A folder with the artifacts of an earlier run, for state: and result:."
+        "--state", type=_FOLDER, help="A folder with the artifacts of an earlier run, for state:, result: and --defer."
+    ),
+)
+_DEFER = (
+    click.option(
+        "--defer",
+        is_flag=True,
+        help="What is neither selected nor built in this target is read where the manifest.json of --state has it.",
     ),
 )
 _OUTPUT = (
-    click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How messages are written."),
+    click.option(
+        "--log-format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        is_eager=True,
+        callback=_log_format,
+        help="How messages are written.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="Errors and results only."),
-    click.option("-d", "--debug", is_flag=True, help="Every event, and tracebacks of what should not happen."),
-    click.option("--no-use-colors", is_flag=True, help="No colours."),
+    click.option(
+        "-d",
+        "--debug",
+        is_flag=True,
+        is_eager=True,
+        callback=_debug,
+        help="Every event, and tracebacks of what should not happen.",
+    ),
+    click.option("--no-use-colors", is_flag=True, is_eager=True, callback=_no_use_colors, help="No colours."),
     click.option("--warn-error", is_flag=True, help="Warnings count as errors."),
 )
 _RUNNING = (
@@ -56,6 +98,11 @@ def selection_options(function: Function) -> Function:
     return _add(function, _SELECTION)
 
 
+def defer_option(function: Function) -> Function:
+    """Adds --defer, for commands that have --state."""
+    return _add(function, _DEFER)
+
+
 def output_options(function: Function) -> Function:
     """Adds the options that say how messages look."""
     return _add(function, _OUTPUT)
@@ -69,19 +116,30 @@ def running_options(function: Function) -> Function:
 def load_project(options: dict[str, Any]) -> Project:
     """The project that the options of `project_options` mean."""
     from merge_runner.api import Project
-    from merge_runner.project.load import find_root
 
-    if options.get("no_use_colors"):
-        os.environ["NO_COLOR"] = "1"
     return Project.load(
-        find_root(options["project_dir"] or Path.cwd()),
+        project_root(options["project_dir"]),
         vars=_vars(options["vars_text"]),
         target=options["target"],
         profile=options["profile"],
         profiles_dir=options["profiles_dir"],
         target_path=options["target_path"],
         full_refresh=options["full_refresh"],
+        on_log=lambda log: _tell(log, options),
     )
+
+
+def _tell(log: Log, options: dict[str, Any]) -> None:
+    """Shows what a template logs: with info=true always, the rest with --debug."""
+    if options.get("debug") or (log.info and not options.get("quiet")):
+        say(f"{log.place}: {log.message}" if options.get("debug") else log.message, "info" if log.info else "debug")
+
+
+def project_root(project_dir: Path | None) -> Path:
+    """The project's folder: that of --project-dir and no other, else the nearest one from here upwards."""
+    from merge_runner.project.load import find_root
+
+    return find_root(Path.cwd()) if project_dir is None else find_root(project_dir, upwards=False)
 
 
 def selected(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
@@ -91,6 +149,15 @@ def selected(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
     selection = project.select(options["select"], options["exclude"], options["selector"], options["state"])
     show_warnings(selection.warnings, as_errors=options.get("warn_error", False))
     return selection.ids
+
+
+def deferred(project: Project, ids: tuple[str, ...], options: dict[str, Any]) -> Project:
+    """The project as --defer makes it for a build of the nodes `ids`."""
+    if not options["defer"]:
+        return project
+    if options["state"] is None:
+        raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
+    return project.defer(ids, options["state"])
 
 
 def _vars(text: str | None) -> dict[str, Any]:

@@ -15,12 +15,13 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 @output_options
 def command(**options: Any) -> int:
     """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
-    from merge_runner.cli.messages import say
+    from merge_runner.cli.messages import counted, say
     from merge_runner.run.artifacts import write_manifest
 
     project = load_project(options)
     project.prepared.templates.check()
     write_manifest(project.prepared, str(uuid.uuid4()))
     if not options["quiet"]:
-        say(f"{len(project.graph.nodes)} nodes; manifest in {project.prepared.target_path / 'manifest.json'}")
+        nodes = counted(len(project.graph.nodes), "node")
+        say(f"{nodes}; manifest in {project.prepared.target_path / 'manifest.json'}")
     return 0

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Literal
 
-from merge_runner.cli.messages import say, styled
+from merge_runner.cli.messages import as_json, say, styled
 from merge_runner.errors import Problem, ProblemsError
+
+
+class WarningsError(ProblemsError):
+    """Warnings that --warn-error made errors."""
 
 
 def show_problems(problems: Sequence[Problem]) -> None:
@@ -13,19 +19,24 @@ def show_problems(problems: Sequence[Problem]) -> None:
     for problem in problems:
         _show(problem, "error", "red")
     if len(problems) > 1:
-        say(f"{len(problems)} problems")
+        say(f"{len(problems)} problems", "error")
 
 
 def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
-    """Prints each problem as a warning; `as_errors` (--warn-error) raises ProblemsError instead."""
+    """Prints each problem as a warning; `as_errors` (--warn-error) raises WarningsError instead."""
     problems = list(problems)
     if problems and as_errors:
-        raise ProblemsError(problems)
+        raise WarningsError(problems)
     for problem in problems:
         _show(problem, "warning", "yellow")
 
 
-def _show(problem: Problem, word: str, colour: str) -> None:
+def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:
+    if as_json():
+        place = asdict(problem.place) if problem.place else {}
+        level: Literal["error", "warn"] = "error" if word == "error" else "warn"
+        say(problem.message, level, event="problem", code=problem.code, hint=problem.hint, **place)
+        return
     where = f"{styled(str(problem.place), bold=True)}: " if problem.place else ""
     say(f"{where}{styled(word, fg=colour)}: {problem.message} {styled(f'[{problem.code}]', dim=True)}")
     if problem.hint:

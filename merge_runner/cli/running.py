@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from merge_runner.cli.display import JsonDisplay, TextDisplay
-from merge_runner.cli.options import load_project, selected
+from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.run.build import Command, Options, build
 from merge_runner.run.events import Events
 
-_KEPT = ("select", "exclude", "selector", "threads", "fail_fast", "full_refresh", "target", "vars_text", "warn_error")
+_KEPT = (
+    *("select", "exclude", "selector", "state", "defer", "threads", "fail_fast"),
+    *("full_refresh", "target", "vars_text", "warn_error"),
+)
 
 
 def run_command(name: Command, options: dict[str, Any]) -> int:
     """Runs the selected nodes; the exit status is 1 where something failed, or warned under --warn-error."""
     project = load_project(options)
     ids = selected(project, options)
+    project = deferred(project, ids, options)
     display = (
         JsonDisplay(options["quiet"])
         if options["log_format"] == "json"
@@ -24,7 +29,7 @@ def run_command(name: Command, options: dict[str, Any]) -> int:
     run = Options(
         threads=options["threads"],
         fail_fast=options["fail_fast"],
-        args={key: options[key] for key in _KEPT},
+        args={key: str(value) if isinstance(value := options[key], Path) else value for key in _KEPT},
         observe=display.observe,
     )
     try:

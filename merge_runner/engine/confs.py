@@ -28,9 +28,7 @@ _JVM_OPTIONS = {
 
 def table_formats(profile: Profile) -> tuple[str, ...]:
     """The table formats that a profile needs jars for: Delta always, Iceberg where a catalog is one."""
-    iceberg = any(
-        "iceberg" in str(value).lower() for catalog in profile.catalogs.values() for value in catalog.values()
-    )
+    iceberg = any("iceberg" in catalog.get("class", _ICEBERG_CATALOG) for catalog in profile.catalogs.values())
     return ("delta", "iceberg") if iceberg else ("delta",)
 
 
@@ -47,8 +45,6 @@ def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str,
         "spark.ui.showConsoleProgress": "false",
         # The metrics of a statement are read from the status store, which must still hold it when it ends.
         "spark.sql.ui.retainedExecutions": "1000",
-        # A run means the same on every machine.
-        "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": _java_options(profile),
     }
     if profile.warehouse is not None:
@@ -63,6 +59,12 @@ def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str,
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
         confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return confs | session_confs(profile)
+
+
+def session_confs(profile: Profile) -> dict[str, str]:
+    """The confs that a single session can have: all that may be said to a Spark that runs already."""
+    confs = {"spark.sql.session.timeZone": "UTC"}  # a run means the same on every machine
     for name, catalog in profile.catalogs.items():
         confs |= _catalog(name, catalog)
     return confs | dict(profile.conf)

@@ -1,12 +1,13 @@
 """A Delta table's log: its layout and its latest commits.
 
 A classic driver is asked through the JVM: DESCRIBE DETAIL and DESCRIBE HISTORY say the same, and cost a job and a
-compilation each (0.6 s and 0.2 s on a cold driver, against 0.01 s and 0.08 s). Over Spark Connect there is only SQL.
+compilation each (0.6 s and 0.3 s on a cold driver, against 0.01 s and 0.02 s). Over Spark Connect there is only SQL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,20 +38,16 @@ class RealLayout:
     properties: Mapping[str, str]
 
 
-def latest_commits(session: SparkSession, table: Relation, limit: int) -> list[Commit]:
-    """The latest commits, newest first. Raises EngineError."""
+def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
+    """The latest commits, newest first, each read when it is asked for. Raises EngineError."""
     log = _log(session, table)
     if log is None:
-        rows = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {limit}")
-        return [
-            Commit(row["version"], row["operation"], row["userMetadata"], row["operationMetrics"] or {}) for row in rows
-        ]
-    scala: Any = session.sparkContext._jvm.scala  # type: ignore[union-attr]  # a classic driver has one
-    try:
-        history = log.history().getHistory(scala.Option.apply(limit), scala.Option.empty())
-        return [_commit(history.apply(index)) for index in range(history.size())]
-    except Exception as error:
-        raise engine_error(error) from error
+        for row in run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {limit}"):
+            yield Commit(row["version"], row["operation"], row["userMetadata"], row["operationMetrics"] or {})
+        return
+    newest = int(log.unsafeVolatileSnapshot().version())
+    for version in range(newest, max(-1, newest - limit), -1):
+        yield _commit(session, log, version)
 
 
 def real_layout(session: SparkSession, table: Relation) -> RealLayout:
@@ -85,15 +82,16 @@ def _log(session: SparkSession, table: Relation) -> Any:
         raise engine_error(error) from error
 
 
-def _commit(entry: Any) -> Commit:
-    metrics = entry.operationMetrics()
-    metadata = entry.userMetadata()
-    return Commit(
-        int(entry.version().get()),
-        str(entry.operation()),
-        str(metadata.get()) if metadata.isDefined() else None,
-        {str(pair._1()): str(pair._2()) for pair in _items(metrics.get().toSeq())} if metrics.isDefined() else {},
-    )
+def _commit(session: SparkSession, log: Any, version: int) -> Commit:
+    """A commit from its file of the log, whose lines are JSON actions; one of them is `commitInfo`."""
+    delta: Any = session.sparkContext._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
+    try:
+        path = delta.util.FileNames.unsafeDeltaFile(log.logPath(), version)
+        actions = [json.loads(line) for line in _items(log.store().read(path, log.newDeltaHadoopConf()))]
+    except Exception as error:
+        raise engine_error(error) from error
+    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    return Commit(version, info.get("operation", ""), info.get("userMetadata"), info.get("operationMetrics") or {})
 
 
 def _clustering(clustering: Any, snapshot: Any) -> tuple[str, ...]:

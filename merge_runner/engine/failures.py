@@ -6,7 +6,11 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
+from merge_runner.errors import did_you_mean
+
 _DELTA_CLASS = re.compile(r"\[(DELTA_[A-Z_0-9.]+|[A-Z][A-Z_0-9]+(?:\.[A-Z_0-9]+)?)\]")
+_CLASS_IN_BRACKETS = re.compile(r"\A\(((?:[\w$]+\.)+[\w$]+)\) ")
+_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+)")
 _CONFLICTS = (
     # delta.exceptions; none is a subclass of the Python DeltaConcurrentModificationException (delta-spark 4.4.0)
     "ConcurrentAppendException",
@@ -45,6 +49,14 @@ class EngineError(Exception):
         return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
 
 
+def from_engine(error: BaseException) -> bool:
+    """Whether an exception tells of the engine, or of being stopped, and not of a mistake in this program."""
+    module = type(error).__module__
+    return isinstance(error, EngineError | InterruptedError | ConnectionError) or module.startswith(
+        ("py4j.", "pyspark.", "delta.", "grpc.")
+    )
+
+
 def engine_error(error: BaseException, statement: str | None = None) -> EngineError:
     """`error` of PySpark, Py4J or Delta as an EngineError: Spark's error class as code, and the message without stack.
 
@@ -59,9 +71,15 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     kind = Kind.USER
     if any(name in text or name == type(error).__name__ for name in _CONFLICTS):
         kind = Kind.CONFLICT
-    elif "cancelled" in text and ("Job" in text or "SparkException" in text):
+    elif code == "OPERATION_CANCELED" or ("cancelled" in text and ("Job" in text or "SparkException" in text)):
         kind = Kind.CANCELLED
-    return EngineError(code, _message(text), None, kind, statement, _offset(error, statement))
+    message, hint, offset = _message(text), None, _offset(error, statement)
+    if unresolved := _UNRESOLVED.search(message):
+        # Delta gives no place, and all columns of both tables instead of the one that was meant.
+        name, where, columns = unresolved.groups()
+        message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.rstrip(".").split(", "))
+        offset = _word(name, statement) if offset is None else offset
+    return EngineError(code, message, hint, kind, statement, offset)
 
 
 def _text(error: BaseException) -> str:
@@ -70,7 +88,15 @@ def _text(error: BaseException) -> str:
     context = error.__context__
     if "Cannot find main error class" in _java_text(java) and context is not None and context is not error:
         return _text(context)
-    return _java_text(java) if java is not None else str(error)
+    return _java_text(java) if java is not None else _remote_text(str(error))
+
+
+def _remote_text(text: str) -> str:
+    """What a Spark Connect server tells, as a Java throwable would say it: its class first, and no stack."""
+    message, _, stack = text.partition("\n\nJVM stacktrace:\n")
+    message, found = _CLASS_IN_BRACKETS.subn(r"\1: ", message.lstrip())
+    throwable = stack.partition("\n")[0].strip()
+    return f"{throwable}: {message}" if throwable and not found else message
 
 
 def _java_text(java: object) -> str:
@@ -110,6 +136,12 @@ def _message(text: str) -> str:
     body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
     body = re.sub(r"; line \d+ pos \d+", "", body)
     return body.strip().rstrip(".") or "the engine gave no message"
+
+
+def _word(word: str, statement: str | None) -> int | None:
+    """Where a name stands in a statement, if it stands there once."""
+    found = re.findall(rf"(?<![\w.`]){re.escape(word)}(?![\w`])", statement or "")
+    return statement.find(word) if statement is not None and len(found) == 1 else None
 
 
 def _offset(error: BaseException, statement: str | None) -> int | None:

@@ -64,10 +64,9 @@ def merge_metrics(session: SparkSession, target: Relation, stamp: str, descripti
 
 def stamped_commit(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
     """The newest commit of a Delta table that carries the stamp and wrote data; None where there is none."""
-    for limit in (1, _RECENT):  # ours is the newest where nobody else writes, and every commit is a file to read
-        for commit in latest_commits(session, table, limit):
-            if commit.user_metadata == stamp and commit.operation in _WRITES:
-                return commit
+    for commit in latest_commits(session, table, _RECENT):
+        if commit.user_metadata == stamp and commit.operation in _WRITES:
+            return commit
     return None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Literal
 
-from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.metrics import SHORT_NAMES, merge_metrics, stamped_commit
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.tables import Catalog
@@ -55,6 +55,8 @@ def perform(step: Step, place: Workplace) -> None:
     try:
         _perform(step, place)
     except Exception as error:
+        if not from_engine(error):
+            raise
         raise engine_error(error) from error
 
 

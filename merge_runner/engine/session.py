@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from merge_runner.engine.confs import spark_confs, table_formats
 from merge_runner.engine.jars import fetch_jars
@@ -23,31 +23,50 @@ if TYPE_CHECKING:
 _LOG_LIMIT = 10 << 20
 
 
-@dataclass(frozen=True)
-class Driver:
-    """A running Spark driver, or a connection to one over Spark Connect (`remote` is its address then).
+class Driver(Protocol):
+    """A running Spark: a driver in this process (ClassicDriver), or a server far away (ConnectDriver)."""
 
-    Spark Connect has no job groups, no scheduler pools and no status store: statements there cannot be cancelled one by
-    one, share the server's default pool, and report no files scanned.
-    """
+    @property
+    def spark(self) -> SparkSession:
+        """The first session, which lives as long as the driver."""
+
+    @property
+    def session_confs(self) -> Mapping[str, str]:
+        """The profile's confs that each new session has yet to be given."""
+
+    def session(self) -> AbstractContextManager[SparkSession]:
+        """A session of its own: confs and temporary views are shared with nobody."""
+
+    def job_group(self, session: SparkSession, group: str, description: str) -> AbstractContextManager[None]:
+        """What this thread runs in the session inside the block belongs to `group`."""
+
+    def cancel(self, group: str) -> None:
+        """Cancels what a group runs, and what it would run next."""
+
+    def tasks(self, group: str) -> tuple[int, int]:
+        """Tasks done and known of a group's active stages. The second number grows while a statement runs."""
+
+    def stop(self) -> None:
+        """Ends the driver, or the connection; what was running is lost."""
+
+
+@dataclass(frozen=True)
+class ClassicDriver:
+    """A Spark driver in a JVM of its own beside this process, on whatever master."""
 
     spark: SparkSession
-    remote: str | None = None
-
-    def session(self) -> SparkSession:
-        """A session of its own: confs and temporary views are shared with nobody."""
-        if self.remote is None:
-            return self.spark.newSession()
-        session: SparkSession = type(self.spark).builder.remote(self.remote).create()
-        return session
+    session_confs: Mapping[str, str] = field(default_factory=dict)
+    """Empty: a new session inherits all that Spark was started with."""
 
     @contextmanager
-    def job_group(self, group: str, description: str) -> Iterator[None]:
+    def session(self) -> Iterator[SparkSession]:
+        """A session of its own. It is not stopped: that would stop the driver, which all sessions share."""
+        yield self.spark.newSession()
+
+    @contextmanager
+    def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
         """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
-        if self.remote is not None:
-            yield
-            return
-        context = self.spark.sparkContext
+        context = session.sparkContext
         context.setJobGroup(group, description, interruptOnCancel=True)
         context.setLocalProperty("spark.scheduler.pool", group)
         try:
@@ -59,14 +78,11 @@ class Driver:
 
     def cancel(self, group: str) -> None:
         """Cancels the jobs of a group, those that it would start next included."""
-        if self.remote is None:
-            # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
-            self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
+        self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
     def tasks(self, group: str) -> tuple[int, int]:
-        """Tasks done and known of a group's active stages. The second number grows while a statement runs."""
-        if self.remote is not None:
-            return 0, 0
+        """Tasks done and known of a group's active stages."""
         done = known = 0
         tracker = self.spark.sparkContext.statusTracker()
         for job in tracker.getJobIdsForGroup(group):
@@ -79,61 +95,39 @@ class Driver:
         return done, known
 
     def stop(self) -> None:
-        """Ends the driver; what it was running is lost."""
+        """Ends the driver and its JVM's Spark."""
         self.spark.stop()
 
 
 def start_driver(
     profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
 ) -> Driver:
-    """Starts Spark (or attaches to a Spark Connect server) as the profile says.
+    """Starts Spark, or connects to a Spark Connect server, as the profile says.
 
-    What the JVM prints goes to the file `log`. Raises ProblemsError: no Java, jars not to be had, Spark did not start.
+    What the JVM prints goes to the file `log`; `notify` is told what takes time or has no effect. Raises ProblemsError:
+    no Java, jars not to be had, Spark did not start; over Spark Connect what `connect` raises.
     """
     if profile.remote is not None:
-        return _connect(profile, profile.remote)
+        from merge_runner.engine.connect import connect
+
+        return connect(profile, profile.remote, notify)
     os.environ["JAVA_HOME"] = str(require_java(env))
     jars = fetch_jars(table_formats(profile), env, notify)
     confs = spark_confs(profile, root, jars)
 
     from pyspark import SparkConf
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
+    # PySpark logs every analysis error as JSON with its stack; what an error means is told by the node's result.
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     with _jvm_output_to(log):
         try:
             builder = SparkSession.builder.config(conf=SparkConf(loadDefaults=True).setAll(list(confs.items())))
             spark = builder.getOrCreate()
         except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
             raise ProblemsError([_not_started(profile, log, error)]) from error
-    return Driver(spark)
-
-
-def _connect(profile: Profile, remote: str) -> Driver:
-    if profile.warehouse is not None:
-        raise ProblemsError(
-            [
-                Problem(
-                    "connect-warehouse",
-                    "the embedded warehouse does not work over Spark Connect: the server's catalog keeps the tables",
-                    hint="leave `warehouse` out of this output of profiles.yml",
-                )
-            ]
-        )
-    try:
-        from pyspark.sql.connect.session import SparkSession as ConnectSession
-
-        spark: Any = ConnectSession.builder.remote(remote).create()
-    except Exception as error:
-        raise ProblemsError(
-            [
-                Problem(
-                    "spark-not-started",
-                    f"no Spark Connect session at {profile.where}: {_first_line(error)}",
-                    hint="is the server up, and is `pip install 'pyspark[connect]'` done?",
-                )
-            ]
-        ) from error
-    return Driver(spark, remote)
+    return ClassicDriver(spark)
 
 
 def _not_started(profile: Profile, log: Path, error: Exception) -> Problem:

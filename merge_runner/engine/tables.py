@@ -7,8 +7,9 @@ location, and the query of a view is kept in a file beside them.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,6 @@ from merge_runner.relation import Relation, quote, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
 
 _FINGERPRINT = "merge_runner.fingerprint"
 _TEXT_FORMATS = ("csv", "json", "xml")
@@ -128,7 +128,10 @@ class Catalog:
         if exists and not replace:
             return False, drift(session, layout)
         columns = _typed_columns(session, layout, shape)
-        run_statement(session, ddl.create_table(layout, columns, replace=replace and exists))
+        if not exists and layout.location is not None:
+            # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
+            shutil.rmtree(layout.location / "_delta_log", ignore_errors=True)
+        run_statement(session, ddl.create_table(layout, columns, replace=exists))
         for name, expression in layout.checks.items():
             run_statement(session, f"ALTER TABLE {layout.relation} ADD CONSTRAINT {quote(name)} CHECK ({expression})")
         self._mark(layout.relation)
@@ -175,13 +178,18 @@ class Catalog:
 
 
 def table_folder(location: Path) -> bool:
-    """Whether a Delta or Iceberg table stands in the folder."""
-    return (location / "_delta_log").is_dir() or (location / "metadata").is_dir()
+    """Whether a Delta or Iceberg table stands in the folder: one that has a commit.
+
+    A process that is killed while it creates a table leaves files, and with Delta an empty log folder.
+    """
+    # A commit and a checkpoint of Delta both begin with their version; the commit may have been cleaned up.
+    commits = ((location / "_delta_log", "[0-9]*"), (location / "metadata", "*.metadata.json"))
+    return any(next(folder.glob(pattern), None) is not None for folder, pattern in commits)
 
 
 def drift(session: SparkSession, layout: Layout) -> list[str]:
     """In words, where the real table differs from the layout that the project declares; empty when it does not."""
-    found = _column_drift(session.table(str(layout.relation)).schema, layout)
+    found = _column_drift(session, layout)
     if layout.format != "delta":
         return found
     real = real_layout(session, layout.relation)
@@ -198,24 +206,30 @@ def drift(session: SparkSession, layout: Layout) -> list[str]:
     return found
 
 
-def _column_drift(schema: StructType, layout: Layout) -> list[str]:
+def _column_drift(session: SparkSession, layout: Layout) -> list[str]:
     if not layout.columns:
         return []
-    from pyspark.sql.types import _parse_datatype_string as parse  # the only reader of types that PySpark offers
-
-    real = {field.name.lower(): field for field in schema.fields}
+    real = {field.name.lower(): field for field in session.table(str(layout.relation)).schema.fields}
+    types = _simple_types(session, [column.data_type for column in layout.columns if column.data_type is not None])
     found = []
     for column in layout.columns:
         field = real.pop(column.name.lower(), None)
         if field is None:
             found.append(f"column {column.name} is missing")
-        elif column.data_type is not None:
-            declared = parse(column.data_type).simpleString()
-            if declared != field.dataType.simpleString():
-                found.append(f"column {column.name} is {field.dataType.simpleString()}, declared {declared}")
+        elif column.data_type is not None and field.dataType.simpleString() != types[column.data_type]:
+            found.append(f"column {column.name} is {field.dataType.simpleString()}, declared {types[column.data_type]}")
     if all(column.data_type for column in layout.columns):
         found += [f"column {field.name} is not declared" for field in real.values()]
     return found
+
+
+def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]:
+    """Spark's short name of each type text, as the schema of a table has it: a varchar is a string there."""
+    if not types:
+        return {}
+    casts = ", ".join(f"CAST(NULL AS {data_type})" for data_type in types)
+    fields = analyse(session, f"SELECT {casts}").fields
+    return {data_type: field.dataType.simpleString() for data_type, field in zip(types, fields, strict=True)}
 
 
 def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
+from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.graph.cycles import cycle_path, find_cycle
 from merge_runner.graph.graph import Graph, Macro, Node
+from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.naming import Naming
 from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, unit_test_node
 from merge_runner.merge.find import holds_merge
@@ -79,10 +80,12 @@ class _Builder:
             self._add(self._seed(name, seed, configs[name]), configs[name].enabled)
         for name, model in self.files.models.items():
             if name in captured:
+                captured[name] = self._with_hooks(model, captured[name], configs[name])
                 self._add(self._model(name, model, captured[name], configs[name]), configs[name].enabled)
         self._add_tests(tests)
+        dag = self._dag()
         self.problems.check()
-        return Graph(self.project, self.nodes, self._dag(), self._macros(), tuple(self.disabled))
+        return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled))
 
     def _add(self, node: Node | None, enabled: bool = True) -> None:
         if node is None:
@@ -202,6 +205,19 @@ class _Builder:
             unrendered_config=dict(captured.config.values),
         )
 
+    def _with_hooks(self, model: ModelFile, captured: Captured, config: ModelConfig) -> Captured:
+        """What the file and its hooks refer to: a hook that reads a model waits for it."""
+        layers = [*model.layers, captured.config]
+        context = self._context(model.name)
+        for hook in captured_in_hooks(model.source.path, layers, config, self.templates, context, self.problems):
+            captured = replace(
+                captured,
+                refs=(*captured.refs, *hook.refs),
+                sources=(*captured.sources, *hook.sources),
+                macros=captured.macros | hook.macros,
+            )
+        return captured
+
     def _holds_merge(self, model: ModelFile, captured: Captured) -> bool:
         if holds_merge(model.source.text):
             return True
@@ -303,18 +319,16 @@ class _Builder:
             if parent in self.nodes
         )
         if not nx.is_directed_acyclic_graph(dag):
-            cycle = find_cycle(dag.edges)
-            if cycle is not None:
-                names = [self.nodes[unique_id].name for unique_id in cycle]
-                first = self.nodes[cycle[0]]
-                problem = Problem(
-                    "cycle",
-                    f"models depend on each other in a circle: {cycle_path(names)}",
-                    first.place,
-                    "break the circle: one of these refs has to go",
-                )
-                raise ProblemsError([problem])
+            for circle in nx.strongly_connected_components(dag):
+                self._add_cycle(dag.subgraph(circle).edges)
         return dag
+
+    def _add_cycle(self, edges: Iterable[tuple[str, str]]) -> None:
+        cycle = find_cycle(edges)
+        if cycle is not None:
+            message = f"models depend on each other in a circle: {cycle_path(self.nodes[node].name for node in cycle)}"
+            hint = "break the circle: one of these refs has to go"
+            self.problems.add("cycle", message, self.nodes[cycle[0]].place, hint)
 
     def _macros(self) -> dict[str, Macro]:
         found = {}

@@ -54,3 +54,10 @@ def table_location(root: Path, profile: Profile, relation: Relation, config: Map
     if profile.warehouse is None or relation.catalog is not None or config.get("format") == "iceberg":
         return None
     return root / profile.warehouse / (relation.schema or "default") / relation.identifier
+
+
+def view_definition(root: Path, profile: Profile, relation: Relation) -> Path | None:
+    """The file that keeps the query of a view in the embedded warehouse; None where a catalog keeps it."""
+    if profile.warehouse is None or relation.catalog is not None:
+        return None
+    return root / profile.warehouse / (relation.schema or "default") / f"{relation.identifier}.view.sql"

@@ -66,6 +66,8 @@ def generic_test_node(
         [name, "source_" + "_".join(entry.on) if len(entry.on) > 1 else entry.on[0], entry.column or ""]
     )
     full_name = _short(full_name.rstrip("_"), repr(sorted(arguments.items(), key=str)) if arguments else "")
+    # The name is that of a file, too: nothing of a column's name may lead out of its folder.
+    full_name = re.sub(r"\W+", "_", test.label or full_name)
     digest = hashlib.sha256(repr((entry.on, entry.column, test)).encode()).hexdigest()
     return Node(
         unique_id=f"test.{project}.{full_name}.{digest[:10]}",

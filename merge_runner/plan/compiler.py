@@ -7,9 +7,11 @@ import threading
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.build import target_values
 from merge_runner.graph.graph import Node
+from merge_runner.graph.hooks import Snippet
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.query import query
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.rendered import Rendered
@@ -29,12 +31,19 @@ class Compiler:
         with self._lock:
             if unique_id not in self._rendered:
                 node = self._prepared.graph.nodes[unique_id]
-                self._rendered[unique_id] = self.render(node, SourceText(node.path, node.raw_code))
+                self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
             return self._rendered[unique_id]
 
-    def render(self, node: Node, source: SourceText) -> Rendered:
-        """Any text (a hook, say) as part of a node."""
-        return self._prepared.templates.render(source, self._context(node))
+    def snippet(self, node: Node, snippet: Snippet) -> str:
+        """A hook or another text in a config, rendered as part of its node. Raises ProblemsError at its place."""
+        with snippet.placed():
+            return self._render(node, snippet.source).text
+
+    def _render(self, node: Node, source: SourceText) -> Rendered:
+        rendered = self._prepared.templates.render(source, self._context(node))
+        for log in rendered.logs:
+            self._prepared.on_log(log)
+        return rendered
 
     def merge(self, unique_id: str) -> MergeStatement:
         """The MERGE of a merge model. Raises ProblemsError where Spark would not parse it, at the author's place."""
@@ -49,14 +58,15 @@ class Compiler:
 
     def relation(self, unique_id: str) -> Relation:
         """How a node is named in the SQL of others: an ephemeral model by its query in brackets."""
+        if unique_id in self._prepared.deferral.ids:
+            return self._prepared.deferral.built[unique_id].relation
         node = self._prepared.graph.nodes[unique_id]
         if node.relation is None:
             raise LookupError(f"{node.name} has no relation")
         if node.config.get("materialized") != "ephemeral":
             return node.relation
         # The closing bracket on a line of its own: the query may end in a comment.
-        query = self.rendered(unique_id).text.strip().rstrip(";")
-        return Relation(node.relation.identifier, sql=f"(\n{query}\n)")
+        return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
 
     def _context(self, node: Node) -> Context:
         files = self._prepared.files

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Node
-from merge_runner.graph.naming import table_location
+from merge_runner.graph.hooks import Snippet, hook
+from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
     AttachInputs,
@@ -98,13 +100,13 @@ class Planner:
         return self._with_surroundings(node, steps)
 
     def _table(self, node: Node) -> NodePlan:
-        query = self._compiler.rendered(node.unique_id).text.strip().rstrip(";")
-        return self._with_surroundings(node, [ReplaceTable(self.layout(node), query)])
+        text = query(self._compiler.rendered(node.unique_id))
+        return self._with_surroundings(node, [ReplaceTable(self.layout(node), text)])
 
     def _view(self, node: Node) -> NodePlan:
-        query = self._compiler.rendered(node.unique_id).text.strip().rstrip(";")
+        text = query(self._compiler.rendered(node.unique_id))
         relation = _relation(node)
-        return self._with_surroundings(node, [DefineView(relation, query, self._definition(relation))])
+        return self._with_surroundings(node, [DefineView(relation, text, self._definition(relation))])
 
     def _seed(self, node: Node) -> NodePlan:
         seed = self._prepared.files.seeds[node.name]
@@ -122,16 +124,18 @@ class Planner:
         if node.generic_test is not None:
             test = node.generic_test
             tested = self._prepared.graph.nodes[str(test.attached_node)]
-            arguments = {key: self._argument(value) for key, value in test.kwargs.items()}
+            arguments = {key: self._argument(node, key, value) for key, value in test.kwargs.items()}
+            where = self._text(node, "where", config["where"]) if config["where"] else None
             relation = self._compiler.relation(tested.unique_id)
-            sql = data_test_query(test.name, relation, test.column, arguments, config["where"])
+            sql = data_test_query(test.name, relation, test.column, arguments, where)
         else:
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
+        tested_query = sql if rendered is None else query(rendered)
         steps: tuple[Step, ...] = (
             self._inputs(node.depends_on),
             RunTest(
-                sql,
+                tested_query,
                 config["severity"],
                 config["limit"],
                 config["fail_calc"] or "count(*)",
@@ -141,22 +145,28 @@ class Planner:
         )
         return NodePlan(node.unique_id, steps, rendered, sql)
 
-    def _argument(self, value: Any) -> Any:
+    def _argument(self, node: Node, name: str, value: Any) -> Any:
         """An argument of a test; the id of a node stands for its relation."""
-        if isinstance(value, str) and value in self._prepared.graph.nodes:
-            return self._compiler.relation(value)
-        return value
+        if not isinstance(value, str):
+            return value
+        return self._compiler.relation(value) if value in self._prepared.graph.nodes else self._text(node, name, value)
+
+    def _text(self, node: Node, name: str, text: str) -> str:
+        """A text of a test with its Jinja rendered."""
+        return self._compiler.snippet(node, Snippet(SourceText(f"{node.path} ({name})", text), node.place))
 
     def _with_surroundings(self, node: Node, steps: Iterable[Step]) -> NodePlan:
         """The steps between what every model needs: its inputs, and its hooks."""
         rendered = self._compiler.rendered(node.unique_id)
-        around = {
-            when: [
-                RunHook(self._compiler.render(node, SourceText(node.path, hook)).text, when)
-                for hook in node.config[when]
-            ]
-            for when in ("pre_hook", "post_hook")
-        }
+        layers = [*self._prepared.files.models[node.name].layers, rendered.captured.config]
+        problems = Problems()
+        around: dict[str, list[RunHook]] = {"pre_hook": [], "post_hook": []}
+        for when, hooks in around.items():
+            for text in node.config[when]:
+                with problems.collecting():
+                    sql = self._compiler.snippet(node, hook(node.path, layers, when, text))
+                    hooks.append(RunHook(sql, when))
+        problems.check()
         all_steps = (self._inputs(node.depends_on), *around["pre_hook"], *steps, *around["post_hook"])
         writes = None if node.config["materialized"] == "view" else _relation(node)
         return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
@@ -170,6 +180,9 @@ class Planner:
 
     def _input(self, unique_id: str) -> Iterable[Input]:
         """What must be known to the catalog before SQL may name a node, parents of views and queries first."""
+        if unique_id in self._prepared.deferral.ids:
+            yield from self._deferred_input(unique_id)
+            return
         node = self._prepared.graph.nodes[unique_id]
         if node.resource_type == "source":
             source = self._file_source(node)
@@ -187,6 +200,23 @@ class Planner:
             yield TableInput(
                 relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
             )
+
+    def _deferred_input(self, unique_id: str) -> Iterable[Input]:
+        """The same of a node as the state that is deferred to has built it."""
+        node = self._prepared.deferral.built.get(unique_id)
+        if node is None:
+            known = self._prepared.graph.nodes.get(unique_id)
+            if known is not None and known.resource_type == "source":
+                yield from self._input(unique_id)
+            return
+        if node.materialized in ("view", "ephemeral"):
+            for parent in node.parents:
+                yield from self._deferred_input(parent)
+        if node.materialized == "view":
+            yield ViewInput(node.relation, self._definition(node.relation))
+        elif node.materialized != "ephemeral":
+            location = table_location(self._root, self._profile, node.relation, {"format": node.format})
+            yield TableInput(node.relation, node.format, location)
 
     def _file_source(self, node: Node) -> Input | None:
         entry = self._prepared.files.sources[(str(node.source_name), node.name)]
@@ -214,9 +244,7 @@ class Planner:
         )
 
     def _definition(self, relation: Relation) -> Path | None:
-        if self._profile.warehouse is None or relation.catalog is not None:
-            return None
-        return self._root / self._profile.warehouse / (relation.schema or "default") / f"{relation.identifier}.view.sql"
+        return view_definition(self._root, self._profile, relation)
 
     def _declared(self, node: Node) -> Any:
         files = self._prepared.files

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.build import Invocation, build_graph
 from merge_runner.graph.graph import Graph
+from merge_runner.plan.defer import Deferral
 from merge_runner.project.files import ProjectFiles
-from merge_runner.project.load import load
+from merge_runner.project.load import read
+from merge_runner.project.profile import FILE as PROFILES
+from merge_runner.template.rendered import Log
 from merge_runner.template.templates import Templates
 
 
@@ -34,6 +38,10 @@ class Prepared:
     templates: Templates
     graph: Graph
     invocation: Invocation
+    on_log: Callable[[Log], None] = field(default=lambda _log: None, repr=False)
+    """Is told what templates log while they are compiled."""
+    deferral: Deferral = field(default_factory=Deferral)
+    """The nodes that --defer reads from another target."""
 
     @property
     def target_path(self) -> Path:
@@ -41,10 +49,14 @@ class Prepared:
         return self.files.root / self.files.settings.target_path
 
 
-def prepare(root: Path, flags: Flags, env: Mapping[str, str]) -> Prepared:
+def prepare(
+    root: Path, flags: Flags, env: Mapping[str, str], on_log: Callable[[Log], None] = lambda _log: None
+) -> Prepared:
     """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
-    files = load(
+    problems = Problems()
+    files = read(
         root,
+        problems,
         profile=flags.profile,
         target=flags.target,
         profiles_dir=flags.profiles_dir,
@@ -52,6 +64,27 @@ def prepare(root: Path, flags: Flags, env: Mapping[str, str]) -> Prepared:
         target_path=flags.target_path,
         env=env,
     )
-    templates = Templates(files.macros)
     invocation = Invocation(env, flags.full_refresh)
-    return Prepared(files, templates, build_graph(files, templates, invocation), invocation)
+    try:
+        templates = Templates(files.macros)
+        graph = build_graph(files, templates, invocation)
+    except ProblemsError as error:
+        followers = _followers(problems)
+        found = [problem for problem in error.problems if problem.code not in followers]
+        raise ProblemsError(dict.fromkeys([*problems, *found])) from None
+    problems.check()
+    return Prepared(files, templates, graph, invocation, on_log)
+
+
+def _followers(problems: Iterable[Problem]) -> frozenset[str]:
+    """The codes of problems in the graph that may follow from what could not be read."""
+    codes: set[str] = set()
+    for problem in problems:
+        path = problem.place.path if problem.place else ""
+        if problem.code in ("unreadable", "not-utf8"):
+            codes |= {"unknown-ref", "unknown-source", "undefined-name"}
+        if path == PROFILES or not path:
+            codes.add("raised")  # a macro that looks at `target`
+        elif path.endswith((".yml", ".yaml")):
+            codes.add("unknown-source")
+    return frozenset(codes)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.query_span import query_span
 from merge_runner.relation import Relation
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.plan.shape import Shape
@@ -79,7 +82,7 @@ class AttachInputs:
     inputs: tuple[Input, ...]
 
     def __str__(self) -> str:
-        return f"attach {', '.join(item.relation.name for item in self.inputs)}"
+        return f"attach {', '.join(item.relation.name for item in self.inputs) or 'nothing'}"
 
 
 @dataclass(frozen=True)
@@ -197,10 +200,19 @@ class NodePlan:
             if isinstance(step, CreateTarget) and step.shape is not None and step.shape.query == statement:
                 origin = step.shape.origin(offset)
                 return None if origin is None else self.rendered.place(origin)
-        start = statement.find(self.rendered.text.rstrip().rstrip(";"))
-        if start < 0 or not 0 <= offset - start <= len(self.rendered.text):
+        text = self.rendered.text
+        own = Span(0, len(text)) if text in statement else _query_span(text)
+        start = statement.find(own.of(text))
+        if start < 0 or not 0 <= offset - start <= own.end - own.start:
             return None
-        return self.rendered.place(offset - start)
+        return self.rendered.place(own.start + offset - start)
+
+
+def _query_span(text: str) -> Span:
+    try:
+        return query_span(text)
+    except MergeSyntaxError:  # a MERGE whose blanks or semicolons were taken off
+        return Span(len(text) - len(text.lstrip()), len(text.rstrip().rstrip(";")))
 
 
 def _layout_words(layout: Layout) -> str:

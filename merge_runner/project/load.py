@@ -42,36 +42,75 @@ def load(
     Raises ProblemsError with every problem of every file.
     """
     problems = Problems()
+    files = read(
+        root,
+        problems,
+        env=env,
+        profile=profile,
+        target=target,
+        profiles_dir=profiles_dir,
+        vars=vars,
+        target_path=target_path,
+    )
+    problems.check()
+    return files
+
+
+def read(
+    root: Path,
+    problems: Problems,
+    *,
+    env: Mapping[str, str],
+    profile: str | None = None,
+    target: str | None = None,
+    profiles_dir: Path | None = None,
+    vars: Mapping[str, Any] | None = None,
+    target_path: str | None = None,
+) -> ProjectFiles:
+    """Reads the project as `load` does, as far as it can be read; what is wrong is added to `problems`.
+
+    So a caller can look for what else is wrong. A model that cannot be read has an empty text, other files that cannot
+    be read are left out, and a profile that is wrong has no more than its name. Raises ProblemsError where the
+    settings are wrong: nothing else can be found then.
+    """
     said = read_settings(root, problems)
     if target_path is not None:
+        check_target_path(root, target_path)
         said = replace(said, target_path=target_path)
     named_at = None
     if said.places and profile is None:
         named_at = said.places.place(("profile" if "profile" in said.places.data else "name",))
-    chosen = read_profile(
-        root, profile or said.profile, problems, env=env, target=target, profiles_dir=profiles_dir, named_at=named_at
-    )
+    name = profile or said.profile
+    chosen = read_profile(root, name, problems, env=env, target=target, profiles_dir=profiles_dir, named_at=named_at)
     loader = _Loader(root, said, problems)
     loader.read()
-    problems.check()
-    if chosen is None:
-        raise AssertionError("a profile that cannot be read is a problem")
-    return loader.files(chosen, {**said.vars, **(vars or {})})
+    return loader.files(chosen or Profile(name, target or "", schema=name), {**said.vars, **(vars or {})})
 
 
-def find_root(start: Path) -> Path:
+def find_root(start: Path, *, upwards: bool = True) -> Path:
     """The folder of the project that holds `start`: the nearest one whose pyproject.toml has [tool.merge-runner].
 
-    Raises ProblemsError where there is none.
+    Without `upwards` it is `start` itself. Raises ProblemsError where there is none.
     """
     start = start.absolute()
-    for folder in (start, *start.parents):
+    for folder in (start, *start.parents) if upwards else (start,):
         file = folder / PYPROJECT
         if file.is_file():
             source = read_text(file, PYPROJECT, Problems())
             if source is not None and has_settings(source):
                 return folder
+    if not upwards:
+        raise _no_project(f"{start} is not a merge-runner project" if start.is_dir() else f"there is no folder {start}")
     raise _no_project(f"neither {start} nor a folder above it is a merge-runner project")
+
+
+def check_target_path(root: Path, target_path: str) -> None:
+    """Raises ProblemsError where the folder of everything generated would be the project, or hold it."""
+    folder = (root / target_path).resolve()
+    if folder == root.resolve() or folder in root.resolve().parents:
+        message = f'--target-path "{target_path}" is the project\'s own folder or one above it'
+        hint = "generated files need a folder of their own"
+        raise ProblemsError([Problem("invalid-target-path", message, None, hint)])
 
 
 def parse_vars(text: str) -> dict[str, Any]:
@@ -116,15 +155,20 @@ class _Loader:
         self._problems = problems
         self._paths = ProjectPaths()
         self._texts: dict[str, SourceText] = {}
+        self._seeds: list[Found] = []
 
     def read(self) -> None:
-        """Reads and checks everything; the problems say whether `files` may be asked for."""
+        """Reads and checks everything."""
         paths = self._paths = project_paths(self._base, self._settings, self._problems)
         self._check_names([*(("model", file) for file in paths.models), *(("seed", file) for file in paths.seeds)])
         self._check_names(("singular test", file) for file in paths.singular_tests)
         self._check_names(("fixture", file) for file in paths.fixtures)
         for file in (*paths.models, *paths.macros, *paths.singular_tests, *paths.fixtures):
             self._text(file.path)
+        for file in paths.seeds:
+            # The engine reads them; that it can is known before anything runs.
+            if read_text(f"{self._base}/{file.path}", file.path, self._problems) is not None:
+                self._seeds.append(file)
         self._described = self._read_properties()
         self._selectors = self._read_selectors()
         self._model_config = FolderConfig(
@@ -135,22 +179,22 @@ class _Loader:
         )
 
     def files(self, profile: Profile, vars: Mapping[str, Any]) -> ProjectFiles:
-        """Everything that was read."""
+        """Everything that could be read."""
         paths, described, texts = self._paths, self._described, self._texts
         return ProjectFiles(
             root=self._root,
             settings=self._settings,
             profile=profile,
             models={file.stem: self._model(file) for file in paths.models},
-            seeds={file.stem: self._seed(file) for file in paths.seeds},
+            seeds={file.stem: self._seed(file) for file in self._seeds},
             sources=described.sources,
-            macros=tuple(texts[file.path] for file in paths.macros),
-            singular_tests=tuple(texts[file.path] for file in paths.singular_tests),
+            macros=tuple(texts[file.path] for file in paths.macros if file.path in texts),
+            singular_tests=tuple(texts[file.path] for file in paths.singular_tests if file.path in texts),
             data_tests=tuple(described.data_tests),
             unit_tests=tuple(described.unit_tests.values()),
             vars=vars,
             selectors=self._selectors,
-            fixtures={file.stem: texts[file.path] for file in paths.fixtures},
+            fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
             macro_properties=described.macros,
         )
 
@@ -159,7 +203,7 @@ class _Loader:
         layers = self._model_config.layers(_full(file))
         return ModelFile(
             name=file.stem,
-            source=self._texts[file.path],
+            source=self._texts.get(file.path) or SourceText(file.path, ""),
             folder=file.folder,
             layers=(*layers, *_layers(description)),
             properties=description.properties if description else None,

@@ -51,8 +51,8 @@ class Profile:
 
     @property
     def where(self) -> str:
-        """The Spark that is meant, as it may be shown: the master, or the server's address without its parameters."""
-        return self.master or (self.remote or "").split(";")[0].rstrip("/")
+        """The Spark that is meant, as it may be shown: the master, or the server's address without its secrets."""
+        return self.master or re.sub(r"//[^/]*@", "//", (self.remote or "").split(";")[0]).rstrip("/")
 
 
 def read_profile(

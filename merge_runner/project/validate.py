@@ -57,7 +57,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
-        return "a list"
+        return "a list" if value else "an empty list"
     if value is None:
         return "empty"
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool | int) else str(value)
@@ -236,6 +236,8 @@ def _wanted(detail: ErrorDetails) -> str:
         return f"at least {context['ge']}"
     if kind == "string_too_short":
         return "text that is not empty"
+    if kind == "too_short":
+        return f"a list with at least {context['min_length']} {'entry' if context['min_length'] == 1 else 'entries'}"
     return _WANTED.get(kind.split("_")[0], detail["msg"])
 
 

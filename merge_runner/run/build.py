@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.engine.session import Driver, start_driver
 from merge_runner.engine.tables import Catalog
+from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.order import contracted, priorities
 from merge_runner.plan.prepare import Prepared
@@ -85,6 +86,7 @@ class _Build:
         self.invocation_id = str(uuid.uuid4())
         self.started_at = _now()
         self.results: list[Result] = []
+        self.unit_tests = sum(self.graph.nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if self.graph.nodes[node].resource_type in _TYPES[command]]
         self.plans, self.compile_times = plan_nodes(prepared, chosen)
 
@@ -99,13 +101,27 @@ class _Build:
                 args=dict(self.options.args),
                 nodes=list(self.plans),
             )
+            self._tell_what_does_not_run()
             try:
                 write_texts(self.prepared, self.plans, ("compiled", "run"))
                 self._run_nodes(driver)
+            except ProblemsError as error:
+                # Nothing has run: the results of the run before stay what they are.
+                self.events.emit("invocation_failed", "error", problems=[str(problem) for problem in error.problems])
+                raise
+            except BaseException:
+                self._finish()
+                raise
+            else:
+                return self._finish()
             finally:
-                outcome = self._finish()
                 self.events.forget(journal)
-        return outcome
+
+    def _tell_what_does_not_run(self) -> None:
+        if self.command != "run" and self.unit_tests:
+            self.events.emit(
+                "message", message=f"{self.unit_tests} unit tests are declared and not run: they are to come"
+            )
 
     def _run_nodes(self, driver: Driver | None) -> None:
         if not self.plans:

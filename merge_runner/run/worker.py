@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.failures import EngineError, Kind
+from merge_runner.engine.failures import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.locks import writing
 from merge_runner.engine.metrics import stamped_commit
 from merge_runner.engine.perform import Workplace, perform
@@ -23,6 +23,9 @@ from merge_runner.graph.graph import Node
 from merge_runner.plan.steps import NodePlan, ReplaceTable, RunMerge
 from merge_runner.run.events import Events
 from merge_runner.run.results import Result, Status, Timing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DEFAULT_RETRIES = 3
 """How often a statement is run again after another writer committed first, where the model does not say."""
@@ -47,11 +50,22 @@ class Worker:
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result."""
+        name = self.nodes[unique_id].name
+        self.events.emit("node_started", node=unique_id, name=name, group=self.group(unique_id))
+        try:
+            with self.driver.session() as session:
+                return self._run(unique_id, session)
+        except Exception as error:
+            if not from_engine(error):
+                raise
+            # There is no session, nor a way to ask the table any more: the driver has gone.
+            return Result(unique_id, "error", message=f"the Spark driver is lost: {engine_error(error).message}")
+
+    def _run(self, unique_id: str, session: SparkSession) -> Result:
         node, plan = self.nodes[unique_id], self.plans[unique_id]
-        self.events.emit("node_started", node=unique_id, name=node.name, group=self.group(unique_id))
         started = _now()
         place = Workplace(
-            self.driver.session(),
+            session,
             self.catalog,
             stamp=json.dumps({"merge_runner": {"invocation_id": self.invocation_id, "node": unique_id}}),
             description=f"{node.name} [{self.invocation_id}]",
@@ -59,12 +73,12 @@ class Worker:
         attempts, error = 0, None
         timer = self._timer(node)
         try:
-            with self._lock(plan), self.driver.job_group(self.group(unique_id), place.description):
+            with self._lock(plan), self.driver.job_group(session, self.group(unique_id), place.description):
                 attempts = self._steps(node, plan, place)
-        except EngineError as failure:
-            error = failure
-        except InterruptedError:
-            error = EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            error = engine_error(failure)
         finally:
             timed_out = timer is not None and timer.finished.is_set()
             if timer is not None:
@@ -125,8 +139,12 @@ class Worker:
         return tries
 
     def _configure(self, node: Node, place: Workplace) -> None:
-        confs: dict[str, Any] = {"spark.databricks.delta.commitInfo.userMetadata": place.stamp}
-        for key, value in (confs | dict(node.config.get("conf") or {})).items():
+        confs: dict[str, Any] = {
+            **self.driver.session_confs,
+            "spark.databricks.delta.commitInfo.userMetadata": place.stamp,
+            **(node.config.get("conf") or {}),
+        }
+        for key, value in confs.items():
             place.session.conf.set(key, value)
 
     def _lock(self, plan: NodePlan) -> AbstractContextManager[None]:

@@ -1,7 +1,6 @@
 """The command line as a process: what it imports, its help, exit statuses, and how bad input is told."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -9,24 +8,6 @@ import pytest
 
 STAGING = "select 1 as id, 'a' as name"
 MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"
-
-
-@pytest.fixture
-def call(tmp_path):
-    """Runs `merge-runner` in a folder; gives the finished process."""
-
-    def run(*arguments, cwd=tmp_path, env=None):
-        return subprocess.run(
-            [sys.executable, "-m", "merge_runner", *arguments],
-            cwd=cwd,
-            env={**os.environ, "HOME": str(tmp_path), **(env or {})},
-            capture_output=True,
-            check=False,
-            text=True,
-            timeout=120,
-        )
-
-    return run
 
 
 def imported(*arguments, cwd):
@@ -235,8 +216,23 @@ def test_all_problems_of_a_project_are_told_at_once(call, make_project):
         }
     )
     stderr = call("ls", cwd=root).stderr
-    assert "models/m.yml" in stderr
-    assert "typo" in stderr or "2 problems" not in stderr
+    assert [text for text in ("models/m.yml", "typo", "nowhere", "3 problems") if text not in stderr] == []
+
+
+def test_what_follows_from_a_file_that_cannot_be_read_is_not_told(call, make_project):
+    root = make_project(
+        {
+            "models/a.sql": "select * from {{ source('raw', 'x') }} join {{ ref('b') }} using ({{ key() }})",
+            "models/m.yml": "sources: [\n",
+            "profiles.yml": "shop: {outputs: {}}",
+        }
+    )
+    (root / "models/b.sql").write_bytes(b"\xff")
+    (root / "macros").mkdir()
+    (root / "macros/key.sql").write_bytes(b"\xff")
+    stderr = call("ls", cwd=root).stderr
+    wanted = ["models/b.sql:1:1", "macros/key.sql:1:1", "models/m.yml:2:1", "profiles.yml:1:", "4 problems"]
+    assert [text for text in wanted if text not in stderr] == [], stderr
 
 
 def test_messages_have_no_colour_off_a_terminal_unless_forced(call, make_project):

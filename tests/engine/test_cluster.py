@@ -180,6 +180,7 @@ def build(root, target, master):
         capture_output=True,
         text=True,
         timeout=240,
+        check=False,
     )
     assert process.returncode == 0, (
         process.stdout + process.stderr + (root / "target/logs/spark.log").read_text()[-4000:]

@@ -84,6 +84,51 @@ def test_a_cancelled_job_is_not_the_users_error():
     assert engine_error(Exception(text)).kind is Kind.CANCELLED
 
 
+STACK = "\n\nJVM stacktrace:\n{}\n\tat org.apache.spark.sql.delta.OptimisticTransaction.cancelled(OptimisticTransaction.scala:1)"
+
+
+def test_a_server_far_away_tells_the_same_message_without_class_and_stack():
+    text = UNRESOLVED + STACK.format("org.apache.spark.sql.catalyst.ExtendedAnalysisException")
+    error = engine_error(FakePySparkError(text, "UNRESOLVED_COLUMN.WITH_SUGGESTION"))
+    assert error.message.startswith("A column, variable, or function parameter with name `nope` cannot be resolved")
+    assert error.message.endswith("[`a`, `b`]")
+    assert error.kind is Kind.USER
+
+
+def test_an_interrupted_operation_of_a_server_was_cancelled_by_us():
+    text = "(org.apache.spark.SparkSQLException) [OPERATION_CANCELED] Operation has been canceled. SQLSTATE: HY008"
+    error = engine_error(
+        FakePySparkError(text + STACK.format("org.apache.spark.SparkSQLException"), "OPERATION_CANCELED")
+    )
+    assert error.kind is Kind.CANCELLED
+    assert error.message == "Operation has been canceled"
+
+
+def test_a_conflict_on_a_server_may_be_run_again():
+    text = "[DELTA_CONCURRENT_APPEND.WITHOUT_HINT] Transaction conflict detected. SQLSTATE: 2D521"
+    throwable = "io.delta.exceptions.ConcurrentAppendException"
+    for told in (text + STACK.format(throwable), f"({throwable}) {text}"):
+        assert engine_error(FakePySparkError(told, "DELTA_CONCURRENT_APPEND.WITHOUT_HINT")).kind is Kind.CONFLICT
+
+
 def test_an_engine_error_stays_what_it_is():
     error = EngineError("a", "b")
     assert engine_error(error) is error
+
+
+def test_a_name_that_delta_cannot_resolve_has_its_place_and_the_nearest_column():
+    text = (
+        "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve s.updatd_at in UPDATE condition given columns "
+        "t.id, t.updated_at, s.id, s.updated_at."
+    )
+    statement = "merge into t using s on t.id = s.id\nwhen matched and s.updatd_at > t.updated_at then delete"
+    error = engine_error(Exception(text), statement)
+    assert error.code == "DELTA_MERGE_UNRESOLVED_EXPRESSION"
+    assert error.message == "s.updatd_at cannot be resolved in UPDATE condition"
+    assert error.hint == 'did you mean "s.updated_at"?'
+    assert statement[error.offset :].startswith("s.updatd_at")
+
+
+def test_a_name_that_stands_twice_has_no_place():
+    text = "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve s.a in UPDATE condition given columns t.b."
+    assert engine_error(Exception(text), "when s.a > 1 and s.a < 2").offset is None

@@ -1,0 +1,36 @@
+"""Where the one query of a text stands: without blanks around it and without closing semicolons."""
+
+from __future__ import annotations
+
+from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.find import holds_merge
+from merge_runner.merge.lexer import lex
+from merge_runner.text import Span
+
+
+def query_span(text: str) -> Span:
+    """The span of the query in `text`; it begins with the comments before it.
+
+    Comments behind a closing semicolon are left out, those behind a query without one are kept. A text that cannot be
+    cut into tokens is taken as one query: Spark tells what is wrong with it. Raises MergeSyntaxError for a text that
+    holds no statement, several, or a MERGE.
+    """
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    try:
+        tokens = lex(text)
+    except MergeSyntaxError:
+        return Span(start, max(start, end))
+    stop = len(tokens)
+    while stop and tokens[stop - 1].key == ";":
+        stop -= 1
+    if stop == 0:
+        raise MergeSyntaxError("the text holds no statement", Span(0, 0), "write a SELECT, or remove the file")
+    several = next((i for i in range(stop) if tokens[i].key == ";"), None)
+    if several is not None:
+        hint = "one query per file; other statements go into pre_hook and post_hook"
+        raise MergeSyntaxError("the text holds several statements", tokens[several + 1].span, hint)
+    if holds_merge(text) and (merge := next((token for token in tokens if token.key == "MERGE"), None)):
+        hint = "a MERGE is materialized as merge: leave `materialized` out"
+        raise MergeSyntaxError("a query is wanted, and this is a MERGE", merge.span, hint)
+    return Span(start, end if stop == len(tokens) else tokens[stop - 1].end)

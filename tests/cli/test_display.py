@@ -1,0 +1,128 @@
+"""What a run looks like: lines off a terminal, JSON on request, a live view on a terminal."""
+
+import json
+import os
+import pty
+import sys
+import threading
+
+import pytest
+
+from merge_runner.cli.display import JsonDisplay, TextDisplay
+from merge_runner.run.events import Events
+
+
+def result(status="success", message="", seconds=1.25, warnings=()):
+    return {
+        "status": status,
+        "message": message,
+        "execution_time": seconds,
+        "timing": [] if status == "skipped" else [{}],
+        "warnings": list(warnings),
+    }
+
+
+def play(display):
+    """The events of a small run."""
+    events = Events(display)
+    events.emit("spark_starting", master="local[2]")
+    events.emit("spark_started", seconds=3.2)
+    events.emit("running", nodes=3, threads=2)
+    events.emit("node_started", node="model.p.a", name="a", group="g/a")
+    events.emit("node_finished", node="model.p.a", name="a", result=result(message="2 inserted", warnings=["t: drift"]))
+    events.emit("node_started", node="model.p.b", name="b", group="g/b")
+    events.emit("node_waiting", "warn", node="model.p.b", message="t is being written by process 7: waiting for it")
+    events.emit(
+        "node_finished", "error", node="model.p.b", name="b", result=result("error", "models/b.sql:1:2: no\n    try")
+    )
+    events.emit("node_finished", node="model.p.c", name="c", result=result("skipped", "skipped because b failed"))
+    events.emit("invocation_finished", counts={"success": 1, "error": 1, "skipped": 1}, ok=False)
+    display.close()
+
+
+def test_off_a_terminal_each_node_is_a_line(capfd):
+    play(TextDisplay(quiet=False, debug=False))
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "starting Spark on local[2]",
+        "Spark is up after 3.2 s",
+        "running 3 nodes, 2 at a time",
+        "1/3 OK      1.25 s  a  2 inserted",
+        "    warning: t: drift",
+        "t is being written by process 7: waiting for it",
+        "2/3 ERROR   1.25 s  b  models/b.sql:1:2: no",
+        "            try",
+        "3/3 SKIP            c  skipped because b failed",
+        "1 success, 1 error, 1 skipped",
+    ]
+
+
+def test_quiet_shows_what_went_wrong_and_the_count(capfd):
+    play(TextDisplay(quiet=True, debug=False))
+    assert [line.split()[1] for line in capfd.readouterr().err.splitlines() if line[0].isdigit()] == [
+        "ERROR",
+        "SKIP",
+        "success,",
+    ]
+
+
+def test_json_is_one_event_a_line(capfd):
+    play(JsonDisplay(quiet=False))
+    events = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [event["event"] for event in events][:3] == ["spark_starting", "spark_started", "running"]
+    assert events[-1]["counts"] == {"success": 1, "error": 1, "skipped": 1}
+    assert {"level", "at"} <= events[0].keys()
+
+
+class FakeDriver:
+    """Has tasks to tell of the first six times it is asked, and is gone afterwards."""
+
+    def __init__(self):
+        self.asked = 0
+        self.gone = threading.Event()
+
+    def tasks(self, group):
+        assert group == "g/a"
+        self.asked += 1
+        if self.asked > 6:
+            self.gone.set()
+            raise ConnectionError
+        return 3, 8
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Makes standard error a pseudo terminal when it is called; gives a function that returns what was written to it."""
+    leader, follower = pty.openpty()
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with os.fdopen(follower, "w", encoding="utf-8") as stream:
+
+        def written():
+            stream.flush()
+            return os.read(leader, 1 << 20).decode()
+
+        def attach():
+            monkeypatch.setattr(sys, "stderr", stream)
+            return written
+
+        yield attach
+    os.close(leader)
+
+
+def test_on_a_terminal_what_runs_is_shown_with_tasks_and_time(terminal):
+    written = terminal()
+    driver = FakeDriver()
+    display = TextDisplay(quiet=False, debug=False)
+    events = Events(display)
+    events.emit("running", nodes=1, threads=2)
+    events.emit("node_started", node="model.p.a", name="a", group="g/a")
+    display.observe(driver)
+    assert driver.gone.wait(10)
+    events.emit("node_finished", node="model.p.a", name="a", result=result())
+    events.emit("invocation_finished", counts={"success": 1}, ok=True)
+    text = written()
+    assert "3/8 tasks" in text
+    assert "\x1b[1ma\x1b[0m" in text
+    assert "1 success" in text

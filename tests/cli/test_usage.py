@@ -1,0 +1,132 @@
+"""How the command line is used and misused: options, streams, exit statuses."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+STAGING = "select 1 as id"
+MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"
+MODELS = {"models/stg.sql": STAGING, "models/fct.sql": MERGE}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "listed"),
+    [
+        (["-s", "stg", "fct"], ["stg", "fct"]),
+        (["--select=stg", "fct", "--exclude", "fct", "other"], ["stg"]),
+        (["-s", "stg fct", "-s", "fct"], ["stg", "fct"]),
+        (["--resource-type", "model", "seed"], ["stg", "fct"]),
+        (["--resource-type", "test"], []),
+    ],
+)
+def test_an_option_takes_several_names_as_in_dbt(call, make_project, arguments, listed):
+    assert call("ls", *arguments, cwd=make_project(MODELS)).stdout.split() == listed
+
+
+def test_options_of_output_stand_before_the_command_or_behind_it(call, make_project):
+    root = make_project(MODELS)
+    for arguments in (["-q", "parse"], ["parse", "-q"]):
+        assert call(*arguments, cwd=root).stderr == ""
+    for arguments in (["--warn-error", "ls", "-s", "none"], ["ls", "-s", "none", "--warn-error"]):
+        assert call(*arguments, cwd=root).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["ls", "-s", "none"], "nothing-selected"),
+        (["ls", "-t", "prd"], "unknown-target"),
+        (["ls", "--no-such-option"], "usage"),
+    ],
+)
+def test_messages_are_json_on_request(call, make_project, arguments, code):
+    stderr = call("--log-format", "json", *arguments, cwd=make_project(MODELS)).stderr
+    entries = [json.loads(line) for line in stderr.splitlines()]
+    assert [(entry["event"], entry["code"]) for entry in entries] == [("problem", code)]
+
+
+def test_a_problem_in_json_names_its_place(call, make_project):
+    root = make_project({"models/a.sql": "select *\nfrom {{ ref('nowhere') }}"})
+    entry = json.loads(call("ls", "--log-format", "json", cwd=root).stderr)
+    assert (entry["path"], entry["line"], entry["column"], entry["level"]) == ("models/a.sql", 2, 9, "error")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ls", "--project-dir", "models"], "is not a merge-runner project"),
+        (["ls", "--project-dir", "nowhere"], "there is no folder"),
+        (["parse", "--target-path", ""], "the project's own folder"),
+        (["parse", "--target-path", ".."], "the project's own folder or one above it"),
+        (["ls", "--resource-type", "modle"], "'model'"),
+        (["ls", "--vars", "[1]"], "must be a mapping"),
+        (["init", "/dev/null/shop"], "/dev/null"),
+    ],
+)
+def test_misuse_is_told_and_nothing_is_written(call, make_project, arguments, message):
+    root = make_project(MODELS)
+    before = sorted(root.rglob("*"))
+    process = call(*arguments, cwd=root)
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
+    assert sorted(root.rglob("*")) == before
+
+
+@pytest.mark.parametrize("files", [{"target": "a file"}, {"target/manifest.json/x": "a folder"}])
+def test_a_target_folder_that_cannot_be_written_is_told(call, make_project, files):
+    process = call("parse", cwd=make_project({**MODELS, **files}))
+    assert process.returncode == 2
+    assert "target" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(call, make_project):
+    root = make_project(MODELS)
+    with subprocess.Popen(["true"], stdin=subprocess.PIPE) as reader:
+        reader.wait()
+        process = call("ls", cwd=root, stdout=reader.stdin, stderr=subprocess.PIPE)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_a_full_disk_is_told(call, make_project):
+    with Path("/dev/full").open("w") as full:
+        process = call("ls", cwd=make_project(MODELS), stdout=full, stderr=subprocess.PIPE)
+    assert process.returncode == 2
+    assert "No space left" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def test_what_templates_log_goes_to_standard_error(call, make_project):
+    root = make_project({"models/m.sql": "{{ log('hello', info=true) }}{{ log('aside') }}select 1"})
+    process = call("compile", "-s", "m", cwd=root)
+    assert process.stdout == "select 1\n"
+    assert "hello" in process.stderr
+    assert "aside" not in process.stderr
+    assert "hello" not in call("compile", "-q", cwd=root).stderr
+    assert "models/m.sql:1:33: aside" in call("compile", "-d", cwd=root).stderr
+
+
+def test_a_password_in_the_address_of_a_server_is_not_shown(call, make_project):
+    profiles = "shop: {outputs: {dev: {schema: shop, remote: 'sc://me:hunter2@spark:15002/;token=hunter3'}}}"
+    root = make_project({**MODELS, "profiles.yml": profiles})
+    process = call("debug", cwd=root)
+    assert "sc://spark:15002" in process.stdout
+    assert "hunter" not in process.stdout + process.stderr
+    assert all("hunter" not in file.read_text() for file in root.glob("target/**/*") if file.is_file())
+
+
+def test_defer_reads_what_is_not_built_from_the_state(call, make_project, tmp_path):
+    profiles = "shop: {target: dev, outputs: {dev: {schema: dev}, prod: {schema: prod}}}"
+    root = make_project({**MODELS, "profiles.yml": profiles})
+    assert call("parse", "-t", "prod", "--target-path", str(tmp_path / "prod"), cwd=root).returncode == 0
+    state = ["--state", str(tmp_path / "prod")]
+    for command, expected in ((["compile"], "using prod.stg s"), (["explain"], "attach prod.stg")):
+        assert expected in call(*command, "-s", "fct", "--defer", *state, cwd=root).stdout
+        assert "prod.stg" not in call(*command, "-s", "fct", *state, cwd=root).stdout
+    assert "--state" in call("build", "--defer", cwd=root).stderr
+    nothing = call("build", "--defer", "--state", str(root / "models"), cwd=root)
+    assert (nothing.returncode, "manifest.json" in nothing.stderr) == (2, True)

@@ -1,0 +1,42 @@
+"""The query of a text, cut out of blanks and closing semicolons."""
+
+import pytest
+
+from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.query_span import query_span
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("select 1", "select 1"),
+        ("\n  select 1\n", "select 1"),
+        ("select 1;", "select 1"),
+        ("select 1 ; ;\n", "select 1"),
+        ("select 1; -- done", "select 1"),
+        ("select 1 -- tail", "select 1 -- tail"),
+        ("-- head\nselect 1; /* a; b */", "-- head\nselect 1"),
+        ("select 1 -- c;", "select 1 -- c;"),
+        ("select ';' as x;", "select ';' as x"),
+        ("select 'it is open", "select 'it is open"),
+        ("select t.merge as into from t", "select t.merge as into from t"),
+    ],
+)
+def test_the_query_stands_without_blanks_and_closing_semicolons(text, query):
+    assert query_span(text).of(text) == query
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "marked"),
+    [
+        ("", "no statement", ""),
+        ("-- only a comment\n", "no statement", ""),
+        (";", "no statement", ""),
+        ("select 1; select 2;", "several statements", "select"),
+        ("with a as (select 1) merge into t using a on t.id = a.id when matched then delete", "MERGE", "merge"),
+    ],
+)
+def test_what_is_no_single_query_is_refused_at_its_place(text, message, marked):
+    with pytest.raises(MergeSyntaxError, match=message) as caught:
+        query_span(text)
+    assert caught.value.span.of(text) == marked

@@ -1,0 +1,57 @@
+"""A build that is interrupted: what ran is cancelled, and the artifacts say what became of it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ENDLESS = (
+    "{{ config(materialized='table') }} select count(*) as n from range(100000000000L) "
+    "where sha2(cast(id as string), 512) = 'x'"
+)
+
+
+def test_ctrl_c_cancels_what_runs_and_records_it(make_project):
+    root = make_project(
+        {
+            "models/quick.sql": "{{ config(materialized='table') }} select 1 as n",
+            "models/endless.sql": "-- depends_on: {{ ref('quick') }}\n" + ENDLESS,
+            "models/later.sql": "{{ config(materialized='table') }} select * from {{ ref('endless') }}",
+        }
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "merge_runner", "build"],
+        cwd=root,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    journal = root / "target/journal.jsonl"
+    deadline = time.monotonic() + 120
+    while not (journal.exists() and '"node": "model.shop.endless"' in journal.read_text()):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "Traceback" not in stderr
+    assert stderr.rstrip().endswith("interrupted")
+    results = {
+        entry["unique_id"]: entry for entry in json.loads((root / "target/run_results.json").read_text())["results"]
+    }
+    assert {name.rsplit(".", 1)[-1]: entry["status"] for name, entry in results.items()} == {
+        "quick": "success",
+        "endless": "error",
+        "later": "skipped",
+    }
+    assert results["model.shop.endless"]["message"].startswith("cancelled; nothing was committed")
+    assert not (root / "warehouse" / "endless").exists()
