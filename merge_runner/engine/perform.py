@@ -142,12 +142,13 @@ def _(step: LoadSeed, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunTest, place: Workplace) -> None:
-    limit = f" LIMIT {step.limit}" if step.limit is not None else ""
-    query = step.sql.rstrip().rstrip(";")
+    failing = f"(\n{step.sql}\n)"
+    if step.limit is not None:
+        failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"
     row = run_statement(
         place.session,
         f"SELECT {step.failures} AS failures, {step.failures} {step.error_if} AS errs, "
-        f"{step.failures} {step.warn_if} AS warns FROM (\n{query}\n{limit})",
+        f"{step.failures} {step.warn_if} AS warns FROM {failing}",
     )[0]
     verdict: Literal["pass", "warn", "fail"] = (
         "fail" if row["errs"] and step.severity == "error" else "warn" if row["warns"] else "pass"

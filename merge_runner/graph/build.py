@@ -42,26 +42,13 @@ def build_graph(files: ProjectFiles, templates: Templates, invocation: Invocatio
     return _Builder(files, templates, invocation).build()
 
 
-def target_values(files: ProjectFiles) -> dict[str, Any]:
-    """What Jinja sees as `target`: no conf and no catalog, which may hold secrets."""
-    profile = files.profile
-    return {
-        "name": profile.target,
-        "profile_name": profile.name,
-        "schema": profile.schema,
-        "type": "spark",
-        "threads": profile.threads,
-        "platform": profile.platform,
-    }
-
-
 class _Builder:
     def __init__(self, files: ProjectFiles, templates: Templates, invocation: Invocation) -> None:
         self.files = files
         self.templates = templates
         self.invocation = invocation
         self.project = files.settings.name
-        self.target = target_values(files)
+        self.target = files.profile.target_values
         self.naming = Naming(files.profile, templates)
         self.problems = Problems()
         self.nodes: dict[str, Node] = {}
@@ -82,6 +69,7 @@ class _Builder:
             if name in captured:
                 captured[name] = self._with_hooks(model, captured[name], configs[name])
                 self._add(self._model(name, model, captured[name], configs[name]), configs[name].enabled)
+        self._check_tables()
         self._add_tests(tests)
         dag = self._dag()
         self.problems.check()
@@ -94,6 +82,19 @@ class _Builder:
             self.nodes[node.unique_id] = node
         else:
             self.disabled.append(node)
+
+    def _check_tables(self) -> None:
+        """No table is replaced by two nodes; several MERGEs may well write one."""
+        first: dict[str, Node] = {}
+        for node in self.nodes.values():
+            kind = node.config.get("materialized")
+            if node.resource_type not in ("model", "seed") or kind == "ephemeral" or node.relation is None:
+                continue
+            other = first.setdefault(node.relation.name.casefold(), node)
+            if other is not node and not kind == other.config.get("materialized") == "merge":
+                message = f"{node.name} is the table {node.relation.name}, and so is {other.name}"
+                hint = f"give one of them another alias or schema; {other.name} is in {other.path}"
+                self.problems.add("shared-table", message, node.place, hint)
 
     def _context(self, name: str) -> Context:
         """Names are placeholders: what a file refers to is read before any relation is known."""

@@ -15,7 +15,8 @@ from merge_runner.template.context import Context
 if TYPE_CHECKING:
     from merge_runner.template.templates import Templates
 
-_MACRO = "generate_schema_name"
+_SCHEMA = "generate_schema_name"
+_ALIAS = "generate_alias_name"
 
 
 @dataclass(frozen=True)
@@ -28,20 +29,25 @@ class Naming:
     def relation(self, name: str, config: ModelConfig, context: Context) -> Relation:
         """The relation of a model or seed: `<profile schema>_<schema>`, or what the project's macro says.
 
-        The project's macro `generate_schema_name(custom_schema_name, node)` is called as in dbt.
+        The project's macros `generate_schema_name(custom_schema_name, node)` and
+        `generate_alias_name(custom_alias_name, node)` are called as in dbt.
         """
         catalog, schema = self._default
-        if self.templates.has_macro(_MACRO):
+        alias = config.alias or name
+        if self.macros:
             node = {"name": name, "config": config.as_json()}
-            schema = str(self.templates.call_macro(_MACRO, context, config.schema, node)).strip()
-        elif config.schema is not None:
+            if _SCHEMA in self.macros:
+                schema = str(self.templates.call_macro(_SCHEMA, context, config.schema, node)).strip()
+            if _ALIAS in self.macros:
+                alias = str(self.templates.call_macro(_ALIAS, context, config.alias, node)).strip()
+        if config.schema is not None and _SCHEMA not in self.macros:
             schema = f"{schema}_{config.schema}"
-        return Relation(config.alias or name, schema, catalog)
+        return Relation(alias, schema, catalog)
 
     @property
     def macros(self) -> frozenset[str]:
         """The project's macros that have a say in every name."""
-        return frozenset({_MACRO}) if self.templates.has_macro(_MACRO) else frozenset()
+        return frozenset(name for name in (_SCHEMA, _ALIAS) if self.templates.has_macro(name))
 
     @property
     def _default(self) -> tuple[str | None, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
-from merge_runner.graph.build import target_values
 from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import Snippet
 from merge_runner.merge.error import MergeSyntaxError
@@ -93,6 +92,6 @@ class Compiler:
             resolve_source=resolve_source,
             vars=files.vars,
             env=self._prepared.invocation.env,
-            target=target_values(files),
+            target=files.profile.target_values,
             full_refresh=self._prepared.invocation.full_refresh,
         )

@@ -58,12 +58,21 @@ def defer(
 
 
 def _built(entry: Mapping[str, Any]) -> BuiltNode:
-    config = entry.get("config") or {}
+    config, depends_on = (_mapping(entry.get(key)) for key in ("config", "depends_on"))
     relation = Relation(
-        str(entry.get("alias") or entry.get("name")), entry.get("schema") or None, entry.get("database") or None
+        str(entry.get("alias") or entry.get("name")), _name(entry.get("schema")), _name(entry.get("database"))
     )
-    parents = tuple((entry.get("depends_on") or {}).get("nodes") or ())
+    nodes = depends_on.get("nodes")
+    parents = tuple(str(node) for node in nodes) if isinstance(nodes, list) else ()
     return BuiltNode(relation, str(config.get("materialized")), str(config.get("format") or "delta"), parents)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _name(value: Any) -> str | None:
+    return str(value) if value else None
 
 
 def _is_built(node: Node, root: Path, profile: Profile) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from merge_runner.plan.steps import (
     TableInput,
     ViewInput,
 )
+from merge_runner.project.config import Layer
 from merge_runner.relation import Relation
 from merge_runner.text import SourceText
 
@@ -114,7 +115,9 @@ class Planner:
         step = LoadSeed(
             self.layout(node), seed.path, node.config["delimiter"], types | dict(node.config["column_types"])
         )
-        return NodePlan(node.unique_id, (step,), writes=_relation(node))
+        around = self._hooks(node, seed.layers)
+        steps: tuple[Step, ...] = (*around["pre_hook"], step, *around["post_hook"])
+        return NodePlan(node.unique_id, steps, writes=_relation(node))
 
     def _test(self, node: Node) -> NodePlan:
         from merge_runner.testing.data_tests import data_test_query
@@ -159,6 +162,13 @@ class Planner:
         """The steps between what every model needs: its inputs, and its hooks."""
         rendered = self._compiler.rendered(node.unique_id)
         layers = [*self._prepared.files.models[node.name].layers, rendered.captured.config]
+        around = self._hooks(node, layers)
+        all_steps = (self._inputs(node.depends_on), *around["pre_hook"], *steps, *around["post_hook"])
+        writes = None if node.config["materialized"] == "view" else _relation(node)
+        return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
+
+    def _hooks(self, node: Node, layers: Sequence[Layer]) -> Mapping[str, Sequence[RunHook]]:
+        """The hooks of a model or seed by when they run; `layers` are all of its config."""
         problems = Problems()
         around: dict[str, list[RunHook]] = {"pre_hook": [], "post_hook": []}
         for when, hooks in around.items():
@@ -167,9 +177,7 @@ class Planner:
                     sql = self._compiler.snippet(node, hook(node.path, layers, when, text))
                     hooks.append(RunHook(sql, when))
         problems.check()
-        all_steps = (self._inputs(node.depends_on), *around["pre_hook"], *steps, *around["post_hook"])
-        writes = None if node.config["materialized"] == "view" else _relation(node)
-        return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
+        return around
 
     def _inputs(self, parents: Iterable[str]) -> AttachInputs:
         found: dict[Relation, Input] = {}

@@ -69,22 +69,22 @@ def prepare(
         templates = Templates(files.macros)
         graph = build_graph(files, templates, invocation)
     except ProblemsError as error:
-        followers = _followers(problems)
-        found = [problem for problem in error.problems if problem.code not in followers]
+        found = [problem for problem in error.problems if not _follows(problem, problems)]
         raise ProblemsError(dict.fromkeys([*problems, *found])) from None
     problems.check()
     return Prepared(files, templates, graph, invocation, on_log)
 
 
-def _followers(problems: Iterable[Problem]) -> frozenset[str]:
-    """The codes of problems in the graph that may follow from what could not be read."""
-    codes: set[str] = set()
-    for problem in problems:
-        path = problem.place.path if problem.place else ""
-        if problem.code in ("unreadable", "not-utf8"):
-            codes |= {"unknown-ref", "unknown-source", "undefined-name"}
-        if path == PROFILES or not path:
-            codes.add("raised")  # a macro that looks at `target`
-        elif path.endswith((".yml", ".yaml")):
-            codes.add("unknown-source")
-    return frozenset(codes)
+def _follows(problem: Problem, causes: Iterable[Problem]) -> bool:
+    """Whether a problem of the graph may follow from what could not be read."""
+    for cause in causes:
+        path = cause.place.path if cause.place else ""
+        if cause.code in ("unreadable", "not-utf8"):
+            name = path.rpartition("/")[2].partition(".")[0]
+            if problem.code == "undefined-name" or (problem.code == "unknown-ref" and f'"{name}"' in problem.message):
+                return True
+        if path.endswith((".yml", ".yaml")) and path != PROFILES and problem.code == "unknown-source":
+            return True
+        if (path == PROFILES or not path) and problem.code == "raised":  # a macro that looks at `target`
+            return True
+    return False

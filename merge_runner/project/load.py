@@ -14,13 +14,15 @@ from merge_runner.project.config import Layer
 from merge_runner.project.described import Described, Description
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.folder_config import FolderConfig
-from merge_runner.project.profile import Profile, read_profile
+from merge_runner.project.profile import Profile, read_profile, secret_values
 from merge_runner.project.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.read_properties import read_properties
 from merge_runner.project.read_text import read_text
+from merge_runner.project.render_properties import render_properties
 from merge_runner.project.selectors import FILE as SELECTORS
 from merge_runner.project.selectors import selectors
 from merge_runner.project.settings import Settings, has_settings, settings
+from merge_runner.project.value_template import Known, ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place, SourceText
 
@@ -82,9 +84,10 @@ def read(
         named_at = said.places.place(("profile" if "profile" in said.places.data else "name",))
     name = profile or said.profile
     chosen = read_profile(root, name, problems, env=env, target=target, profiles_dir=profiles_dir, named_at=named_at)
-    loader = _Loader(root, said, problems)
+    shown = chosen or Profile(name, target or "", schema=name)
+    loader = _Loader(root, said, problems, shown, {**said.vars, **(vars or {})}, env)
     loader.read()
-    return loader.files(chosen or Profile(name, target or "", schema=name), {**said.vars, **(vars or {})})
+    return loader.files()
 
 
 def find_root(start: Path, *, upwards: bool = True) -> Path:
@@ -148,7 +151,19 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 class _Loader:
     """Reads the files of a project; problems are collected until all are read."""
 
-    def __init__(self, root: Path, said: Settings, problems: Problems) -> None:
+    def __init__(
+        self,
+        root: Path,
+        said: Settings,
+        problems: Problems,
+        profile: Profile,
+        vars: Mapping[str, Any],
+        env: Mapping[str, str],
+    ) -> None:
+        self._profile = profile
+        self._vars = vars
+        self._env = env
+        self._secrets: set[str] = set()
         self._root = root
         self._base = os.fspath(root)
         self._settings = said
@@ -178,13 +193,13 @@ class _Loader:
             self._settings, "seeds", [*paths.seed_folders, *map(_full, paths.seeds)], self._problems
         )
 
-    def files(self, profile: Profile, vars: Mapping[str, Any]) -> ProjectFiles:
+    def files(self) -> ProjectFiles:
         """Everything that could be read."""
         paths, described, texts = self._paths, self._described, self._texts
         return ProjectFiles(
             root=self._root,
             settings=self._settings,
-            profile=profile,
+            profile=replace(self._profile, secrets=self._profile.secrets | self._secrets),
             models={file.stem: self._model(file) for file in paths.models},
             seeds={file.stem: self._seed(file) for file in self._seeds},
             sources=described.sources,
@@ -192,7 +207,7 @@ class _Loader:
             singular_tests=tuple(texts[file.path] for file in paths.singular_tests if file.path in texts),
             data_tests=tuple(described.data_tests),
             unit_tests=tuple(described.unit_tests.values()),
-            vars=vars,
+            vars=self._vars,
             selectors=self._selectors,
             fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
             macro_properties=described.macros,
@@ -232,10 +247,20 @@ class _Loader:
         )
         for path in paths.property_files:
             tree = self._tree(path)
-            properties = read_properties(tree, self._problems) if tree else None
-            if tree and properties:
+            if tree is None:
+                continue
+            template = ValueTemplate(tree, self._known, self._env, self._problems)
+            tree = render_properties(tree, template)
+            self._secrets.update(secret_values(template.used))
+            properties = read_properties(tree, self._problems)
+            if properties:
                 described.add(properties, tree)
         return described
+
+    @property
+    def _known(self) -> Known:
+        hint = "env_var, var and target work in a property file"
+        return Known("a property file", hint, self._vars, self._profile.target_values)
 
     def _read_selectors(self) -> dict[str, str]:
         if not os.path.lexists(os.path.join(self._base, SELECTORS)):  # noqa: PTH118

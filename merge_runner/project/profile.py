@@ -12,13 +12,14 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictI
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.places import KeyPath
-from merge_runner.project.profile_template import ProfileTemplate
 from merge_runner.project.read_text import read_text
 from merge_runner.project.validate import validate
+from merge_runner.project.value_template import Known, ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place
 
 FILE = "profiles.yml"
+_KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
 LOCAL = "local[*]"
 
 Platform = Literal["oss", "databricks", "fabric"]
@@ -48,6 +49,18 @@ class Profile:
     jvm: Jvm | None = None
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
+
+    @property
+    def target_values(self) -> dict[str, Any]:
+        """What Jinja sees as `target`: no conf and no catalog, which may hold secrets."""
+        return {
+            "name": self.target,
+            "profile_name": self.name,
+            "schema": self.schema,
+            "type": "spark",
+            "threads": self.threads,
+            "platform": self.platform,
+        }
 
     @property
     def where(self) -> str:
@@ -95,7 +108,7 @@ def _choose(
     outer = validate(_Outer, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
     if outer is None:
         return None
-    template = ProfileTemplate(tree, env, problems)
+    template = ValueTemplate(tree, _KNOWN, env, problems)
     before = len(problems)
     place = tree.place((name, "outputs") if target or not outer.target else (name, "target"))
     target = target or _default_target(name, outer, template)
@@ -113,7 +126,7 @@ def _choose(
     return _profile(name, target, output, template.used) if output else None
 
 
-def _default_target(name: str, outer: _Outer, template: ProfileTemplate) -> str:
+def _default_target(name: str, outer: _Outer, template: ValueTemplate) -> str:
     """The output that the profile names; as in dbt "default" where it names none, or the only one there is."""
     if outer.target:
         at: KeyPath = (name, "target")
@@ -149,8 +162,13 @@ _TOKEN_IN_REMOTE = re.compile(r";token=([^;]+)")
 
 def _secrets(output: _Output, used: Mapping[str, str]) -> Iterator[str]:
     for texts in (used, output.conf, *output.catalogs.values()):
-        yield from (value for key, value in texts.items() if _SECRET_NAME.search(key))
+        yield from secret_values(texts)
     yield from _TOKEN_IN_REMOTE.findall(output.remote or "")
+
+
+def secret_values(texts: Mapping[str, str]) -> Iterator[str]:
+    """The values that must never be shown, told by their names."""
+    yield from (value for key, value in texts.items() if value and _SECRET_NAME.search(key))
 
 
 def _home(env: Mapping[str, str]) -> Path:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -25,6 +25,8 @@ class YamlTree:
     data: Any
     _root: Node | None
     _locator: Locator
+    rendered: Mapping[KeyPath, str] = field(default_factory=dict)
+    """Texts that were Jinja, by path: what `data` has was made of them."""
 
     def place(self, path: KeyPath = ()) -> Place:
         """The place of the value at `path`, or of the closest value around it where there is none."""
@@ -37,7 +39,9 @@ class YamlTree:
         return self._place(key or node)
 
     def text(self, path: KeyPath) -> str | None:
-        """What the author wrote for the scalar at `path`; None for anything else, and for null."""
+        """What the author wrote for the scalar at `path`, Jinja rendered; None for anything else, and for null."""
+        if path in self.rendered:
+            return self.rendered[path]
         _, node = self._walk(path)
         if isinstance(node, yaml.ScalarEvent) and not (is_plain(node) and plain_scalar(node.value) is None):
             return str(node.value)

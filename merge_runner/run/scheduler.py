@@ -9,8 +9,10 @@ import heapq
 from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
+
+_INTERRUPT_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class _Run:
                     self._start(pool)
                     if self.running == 0:
                         break
-                    self._finish(*self.done.get())
+                    self._finish(*self._next_done())
                 except KeyboardInterrupt as error:
                     if interrupt is not None:
                         raise
@@ -85,6 +87,14 @@ class _Run:
             raise interrupt
         if self.crash is not None:
             raise self.crash
+
+    def _next_done(self) -> tuple[str, bool]:
+        while True:
+            try:
+                # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
+                return self.done.get(timeout=_INTERRUPT_SECONDS)
+            except Empty:
+                continue
 
     def _push(self, node: str) -> None:
         self.arrival += 1

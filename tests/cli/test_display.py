@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import sys
 import threading
 
@@ -101,7 +102,10 @@ def terminal(monkeypatch):
 
         def written():
             stream.flush()
-            return os.read(leader, 1 << 20).decode()
+            text = b""
+            while select.select([leader], [], [], 0.5)[0]:  # a terminal gives what it has in pieces
+                text += os.read(leader, 1 << 16)
+            return text.decode()
 
         def attach():
             monkeypatch.setattr(sys, "stderr", stream)

@@ -222,17 +222,18 @@ def test_all_problems_of_a_project_are_told_at_once(call, make_project):
 def test_what_follows_from_a_file_that_cannot_be_read_is_not_told(call, make_project):
     root = make_project(
         {
-            "models/a.sql": "select * from {{ source('raw', 'x') }} join {{ ref('b') }} using ({{ key() }})",
+            "models/a.sql": "select * from {{ source('raw', 'x') }} join {{ ref('b') }} using ({{ key() }}) join {{ ref('r') }} using (id)",
             "models/m.yml": "sources: [\n",
             "profiles.yml": "shop: {outputs: {}}",
         }
     )
     (root / "models/b.sql").write_bytes(b"\xff")
-    (root / "macros").mkdir()
-    (root / "macros/key.sql").write_bytes(b"\xff")
+    for path in ("macros/key.sql", "seeds/r.csv"):
+        (root / path).parent.mkdir()
+        (root / path).write_bytes(b"\xff")
     stderr = call("ls", cwd=root).stderr
-    wanted = ["models/b.sql:1:1", "macros/key.sql:1:1", "models/m.yml:2:1", "profiles.yml:1:", "4 problems"]
-    assert [text for text in wanted if text not in stderr] == [], stderr
+    wanted = ["models/b.sql:1:1", "macros/key.sql:1:1", "seeds/r.csv:1:1", "models/m.yml:2:1", "profiles.yml:1:"]
+    assert [text for text in (*wanted, "5 problems") if text not in stderr] == [], stderr
 
 
 def test_messages_have_no_colour_off_a_terminal_unless_forced(call, make_project):

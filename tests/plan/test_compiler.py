@@ -100,3 +100,15 @@ def test_what_a_model_logs_is_told_once_when_it_is_compiled(make_project):
     root = make_project({"models/m.sql": "{% if true %}{{ log('hello', info=true) }}{% endif %}select 1"})
     planned(root, "m", logs.append)
     assert [(log.message, log.info) for log in logs] == [("hello", True)]
+
+
+def test_a_seed_has_hooks(make_project):
+    root = make_project(
+        {
+            "seeds/s.csv": "id\n1\n",
+            "seeds/s.yml": "seeds:\n  - name: s\n    config:\n      post_hook: optimize {{ this }}\n",
+        }
+    )
+    steps = planned(root, "s").steps
+    assert [type(step).__name__ for step in steps] == ["LoadSeed", "RunHook"]
+    assert steps[1].sql == f"optimize {steps[0].layout.relation}"

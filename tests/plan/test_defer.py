@@ -78,3 +78,10 @@ def test_where_a_catalog_keeps_the_tables_all_that_is_not_selected_is_deferred(p
     text, _ = compiled(project, [FCT])
     assert "select * from prod.vw" in text
     assert "merge into lake.dev.fct" in text
+
+
+def test_a_manifest_of_odd_shape_is_no_fault_of_ours(project):
+    entry = {"resource_type": "model", "config": [1], "depends_on": 3, "alias": 4, "schema": 5}
+    manifest = {"nodes": {"model.shop.vw": entry}, "sources": {}, "macros": {}}
+    (project[1] / "manifest.json").write_text(json.dumps(manifest))
+    assert "select * from `5`.`4`" in compiled(project, [FCT])[0]

@@ -140,17 +140,17 @@ def test_variables_of_other_outputs_are_not_needed(read):
             "[missing-env-var]\n    set it, or give a default: env_var('SHOP_SCHEMA', '…')"
         ]),
         ('{schema: "{{ var(1) }}"}', [
-            'profiles.yml:3:21: "schema" uses "var", which a profile does not know [profile-jinja]\n'
+            'profiles.yml:3:21: "schema" uses "var", which a profile does not know [value-jinja]\n'
             "    only env_var('NAME', 'default') works in profiles.yml"
         ]),
         ("{schema: \"{{ 'hush' hush }}\"}", [
-            'profiles.yml:3:21: the Jinja of "schema" cannot be parsed [profile-jinja]'
+            'profiles.yml:3:21: the Jinja of "schema" cannot be parsed [value-jinja]'
         ]),
         ("{schema: \"{{ env_var('HOME', 'hush').hush() }}\"}", [
-            'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (UndefinedError) [profile-jinja]'
+            'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (UndefinedError) [value-jinja]'
         ]),
         ("{schema: \"{{ ''.__class__.__mro__ }}\"}", [
-            'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (SecurityError) [profile-jinja]'
+            'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (SecurityError) [value-jinja]'
         ]),
         ("{shema: hush}", [
             'profiles.yml:3:12: output shop.local: the key "schema" is missing [missing-key]',

@@ -157,3 +157,9 @@ def test_every_key_and_value_is_found_where_it_stands(document):
             assert (json.loads(name) if name[0] == '"' else name.strip("'") if name[0] == "'" else name) == path[-1]
         if isinstance(value, bool | int):
             assert json.loads(written(tree.place(path))) == value
+
+
+def test_a_text_that_is_nested_without_end_is_a_problem():
+    problems = Problems()
+    assert toml_tree(SourceText("pyproject.toml", "a = " + "[" * 5000), problems) is None
+    assert [(problem.code, str(problem.place)) for problem in problems] == [("toml-syntax", "pyproject.toml:1:1")]

@@ -1,9 +1,10 @@
-"""`{{ env_var('X', 'default') }}` in a profile: the one thing of Jinja that works there."""
+"""Jinja in the values of a YAML file: `{{ env_var('X', 'default') }}`, and in property files `var` and `target`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +16,34 @@ from merge_runner.text import Place
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
+_NOTHING: Any = object()
 _ONE_EXPRESSION = re.compile(r"\s*\{\{(?:(?!\}\}).)*\}\}\s*\Z", re.DOTALL)
 
 
-class ProfileTemplate:
-    """Renders the texts of a profile's output. No message holds a value: it may be a secret.
+@dataclass(frozen=True)
+class Known:
+    """What the Jinja of a kind of file knows beside `env_var`; `file` and `hint` say so in messages."""
+
+    file: str
+    hint: str
+    vars: Mapping[str, Any] | None = None
+    """The values of `var`; None: the file does not know it."""
+    target: Mapping[str, Any] | None = None
+
+
+class ValueTemplate:
+    """Renders texts in the values of a YAML file. No message holds a value: it may be a secret.
 
     It is itself the places of what it renders, so that text fields get a variable's value as it is.
     """
 
-    def __init__(self, places: Places, env: Mapping[str, str], problems: Problems) -> None:
+    def __init__(self, places: Places, known: Known, env: Mapping[str, str], problems: Problems) -> None:
         self._places = places
+        self._known = known
         self._env = env
         self._problems = problems
-        self._rendered: dict[KeyPath, str] = {}
+        self.rendered: dict[KeyPath, str] = {}
+        """What texts rendered to, by their paths."""
         self.used: dict[str, str] = {}
         """The environment variables that were read, with their values."""
 
@@ -42,7 +57,7 @@ class ProfileTemplate:
 
     def text(self, path: KeyPath) -> str | None:
         """What the value at `path` rendered to, else how it was written."""
-        return self._rendered[path] if path in self._rendered else self._places.text(path)
+        return self.rendered[path] if path in self.rendered else self._places.text(path)
 
     def render(self, data: Any, at: KeyPath) -> Any:
         """`data`, which stands at the path `at`, with every text rendered.
@@ -58,7 +73,7 @@ class ProfileTemplate:
         text = self._rendering(data, at)
         if text is None:
             return None
-        self._rendered[at] = text
+        self.rendered[at] = text
         return plain_scalar(text) if _ONE_EXPRESSION.match(data) else text
 
     def _rendering(self, text: str, at: KeyPath) -> str | None:
@@ -69,23 +84,27 @@ class ProfileTemplate:
         try:
             tree = self._environment.parse(text)
         except TemplateError:
-            self._problems.add("profile-jinja", f"the Jinja of {key} cannot be parsed", place)
+            self._problems.add("value-jinja", f"the Jinja of {key} cannot be parsed", place)
             return None
-        unknown = sorted(meta.find_undeclared_variables(tree) - {"env_var"})
+        unknown = sorted(meta.find_undeclared_variables(tree) - self._environment.globals.keys())
         if unknown:
             names = ", ".join(f'"{name}"' for name in unknown)
-            message = f"{key} uses {names}, which a profile does not know"
-            self._problems.add("profile-jinja", message, place, "only env_var('NAME', 'default') works in profiles.yml")
+            message = f"{key} uses {names}, which {self._known.file} does not know"
+            self._problems.add("value-jinja", message, place, self._known.hint)
             return None
         try:
             return self._environment.from_string(tree).render()
+        except _UnsetError as unset:
+            message = f'{key} needs the var "{unset.name}", which is not set and has no default'
+            hint = f"""pass it with --vars '{{"{unset.name}": …}}', or declare it in [tool.merge-runner.vars]"""
+            self._problems.add("undefined-var", message, place, hint)
         except _MissingError as missing:
             message = f"{key} needs the environment variable {missing.name}, which is not set"
             hint = f"set it, or give a default: env_var('{missing.name}', '…')"
             self._problems.add("missing-env-var", message, place, hint)
         except Exception as error:  # whatever a filter raises may quote the value
             message = f"the Jinja of {key} cannot be rendered ({type(error).__name__})"
-            self._problems.add("profile-jinja", message, place)
+            self._problems.add("value-jinja", message, place)
         return None
 
     @cached_property
@@ -95,6 +114,10 @@ class ProfileTemplate:
 
         environment = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
         environment.globals = {"env_var": self._env_var}
+        if self._known.vars is not None:
+            environment.globals["var"] = self._var
+        if self._known.target is not None:
+            environment.globals["target"] = self._known.target
         # dbt's names for what happens here by itself: the result is read as YAML reads it.
         environment.filters.update(dict.fromkeys(("as_native", "as_bool", "as_number", "as_text"), lambda value: value))
         return environment
@@ -108,8 +131,18 @@ class ProfileTemplate:
         self.used[name] = value
         return value
 
+    def _var(self, name: str, default: Any = _NOTHING) -> Any:
+        value = (self._known.vars or {}).get(name, default)
+        if value is _NOTHING:
+            raise _UnsetError(name)
+        return {True: "true", False: "false", None: ""}[value] if value is None or isinstance(value, bool) else value
+
 
 class _MissingError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
+
+
+class _UnsetError(_MissingError):
+    """A var without a value."""

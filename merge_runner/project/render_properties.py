@@ -1,0 +1,60 @@
+"""Renders the Jinja in a property file where a value is wanted at once: in configs, and where a source is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from merge_runner.project.places import KeyPath
+from merge_runner.project.value_template import ValueTemplate
+from merge_runner.project.yaml_tree import YamlTree
+
+_LATER = frozenset({"pre_hook", "post_hook", "+pre_hook", "+post_hook"})
+"""Hooks are rendered with their model."""
+
+_AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
+"""As in dbt, descriptions are text; data tests are rendered when they are compiled."""
+
+
+def render_properties(tree: YamlTree, template: ValueTemplate) -> YamlTree:
+    """The tree with `config` and `tags` of models and seeds, and all that says where a source is, rendered."""
+    if not isinstance(tree.data, Mapping) or ("{{" not in tree.source.text and "{%" not in tree.source.text):
+        return tree
+    data = dict(tree.data)
+    for kind in ("models", "seeds"):
+        data[kind] = _each(data.get(kind), (kind,), template, _model)
+    data["sources"] = _each(data.get("sources"), ("sources",), template, _source)
+    given = {key: value for key, value in data.items() if key in tree.data}
+    return replace(tree, data=given, rendered=template.rendered)
+
+
+def _model(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    rendered = dict(entry)
+    if "tags" in entry:
+        rendered["tags"] = template.render(entry["tags"], (*at, "tags"))
+    if isinstance(entry.get("config"), Mapping):
+        rendered["config"] = {
+            key: value if key in _LATER else template.render(value, (*at, "config", key))
+            for key, value in entry["config"].items()
+        }
+    return rendered
+
+
+def _source(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    rendered = {
+        key: value if key in _AS_WRITTEN else template.render(value, (*at, key)) for key, value in entry.items()
+    }
+    if "tables" in entry:
+        rendered["tables"] = _each(entry["tables"], (*at, "tables"), template, _source)
+    return rendered
+
+
+def _each(entries: Any, at: KeyPath, template: ValueTemplate, render: Any) -> Any:
+    """Applies `render` to every mapping of a list; other shapes are left for the types to refuse."""
+    if not isinstance(entries, list):
+        return entries
+    return [
+        render(entry, (*at, index), template) if isinstance(entry, Mapping) else entry
+        for index, entry in enumerate(entries)
+    ]

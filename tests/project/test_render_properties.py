@@ -1,0 +1,57 @@
+"""Jinja in property files."""
+
+import pytest
+
+FILES = {"models/stg.sql": "select 1 as id"}
+
+
+def test_configs_and_sources_know_vars_the_target_and_the_environment(project):
+    text = """\
+        models:
+          - name: stg
+            description: "as written {{ nope }}"
+            config:
+              enabled: "{{ var('on', true) }}"
+              materialized: "{{ 'table' if target.name == 'local' else 'view' }}"
+              priority: "{{ var('priority') }}"
+              schema: "{{ env_var('TEAM', '007') }}"
+              post_hook: "optimize {{ this }}"
+            columns: [{name: id, data_tests: [{accepted_values: {values: ["{{ later }}"]}}]}]
+        sources:
+          - name: raw
+            schema: "raw_{{ target.schema }}"
+            tables: [{name: flight, path: "{{ env_var('DATA', 'data') }}/flight.csv", format: csv}]
+        """
+    files = project({**FILES, "models/m.yml": text}).load(vars={"priority": 3, "on": False})
+    values = files.models["stg"].layers[-1].values
+    assert {key: values[key] for key in ("enabled", "materialized", "priority", "schema", "post_hook")} == {
+        "enabled": False,
+        "materialized": "table",
+        "priority": 3,
+        "schema": "007",
+        "post_hook": ("optimize {{ this }}",),
+    }
+    table = files.sources["raw", "flight"].table
+    assert (table.schema, table.path) == ("raw_shop", "data/flight.csv")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("{{ nope }}", '"nope", which a property file does not know'),
+        ("{{ var('nope') }}", 'needs the var "nope"'),
+        ("{{ env_var('NO_SUCH') }}", "needs the environment variable NO_SUCH"),
+        ("{{ 1", "cannot be parsed"),
+    ],
+)
+def test_what_cannot_be_rendered_is_told_at_its_value(project, value, message):
+    text = f'models:\n  - name: stg\n    config:\n      alias: "{value}"\n'
+    (told,) = project({**FILES, "models/m.yml": text}).messages()
+    assert told.startswith("models/m.yml:4:14: ")
+    assert message in told
+
+
+def test_a_secret_of_the_environment_that_a_property_file_reads_is_known_as_one(project):
+    text = "sources: [{name: raw, tables: [{name: t, path: \"s3://{{ env_var('API_TOKEN') }}@b/t\", format: csv}]}]"
+    files = project({**FILES, "models/m.yml": text}).load(env={"API_TOKEN": "hunter2"})
+    assert "hunter2" in files.profile.secrets
