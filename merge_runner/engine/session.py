@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from merge_runner.engine.confs import spark_confs, table_formats
+from merge_runner.engine.failures import from_engine
 from merge_runner.engine.jars import fetch_jars
 from merge_runner.engine.java import require_java
 from merge_runner.errors import Problem, ProblemsError
@@ -79,7 +80,8 @@ class ClassicDriver:
     def cancel(self, group: str) -> None:
         """Cancels the jobs of a group, those that it would start next included."""
         # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
-        self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        with _if_it_is_there():
+            self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
     def tasks(self, group: str) -> tuple[int, int]:
         """Tasks done and known of a group's active stages."""
@@ -96,7 +98,18 @@ class ClassicDriver:
 
     def stop(self) -> None:
         """Ends the driver and its JVM's Spark."""
-        self.spark.stop()
+        with _if_it_is_there():
+            self.spark.stop()
+
+
+@contextmanager
+def _if_it_is_there() -> Iterator[None]:
+    """A driver that is lost has nothing to cancel or stop; the results say that it is lost."""
+    try:
+        yield
+    except Exception as error:
+        if not from_engine(error):
+            raise
 
 
 def start_driver(
