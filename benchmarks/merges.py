@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from merge_runner.engine.confs import spark_confs
@@ -128,12 +129,12 @@ spark.stop()
         self.script(code)
         shutil.copytree(self.root / "warehouse", self.pristine)
 
-    def timed(self, run: object) -> float:
+    def timed(self, run: Callable[[], None]) -> float:
         """Seconds of a run on fresh copies of the tables."""
         shutil.rmtree(self.root / "warehouse", ignore_errors=True)
         shutil.copytree(self.pristine, self.root / "warehouse")
         started = time.monotonic()
-        run()  # type: ignore[operator]
+        run()
         return time.monotonic() - started
 
     def merge_runner(self) -> None:

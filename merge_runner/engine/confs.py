@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,8 +96,8 @@ def _driver_memory() -> int:
     return max(1024, min(8192, total // 2))
 
 
-def _catalog(name: str, settings: object) -> dict[str, str]:
+def _catalog(name: str, settings: Mapping[str, str]) -> dict[str, str]:
     prefix = f"spark.sql.catalog.{name}"
-    items = dict(settings)  # type: ignore[call-overload]
-    confs = {prefix: str(items.pop("class", _ICEBERG_CATALOG))}
-    return confs | {f"{prefix}.{key}": str(value) for key, value in items.items()}
+    items = dict(settings)
+    confs = {prefix: items.pop("class", _ICEBERG_CATALOG)}
+    return confs | {f"{prefix}.{key}": value for key, value in items.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.confs import session_confs
+from merge_runner.engine.failures import first_line, silence_error_log
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -111,12 +111,11 @@ def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> Con
     except ImportError as error:  # PySpark's own PySparkImportError is one
         problem = Problem(
             "connect-missing",
-            f"Spark Connect needs more Python packages: {_first_line(error)}",
+            f"Spark Connect needs more Python packages: {first_line(error)}",
             hint="pip install 'pyspark[connect]'",
         )
         raise ProblemsError([problem]) from error
-    # PySpark would print every failed statement as JSON on standard error.
-    logging.getLogger("SQLQueryContextLogger").disabled = True
+    silence_error_log()
     try:
         _wait_for_server(DefaultChannelBuilder(remote).toChannel())
         spark = _new_session(remote)
@@ -124,7 +123,7 @@ def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> Con
     except Exception as error:  # gRPC and PySpark raise many kinds; to the user all mean the same
         problem = Problem(
             "spark-not-started",
-            f"no Spark Connect session at {profile.where}: {_first_line(error)}",
+            f"no Spark Connect session at {profile.where}: {first_line(error)}",
             hint="is the server up, and do address and token fit?",
         )
         raise ProblemsError([problem]) from error
@@ -168,7 +167,3 @@ def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[s
         else:
             accepted[key] = value
     return accepted
-
-
-def _first_line(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -56,17 +56,22 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
     if log is None:
         row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
         return RealLayout(tuple(row["partitionColumns"]), tuple(row["clusteringColumns"]), row["properties"])
-    delta: Any = session.sparkContext._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
     try:
         snapshot = log.unsafeVolatileSnapshot()
         metadata = snapshot.metadata()
         return RealLayout(
             tuple(_items(metadata.partitionColumns())),
-            _clustering(delta.skipping.clustering, snapshot),
+            _clustering(_delta(session).skipping.clustering, snapshot),
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
         )
     except Exception as error:
         raise engine_error(error) from error
+
+
+def _delta(session: SparkSession) -> Any:
+    """Delta's package in the JVM of a classic session."""
+    jvm: Any = session.sparkContext._jvm
+    return jvm.org.apache.spark.sql.delta
 
 
 def _log(session: SparkSession, table: Relation) -> Any:
@@ -74,19 +79,17 @@ def _log(session: SparkSession, table: Relation) -> Any:
     jvm_session = getattr(session, "_jsparkSession", None)
     if jvm_session is None:
         return None
-    delta: Any = session.sparkContext._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
     try:
         identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
-        return delta.DeltaLog.forTable(jvm_session, identifier)
+        return _delta(session).DeltaLog.forTable(jvm_session, identifier)
     except Exception as error:
         raise engine_error(error) from error
 
 
 def _commit(session: SparkSession, log: Any, version: int) -> Commit:
     """A commit from its file of the log, whose lines are JSON actions; one of them is `commitInfo`."""
-    delta: Any = session.sparkContext._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
     try:
-        path = delta.util.FileNames.unsafeDeltaFile(log.logPath(), version)
+        path = _delta(session).util.FileNames.unsafeDeltaFile(log.logPath(), version)
         actions = [json.loads(line) for line in _items(log.store().read(path, log.newDeltaHadoopConf()))]
     except Exception as error:
         raise engine_error(error) from error

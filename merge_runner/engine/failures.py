@@ -49,6 +49,18 @@ class EngineError(Exception):
         return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
 
 
+def first_line(error: Exception) -> str:
+    """The first line of an exception's text that is not blank; its type where it has none."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def silence_error_log() -> None:
+    """PySpark logs every failed statement as JSON with its stack; what a failure means is told by the node's result."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+
+
 def from_engine(error: BaseException) -> bool:
     """Whether an exception tells of the engine, or of being stopped, and not of a mistake in this program."""
     module = type(error).__module__

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from merge_runner.engine.confs import spark_confs, table_formats
-from merge_runner.engine.failures import from_engine
+from merge_runner.engine.failures import first_line, from_engine, silence_error_log
 from merge_runner.engine.jars import fetch_jars
 from merge_runner.engine.java import require_java
 from merge_runner.errors import Problem, ProblemsError
@@ -129,11 +129,9 @@ def start_driver(
     confs = spark_confs(profile, root, jars)
 
     from pyspark import SparkConf
-    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    # PySpark logs every analysis error as JSON with its stack; what an error means is told by the node's result.
-    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    silence_error_log()
     with _jvm_output_to(log):
         try:
             builder = SparkSession.builder.config(conf=SparkConf(loadDefaults=True).setAll(list(confs.items())))
@@ -151,13 +149,9 @@ def _not_started(profile: Profile, log: Path, error: Exception) -> Problem:
         tail = causes[-1].strip() if causes else ""
     return Problem(
         "spark-not-started",
-        f"Spark did not start on {profile.master}: {tail or _first_line(error)}",
+        f"Spark did not start on {profile.master}: {tail or first_line(error)}",
         hint=f"the whole story is in {log}",
     )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 @contextmanager
