@@ -6,6 +6,10 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # how long an example takes is no property of the code
+settings.load_profile("untimed")
 
 _NUMBERS = itertools.count()
 
@@ -17,7 +21,9 @@ def driver(tmp_path_factory):
     from merge_runner.project.profile import Profile
 
     root = tmp_path_factory.mktemp("spark")
-    profile = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse")
+    # Iceberg beside Delta, in a catalog of its own, for the tests that hold facts against both engines.
+    ice = {"type": "hadoop", "warehouse": str(root / "ice"), "cache-enabled": "false"}
+    profile = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse", catalogs={"ice": ice})
     running = start_driver(profile, root, root / "spark.log", os.environ)
     yield running
     running.stop()

@@ -1,0 +1,1 @@
+"""What Delta and Iceberg can and cannot do, as data: each row with its source, and a test that shows it."""

@@ -1,0 +1,94 @@
+"""The Spark confs that Spark 4.1, open-source Delta and Iceberg define, and those that only other platforms know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal
+
+from merge_runner.errors import nearest
+from merge_runner.formats.properties import known as known_properties
+
+Standing = Literal["known", "static", "launch", "removed", "unknown", "foreign"]
+"""`static`, `launch`: known, but a running session refuses to set it; `removed`: an older Spark had it; `foreign`:
+outside of the prefixes whose keys are all known here."""
+
+_PREFIXES = ("spark.sql.", "spark.databricks.", "spark.microsoft.")
+_OPEN = (
+    "spark.sql.catalog.",  # a catalog reads its own options
+    "spark.sql.streaming.stateStore.rocksdb.",  # RocksDBConf reads the map of confs, and registers no entry
+)
+DEFAULTS = "spark.databricks.delta.properties.defaults."
+"""Behind it stands a table property of Delta, which new tables get (DeltaConfigs.mergeGlobalConfigs)."""
+
+INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.microsoft.delta.merge.lowShuffle.enabled": "set the table property delta.enableDeletionVectors",
+        "spark.databricks.delta.merge.enableLowShuffle": "set the table property delta.enableDeletionVectors",
+        "spark.databricks.delta.merge.lowShuffle.enabled": "set the table property delta.enableDeletionVectors",
+        "spark.databricks.delta.merge.maxInsertCount": (
+            "spark.databricks.delta.merge.repartitionBeforeWrite.enabled keeps inserts in few files"
+        ),
+        "spark.microsoft.delta.optimizeWrite.enabled": "use spark.databricks.delta.optimizeWrite.enabled",
+        "spark.microsoft.delta.optimizeWrite.binSize": "use spark.databricks.delta.optimizeWrite.binSize",
+        "spark.databricks.delta.rowLevelConcurrencyPreview": (
+            "open-source Delta has no row-level concurrency: name the partitions in ON, so that writers do not meet"
+        ),
+        "spark.databricks.optimizer.dynamicFilePruning": (
+            "open-source Delta prunes no files by a join: the config key bounds does it"
+        ),
+        "spark.databricks.optimizer.dynamicPartitionPruning": (
+            "use spark.sql.optimizer.dynamicPartitionPruning.enabled; a MERGE on Delta needs the config key bounds"
+        ),
+        "spark.databricks.adaptive.autoOptimizeShuffle.enabled": "use spark.sql.adaptive.coalescePartitions.enabled",
+        "spark.databricks.io.cache.enabled": "the disk cache is Databricks' own: leave it out",
+        "spark.databricks.photon.enabled": "Photon is Databricks' own: leave it out",
+        "spark.sql.parquet.vorder.enabled": "V-Order is Fabric's own: the config key optimize can say zorder_by",
+        "spark.sql.parquet.vorder.default": "V-Order is Fabric's own: the config key optimize can say zorder_by",
+    }
+)
+"""Confs of other platforms that open source does not read, and what does the same there."""
+
+
+@cache
+def known() -> Mapping[str, str]:
+    """Every key that this Spark, Delta and Iceberg define, with what it says beside it: `static`, `launch`, `removed`.
+
+    A key that ends in a dot is a prefix.
+    """
+    text = files("merge_runner.formats").joinpath("confs.txt").read_text(encoding="utf-8")
+    rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))
+    return MappingProxyType({key: said for key, _, said in rows})
+
+
+def standing(key: str) -> Standing:
+    """What this Spark makes of a conf. Names of confs compare with case, those of default properties without."""
+    if key.startswith(DEFAULTS):
+        name = f"delta.{key.removeprefix(DEFAULTS)}".lower()
+        return "known" if any(name == each.lower() for each in known_properties("delta")) else "unknown"
+    said = known().get(key)
+    if said is not None:
+        return _STANDING[said]
+    if not key.startswith(_PREFIXES) or key.startswith(_OPEN):
+        return "foreign"
+    return "known" if any(each.endswith(".") and key.startswith(each) for each in known()) else "unknown"
+
+
+_STANDING: Mapping[str, Standing] = {"": "known", "static": "static", "launch": "launch", "removed": "removed"}
+
+
+def instead(key: str) -> str | None:
+    """What to do in place of a conf that nothing reads: its replacement, or the known key that is closest."""
+    if key in INSTEAD:
+        return INSTEAD[key]
+    folded = key.lower()
+    same = next((each for each in known() if each.lower() == folded), None)
+    if same is None and key.startswith(DEFAULTS):
+        properties = {each.removeprefix("delta."): each for each in known_properties("delta")}
+        close = nearest(key.removeprefix(DEFAULTS), properties)
+        same = DEFAULTS + close if close else None
+    elif same is None:
+        same = nearest(key, [each for each, said in known().items() if said != "removed" and not each.endswith(".")])
+    return f'did you mean "{same}"?' if same else None

@@ -1,0 +1,181 @@
+"""Spark's data types as values, read from their DDL text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_ALIASES = {
+    "integer": "int",
+    "long": "bigint",
+    "short": "smallint",
+    "byte": "tinyint",
+    "real": "float",
+    "dec": "decimal",
+    "numeric": "decimal",
+    "timestamp_ltz": "timestamp",
+    "character": "char",
+}
+_PLAIN = frozenset(
+    [
+        "boolean",
+        "tinyint",
+        "smallint",
+        "int",
+        "bigint",
+        "float",
+        "double",
+        "string",
+        "binary",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "variant",
+        "void",
+        "time",
+    ]
+)
+_TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+"""From the narrowest to the widest."""
+
+
+@dataclass(frozen=True)
+class DataType:
+    """A type. `name` is Spark's short name (`int`, `bigint`, `decimal`, `string`, `struct`, `interval`…).
+
+    `precision` and `scale` are those of a decimal, `length` that of `varchar` and `char`, `fields` those of a struct
+    with their names; of an array or a map they are the elements, without names.
+    """
+
+    name: str
+    precision: int | None = None
+    scale: int | None = None
+    length: int | None = None
+    fields: tuple[tuple[str, DataType], ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are character strings."""
+        return self.name in ("string", "varchar", "char")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers."""
+        return self.name in INTEGERS or self.name in ("float", "double", "decimal")
+
+    @property
+    def leaves(self) -> int:
+        """How many leaf columns it counts for: a struct those of its fields, any other type one."""
+        return sum(field.leaves for _, field in self.fields) if self.name == "struct" else 1
+
+    def __str__(self) -> str:
+        if self.name == "decimal":
+            return f"decimal({self.precision},{self.scale})"
+        if self.length is not None:
+            return f"{self.name}({self.length})"
+        if self.name == "struct":
+            return f"struct<{','.join(f'{_quoted(name)}:{field}' for name, field in self.fields)}>"
+        if self.fields:
+            return f"{self.name}<{','.join(str(field) for _, field in self.fields)}>"
+        return self.name
+
+
+def _quoted(name: str) -> str:
+    return name if _WORD.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def parse_type(text: str | None) -> DataType | None:
+    """The type of a DDL text (`decimal(10, 2)`, `struct<a: int>`); None where it is none that Spark 4.1 knows."""
+    if not text:
+        return None
+    tokens: list[str] = []
+    at = 0
+    stripped = text.rstrip()
+    while at < len(stripped):
+        match = _TOKEN.match(stripped, at)
+        if match is None:
+            return None
+        tokens.append(match[1])
+        at = match.end()
+    reader = _Reader(tokens)
+    try:
+        found = reader.read()
+    except (IndexError, ValueError, RecursionError):
+        return None
+    return found if reader.i == len(tokens) else None
+
+
+class _Reader:
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = tokens
+        self.i = 0
+
+    def read(self) -> DataType:
+        word = self._next().lower()
+        name = _ALIASES.get(word, word)
+        if name == "decimal":
+            numbers = self._numbers()
+            return DataType(name, numbers[0] if numbers else 10, numbers[1] if len(numbers) > 1 else 0)
+        if name in ("varchar", "char"):
+            return DataType(name, length=self._numbers()[0])
+        if name == "interval":
+            while self.i < len(self.tokens) and self.tokens[self.i].isalpha():
+                self.i += 1
+            return DataType(name)
+        if name in ("array", "map", "struct"):
+            fields = self._fields(named=name == "struct")
+            if len(fields) != {"array": 1, "map": 2}.get(name, len(fields)):
+                raise ValueError(word)
+            return DataType(name, fields=fields)
+        if name == "string" and self._peek().lower() == "collate":
+            self.i += 2
+        elif name == "time":
+            self._numbers()
+        elif name not in _PLAIN:
+            raise ValueError(word)
+        return DataType(name)
+
+    def _fields(self, *, named: bool) -> tuple[tuple[str, DataType], ...]:
+        self._expect("<")
+        fields: list[tuple[str, DataType]] = []
+        while self._peek() != ">":
+            name = ""
+            if named:
+                name = self._name()
+                if self._peek() == ":":
+                    self.i += 1
+            fields.append((name, self.read()))
+            if self._peek().lower() == "not":
+                self.i += 2
+            if self._peek().lower() == "comment":
+                self.i += 2
+            if self._peek() == ",":
+                self.i += 1
+        self._expect(">")
+        return tuple(fields)
+
+    def _name(self) -> str:
+        token = self._next()
+        return token[1:-1].replace("``", "`") if token.startswith("`") else token
+
+    def _numbers(self) -> list[int]:
+        if self._peek() != "(":
+            return []
+        close = self.tokens.index(")", self.i)
+        found = [int(token) for token in self.tokens[self.i + 1 : close] if token != ","]
+        self.i = close + 1
+        return found
+
+    def _peek(self) -> str:
+        return self.tokens[self.i] if self.i < len(self.tokens) else ""
+
+    def _next(self) -> str:
+        self.i += 1
+        return self.tokens[self.i - 1]
+
+    def _expect(self, token: str) -> None:
+        if self._next() != token:
+            raise ValueError(token)

@@ -1,0 +1,266 @@
+"""What we say of properties, confs and clauses, against the engines: the lists both ways, every value, every probe."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.formats import confs, syntax
+from merge_runner.formats.properties import INSTEAD, RESERVED, fault, known
+from merge_runner.formats.table_clauses import DeclaredColumn, clause_faults
+
+CLAUSES = yaml.safe_load((Path(__file__).parent / "table_clauses.yml").read_text(encoding="utf-8"))
+SOURCE = "(select 1L as id, 'n' as name, true as flag, 1.0D as amount, named_struct('a', 1) as st)"
+WRONG = {"boolean": "perhaps", "interval": "30", "feature": "perhaps", "columns": "nope", "computed": "3"}
+RIGHT = {"boolean": "TRUE", "interval": "interval 30 days", "feature": "supported", "columns": "id"}
+NOT_ALONE = ("delta.enableIcebergCompat", "delta.feature.", "delta.castIceberg", "delta.ignoreIceberg")
+"""Right values that need other properties, or a catalog that this Spark does not have."""
+_NUMBERS = itertools.count()
+
+
+def columns_of(case):
+    found = []
+    for name, text in case["columns"].items():
+        data_type, generated = re.match(r"(.*?)((?:generated|default) .*)?\Z", text).groups()
+        found.append(DeclaredColumn(name, data_type.strip(), generated or ""))
+    return found
+
+
+@pytest.mark.parametrize("case", CLAUSES, ids=str)
+def test_we_refuse_the_clauses(case):
+    faults = clause_faults(
+        case["format"],
+        case.get("partition_by", []),
+        case.get("cluster_by", []),
+        columns_of(case),
+        case.get("properties", {}),
+    )
+    assert {each.key for each in faults} == ({case["refused"]} if "refused" in case else set())
+
+
+def test_nothing_is_said_of_columns_that_are_not_known():
+    assert not list(clause_faults("delta", ["a"], [], [], {}))
+    assert not list(clause_faults("delta", [], ["a", "B"], [], {}))
+
+
+@pytest.mark.parametrize("key", [*INSTEAD, *confs.INSTEAD])
+def test_what_only_looks_real_is_not_known_and_its_replacement_is(key):
+    hint = {**INSTEAD, **confs.INSTEAD}[key]
+    for name in re.findall(r"\bspark\.[\w.]*\w", hint):
+        assert confs.standing(name) == "known", name
+    for name in re.findall(r"\bdelta\.[\w.]*\w", re.sub(r"spark\.[\w.]+", "", hint)):
+        assert name in known("delta"), name
+    if key.startswith("delta."):
+        assert fault("delta", key, "1").kind == "refused"
+    else:
+        assert confs.standing(key) == "unknown"
+
+
+@pytest.fixture(scope="module")
+def session(driver, tmp_path_factory):
+    spark = driver.spark.newSession()
+    spark.conf.set("spark.sql.catalog.probed", "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set("spark.sql.catalog.probed.type", "hadoop")
+    spark.conf.set("spark.sql.catalog.probed.warehouse", str(tmp_path_factory.mktemp("iceberg")))
+    # Statements of a row or none: compiling code and reading plans again costs more than they do.
+    for key in ("codegen.wholeStage", "adaptive.enabled"):
+        spark.conf.set(f"spark.sql.{key}", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    for name in ("sql.delta.sources.DeltaSQLConf", "sql.hive.HiveUtils", "sql.connect.config.Connect"):
+        module(spark, f"org.apache.spark.{name}$")  # their confs are registered when they are loaded
+    spark.sql("create schema if not exists clauses")
+    spark.sql("create namespace if not exists probed.clauses")
+    spark.sql("declare or replace variable probed bigint default 1")
+    return spark
+
+
+def table(name):
+    return f"{'probed.' if name == 'iceberg' else ''}clauses.t{next(_NUMBERS)}"
+
+
+def runs(session, sql):
+    return raised(lambda: session.sql(sql))
+
+
+def raised(call):
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        call()
+    except (PySparkException, Py4JJavaError) as error:
+        return str(error)
+    return None
+
+
+def create(name, properties=(), columns="id bigint, name string", clauses="", at=None):
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in dict(properties).items())
+    clauses += f" tblproperties ({listed})" if listed else ""
+    return f"create table {at or table(name)} ({columns}) using {name} {clauses}"
+
+
+def module(session, name):
+    jvm = session._jvm
+    loader = jvm.Thread.currentThread().getContextClassLoader()
+    return jvm.java.lang.Class.forName(name, True, loader)
+
+
+def scala_object(session, name):
+    return module(session, f"{name}$").getField("MODULE$").get(None)
+
+
+def strings(session, name):
+    """The values of a class's constants of type String."""
+    found = {}
+    for each in module(session, name).getDeclaredFields():
+        if each.getType().getName() == "java.lang.String":
+            each.setAccessible(True)
+            found[each.getName()] = each.get(None)
+    return found
+
+
+@pytest.mark.spark
+def test_delta_has_these_properties(session):
+    java = session._jvm.scala.jdk.javaapi.CollectionConverters
+    configs = java.asJava(scala_object(session, "org.apache.spark.sql.delta.DeltaConfigs").getAllConfigs())
+    features = java.asJava(scala_object(session, "org.apache.spark.sql.delta.TableFeature").allSupportedFeaturesMap())
+    named = {configs[key].key() for key in configs} | {f"delta.feature.{features[key].name()}" for key in features}
+    assert set(known("delta")) == named
+
+
+@pytest.mark.spark
+def test_iceberg_has_these_properties(session):
+    found = strings(session, "org.apache.iceberg.TableProperties")
+    named = {value for key, value in found.items() if not key.endswith("_DEFAULT") and "_DEFAULT_SINCE_" not in key}
+    assert set(known("iceberg")) == named - {None, "none", "hash", "range"}
+    reserved = module(session, "org.apache.iceberg.TableProperties").getField("RESERVED_PROPERTIES").get(None)
+    dropped = {key for key, takes in known("iceberg").items() if takes == "reserved"}
+    assert dropped | {"format-version"} == {str(each) for each in reserved}
+
+
+ALTERNATIVES = {
+    "spark.sql.execution.arrow.transformWithStateInPandas.maxRecordsPerBatch",
+    "spark.sql.legacy.parquet.datetimeRebaseModeInRead",
+}
+"""Other names of entries, which an entry's text does not tell."""
+
+
+LATE = {"spark.sql.legacy.collationAwareHashFunctions"}
+"""Entries of classes that Spark loads when it first needs them."""
+
+
+@pytest.mark.spark
+def test_spark_has_these_confs(session):
+    jvm = session._jvm
+    sql = scala_object(session, "org.apache.spark.sql.internal.SQLConf")
+    text = jvm.java.util.Arrays.toString(sql.getConfigEntries().toArray())
+    named = set(re.findall(r"ConfigEntry\(key=([^,]+), ", text)) | ALTERNATIVES
+    named |= {value for value in strings(session, "org.apache.iceberg.spark.SparkSQLProperties").values() if value}
+    named |= {str(key) for key in jvm.scala.jdk.javaapi.CollectionConverters.asJava(sql.removedSQLConfigs())}
+    prefixes = ("spark.sql.", "spark.databricks.")
+    ours = {key for key in confs.known() if key.startswith(prefixes)}
+    assert ours - LATE ^ {key for key in named if key.startswith(prefixes)} - LATE == set()
+
+
+@pytest.mark.spark
+def test_a_running_session_refuses_what_belongs_to_the_start(session):
+    conf = session.newSession().conf
+    fixed = [key for key in confs.known() if confs.standing(key) in ("static", "launch")]
+    assert [key for key in fixed if raised(lambda key=key: conf.set(key, "1")) is None] == []
+
+
+def values():
+    for name in ("delta", "iceberg"):
+        for written, takes in known(name).items():
+            if takes in ("text", "reserved"):
+                continue
+            key = f"{written}id" if written.endswith(".") else written
+            wrong = WRONG.get(takes) or ("-9" if ">=" in takes else "perhaps")
+            right = RIGHT.get(takes) or ("40" if takes.startswith("int") else takes.split("|")[0])
+            if takes == "columns" and name == "iceberg":
+                yield name, key.removesuffix("id") + "nope", "full", False
+                right = "full"
+            else:
+                yield name, key, wrong, False
+            if takes != "computed" and not key.startswith(NOT_ALONE):
+                yield name, key, right, True
+    for key in RESERVED:
+        yield "delta", key, "x", False
+        yield "iceberg", key, "x", False
+    for key in INSTEAD:
+        yield "delta", key, "x", False
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_values_are_taken_and_refused_as_we_say(session):
+    wrong = []
+    for name, key, value, taken in values():
+        said = fault(name, key, value, ("id", "name"))
+        assert (said is None) is taken, (name, key, value)
+        refused = _refusal(session, name, key, value)
+        if (refused is None) is not taken:
+            wrong.append((name, key, value, taken, refused and refused[:200]))
+    assert wrong == []
+
+
+def _refusal(session, name, key, value):
+    """Why the table cannot be made with the property; or, on Iceberg, why a MERGE into it fails."""
+    if name == "delta":
+        if value in RIGHT.values() and not key.startswith("delta.feature."):
+            # The check that CREATE TABLE makes, without the table.
+            configs = scala_object(session, "org.apache.spark.sql.delta.DeltaConfigs").getAllConfigs()
+            config = configs.apply(key.lower().removeprefix("delta."))
+            return raised(lambda: config.apply(value))
+        return runs(session, create(name, {key: value}))
+    at = table(name)
+    refused = runs(session, create(name, {key: value}, at=at))
+    if refused is None and (value == "perhaps" or value.startswith("-")):
+        refused = runs(session, f"insert into {at} values (1, 'a')")
+        merge = f"merge into {at} t using (select 1L id) s on t.id = s.id when matched then update set name = 'b'"
+        refused = refused or runs(session, merge)
+    return refused
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_clauses_are_refused_as_we_say(session):
+    wrong = []
+    for case in CLAUSES:
+        columns = ", ".join(f"`{name}` {text}" for name, text in case["columns"].items())
+        clauses = ""
+        if "partition_by" in case:
+            clauses += f" partitioned by ({', '.join(case['partition_by'])})"
+        if "cluster_by" in case:
+            clauses += f" cluster by ({', '.join(case['cluster_by'])})"
+        refused = runs(session, create(case["format"], case.get("properties", {}), columns, clauses))
+        if (refused is not None) is not ("refused" in case):
+            wrong.append((case, refused and refused[:200]))
+    assert wrong == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_every_row_of_the_syntax(session):
+    wrong = []
+    made = {}
+    for row in syntax.ROWS:
+        at = made.get((row.format, row.table))
+        if at is None:
+            at = made[row.format, row.table] = table(row.format)
+            session.sql(create(row.format, columns=row.table, at=at))
+        refused = _not_run(session, row, row.probe.format(t=at, s=SOURCE))
+        if (refused is None) is not row.supported:
+            wrong.append((row.feature, row.format, row.probe, refused and refused[:300]))
+    assert wrong == []
+
+
+def _not_run(session, row, sql):
+    """Why a probe cannot run. Spark refuses what Iceberg cannot do when it plans; Delta's MERGE has to run for it."""
+    if row.format == "delta":
+        return runs(session, sql)
+    refused = runs(session, f"explain {sql}")
+    plan = "" if refused else session.sql(f"explain {sql}").first()[0]
+    return refused or (plan if "Error occurred" in plan else None)
