@@ -52,14 +52,17 @@ class Problems:
         """Keeps a problem, once however often it is found."""
         self._found[Problem(code, message, place, hint)] = None
 
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Keeps problems that were found elsewhere."""
+        self._found.update(dict.fromkeys(problems))
+
     @contextmanager
     def collecting(self) -> Iterator[None]:
         """Takes over the problems of a ProblemsError raised inside, and goes on behind the block."""
         try:
             yield
         except ProblemsError as error:
-            for problem in error.problems:
-                self.add(problem.code, problem.message, problem.place, problem.hint)
+            self.extend(error.problems)
 
     def check(self) -> None:
         """Raises ProblemsError with all problems so far, if there are any."""

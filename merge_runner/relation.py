@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -34,6 +35,15 @@ class Relation:
     def name(self) -> str:
         """The dotted name as people write it, unquoted: what messages and artifacts show."""
         return ".".join(part for part in (self.catalog, self.schema, self.identifier) if part)
+
+    def is_named_by(self, parts: Sequence[str], *, default: bool) -> bool:
+        """Whether the unquoted parts of a name in a statement mean this table; catalog and schema may be left out
+        where they are the session's (`default`)."""
+        wanted = [part.lower() for part in (self.catalog, self.schema, self.identifier) if part]
+        given = [part.lower() for part in parts]
+        if given in (wanted, ["spark_catalog", *wanted]):
+            return True
+        return default and 0 < len(given) < len(wanted) and wanted[-len(given) :] == given
 
     def __str__(self) -> str:
         if self.sql is not None:

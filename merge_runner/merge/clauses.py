@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.error import ErrorKind, MergeSyntaxError
 from merge_runner.merge.relation_name import Name, read_name
 from merge_runner.merge.sql import Sql
 from merge_runner.merge.statement import Action, Assignment, Clause, ClauseKind, Expr
@@ -54,6 +54,7 @@ def _check_order(sql: Sql, before: Clause, clause: Clause, start: int) -> None:
             f"a {_WORDS[clause.kind]} without a condition stands in front of another one",
             before.span,
             "only the last clause of a kind may have no condition: add AND …, or move it to the end",
+            kind="unreachable",
         )
 
 
@@ -139,7 +140,8 @@ class _Clause:
             hint = "leave the clause out: rows without a clause stay as they are"
         if self.i >= self.stop:
             raise MergeSyntaxError("the clause has no action", sql.at(self.i - 1), hint)
-        raise MergeSyntaxError(f'"{sql.word(self.i)}" is no action', sql.at(self.i), hint)
+        kind_of_error: ErrorKind = "unsupported" if key == "DO" else "syntax"
+        raise MergeSyntaxError(f'"{sql.word(self.i)}" is no action', sql.at(self.i), hint, kind=kind_of_error)
 
     def _update(self, kind: ClauseKind) -> tuple[bool, tuple[Assignment, ...]]:
         sql = self.sql
@@ -169,7 +171,10 @@ class _Clause:
             raise MergeSyntaxError("a comma too many", sql.at(comma), "remove it")
         if sql.key(start) == "(":
             raise MergeSyntaxError(
-                "SET takes one column at a time", sql.span(start, sql.partner[start] + 1), "write a = 1, b = 2"
+                "SET takes one column at a time",
+                sql.span(start, sql.partner[start] + 1),
+                "write a = 1, b = 2",
+                kind="unsupported",
             )
         column = self._column(start)
         if sql.key(column.stop) not in ("=", "==") or column.stop >= stop:
@@ -199,7 +204,8 @@ class _Clause:
             return True, ()
         if self._key() != "(":
             hint = "write INSERT (a, b) VALUES (s.a, s.b), or INSERT *"
-            raise MergeSyntaxError("INSERT without its columns in brackets", sql.at(self.i - 1), hint)
+            kind: ErrorKind = "unsupported" if self._key() in ("ROW", "DEFAULT") else "syntax"
+            raise MergeSyntaxError("INSERT without its columns in brackets", sql.at(self.i - 1), hint, kind=kind)
         close = sql.partner[self.i]
         columns = [(start, self._insert_column(start, stop)) for start, stop in self._list(close)]
         self.i = close + 1
@@ -218,6 +224,7 @@ class _Clause:
                 f"INSERT names {len(columns)} columns and {len(values)} values",
                 sql.span(self.i, close + 1),
                 "give each column one value",
+                kind="insert",
             )
         self.i = close + 1
         return False, tuple(
@@ -252,9 +259,10 @@ class _Clause:
     def _too_much(self) -> MergeSyntaxError:
         sql, key = self.sql, self._key()
         hint = None
+        kind: ErrorKind = "unsupported" if key in ("EXCEPT", "RETURNING", "WHERE") else "syntax"
         if key == "EXCEPT":
             hint = "list the columns instead of * EXCEPT (…)"
-        elif sql.word(self.i).upper() == "RETURNING":
+        elif key == "RETURNING":
             hint = "Spark's MERGE returns no rows"
         elif key == "WHERE":
             hint = "put the condition behind WHEN … AND"
@@ -262,4 +270,4 @@ class _Clause:
             hint = "INSERT takes one row of values"
         elif key == "WHEN":
             hint = "a clause begins with WHEN MATCHED or WHEN NOT MATCHED"
-        return MergeSyntaxError(f'"{sql.word(self.i)}" cannot stand behind the action', sql.at(self.i), hint)
+        return MergeSyntaxError(f'"{sql.word(self.i)}" cannot stand behind the action', sql.at(self.i), hint, kind=kind)

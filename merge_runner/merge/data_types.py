@@ -54,7 +54,9 @@ def read_type(sql: Sql, i: int, stop: int) -> int:
     if i >= stop:
         raise MergeSyntaxError("the type is missing", sql.at(i), "write a type, as in `CAST(x AS INT)`")
     if key in FOREIGN:
-        raise MergeSyntaxError(f"Spark has no type {sql.word(i)}", sql.at(i), f"write {FOREIGN[key]}")
+        raise MergeSyntaxError(
+            f"Spark has no type {sql.word(i)}", sql.at(i), f"write {FOREIGN[key]}", kind="unsupported"
+        )
     behind = i + 1
     if key == "INTERVAL":
         while behind < stop and sql.key(behind) in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "TO"):
@@ -67,13 +69,20 @@ def read_type(sql: Sql, i: int, stop: int) -> int:
         _check_parameters(sql, i, close)
         behind = close + 1
     elif key in LENGTH_TYPES:
-        raise MergeSyntaxError(f"{sql.word(i)} wants a length", sql.at(i), f"write {sql.word(i)}(10), or STRING")
+        raise MergeSyntaxError(
+            f"{sql.word(i)} wants a length", sql.at(i), f"write {sql.word(i)}(10), or STRING", kind="unsupported"
+        )
     if behind < stop and sql.key(behind) == "[":
         raise MergeSyntaxError(
-            "Spark has no type with [] behind it", sql.span(i, sql.partner[behind] + 1), f"write ARRAY<{sql.word(i)}>"
+            "Spark has no type with [] behind it",
+            sql.span(i, sql.partner[behind] + 1),
+            f"write ARRAY<{sql.word(i)}>",
+            kind="unsupported",
         )
     if key == "DOUBLE" and sql.key(behind) == "PRECISION":
-        raise MergeSyntaxError("Spark has no type DOUBLE PRECISION", sql.span(i, behind + 1), "write DOUBLE")
+        raise MergeSyntaxError(
+            "Spark has no type DOUBLE PRECISION", sql.span(i, behind + 1), "write DOUBLE", kind="unsupported"
+        )
     return behind
 
 
@@ -90,7 +99,9 @@ def _read_complex(sql: Sql, i: int, stop: int) -> int:
 def _check_parameters(sql: Sql, i: int, close: int) -> None:
     key, whole = sql.key(i), sql.span(i, close + 1)
     if key in PLAIN_TYPES:
-        raise MergeSyntaxError(f"the type {sql.word(i)} takes no length", whole, f"write {sql.word(i)}")
+        raise MergeSyntaxError(
+            f"the type {sql.word(i)} takes no length", whole, f"write {sql.word(i)}", kind="unsupported"
+        )
     if key in DECIMAL_TYPES:
         numbers = [sql.word(n) for n in range(i + 2, close) if sql.kind(n) == "number"]
         if not all(number.isdecimal() for number in numbers) or not 1 <= len(numbers) <= 2:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.lexer import lex
 from merge_runner.merge.misread import is_misread
 from merge_runner.merge.operand import Remarks
+from merge_runner.merge.plain import plain_tree
 from merge_runner.merge.sql import Sql
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ class Reader:
         """The tree of the expression of the tokens [start, stop), or None where it is opaque."""
         from sqlglot import exp
 
+        if not self._remarks.doubts:
+            plain = plain_tree(self._sql, start, stop)
+            if plain is not None:
+                return plain
         return self._read(start, stop, exp.Condition)
 
     def query(self, start: int, stop: int) -> exp.Expr | None:
@@ -78,12 +83,12 @@ class Reader:
 
     def _is_opaque(self, start: int, stop: int) -> bool:
         sql, tokens = self._sql, self._sql.tokens
-        first, last = tokens[start].start, tokens[stop - 1].end
-        if any(first <= doubt < last for doubt in self._remarks.doubts):
-            return True
+        doubts = self._remarks.doubts
         depth = prefixes = 0
         for i in range(start, stop):
-            kind, key, _, _ = tokens[i]
+            kind, key, at, _ = tokens[i]
+            if at in doubts:
+                return True
             if key in _DEEPER:
                 depth += 1
             elif key in _HIGHER:

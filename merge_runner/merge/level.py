@@ -191,7 +191,10 @@ class Level(Operands):
         behind = read_type(sql, cut + 1, stop)
         if sql.key(cut + 1) in ("TIMESTAMP", "TIME") and sql.key(behind) == "WITH":
             raise MergeSyntaxError(
-                "Spark has no type with a time zone", sql.span(cut + 1, stop), f"write {sql.word(cut + 1)}"
+                "Spark has no type with a time zone",
+                sql.span(cut + 1, stop),
+                f"write {sql.word(cut + 1)}",
+                kind="unsupported",
             )
 
     def _word_operator(self, key: str) -> bool:

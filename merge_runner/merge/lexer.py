@@ -115,6 +115,7 @@ def _unknown(text: str, at: int) -> MergeSyntaxError:
             "Spark SQL has no @",
             span,
             "a version of a table is `(select * from t version as of 1)`, a parameter `:name`",
+            kind="unsupported",
         )
     if char in "{}":
         return MergeSyntaxError(f"Spark SQL has no {char}", span, "is this Jinja that was not rendered?")

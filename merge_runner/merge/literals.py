@@ -35,7 +35,8 @@ def check_typed(sql: Sql, i: int) -> None:
     key, value = sql.key(i), sql.word(i + 1)[1:-1]
     whole = sql.span(i, i + 2)
     if key not in TYPED_LITERALS:
-        raise MergeSyntaxError(f"{sql.word(i)} is no type of a literal", whole, "write the string without it")
+        hint = "write the string without it"
+        raise MergeSyntaxError(f"{sql.word(i)} is no type of a literal", whole, hint, kind="unsupported")
     if key == "INTERVAL":
         if value.strip().isdecimal():
             raise MergeSyntaxError("the interval has no unit", whole, f"as in INTERVAL '{value.strip()}' DAY")
@@ -63,7 +64,7 @@ def read_interval(sql: Sql, i: int, stop: int) -> int:
             break
         unit = value + 1
         if sql.key(unit) in ("QUARTER", "QUARTERS"):
-            raise MergeSyntaxError("an interval has no quarters", sql.at(unit), "write 3 MONTHS")
+            raise MergeSyntaxError("an interval has no quarters", sql.at(unit), "write 3 MONTHS", kind="unsupported")
         if unit >= stop or sql.key(unit) not in MONTH_UNITS | DAY_UNITS:
             if units:
                 break

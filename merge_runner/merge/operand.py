@@ -111,10 +111,11 @@ class Operands:
     def _word(self) -> None:
         sql, i = self.sql, self.i
         if i + 1 < self.stop and sql.kind(i + 1) == "string":
-            check_typed(sql, i)
             self.i += 2
-            if sql.key(i) == "INTERVAL" and self.i < self.stop and sql.kind(self.i) == "word":
-                self.i = max(read_interval(sql, i + 1, self.stop), self.i) if self._is_unit() else self.i
+            if sql.key(i) == "INTERVAL" and self.i < self.stop and sql.kind(self.i) == "word" and self._is_unit():
+                self.i = read_interval(sql, i + 1, self.stop)
+            else:
+                check_typed(sql, i)
             return
         signed = sql.key(i + 1) in ("+", "-")
         value = i + 2 if signed else i + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.merge.clauses import read_clauses
-from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.error import ErrorKind, MergeSyntaxError
 from merge_runner.merge.expression import Reader
 from merge_runner.merge.grammar import check, conjuncts
 from merge_runner.merge.operand import Remarks
@@ -152,8 +152,12 @@ class _Statement:
         if sql.key(self.i) == "AS":
             self.i += 1
         if sql.key(self.i) != "(":
+            materialized = "MATERIALIZED" in (sql.key(self.i), sql.key(self.i + 1))
             raise MergeSyntaxError(
-                f'the CTE "{name.dotted}" has no query', sql.at(self.i), "write WITH name AS (SELECT …)"
+                f'the CTE "{name.dotted}" has no query',
+                sql.at(self.i),
+                "write WITH name AS (SELECT …)",
+                kind="unsupported" if materialized else "syntax",
             )
         close = sql.partner[self.i]
         query = self._query(self.i + 1, close)
@@ -181,7 +185,8 @@ class _Statement:
     def _target(self) -> Target:
         sql, start = self.sql, self.i
         if sql.key(start) == "(":
-            raise MergeSyntaxError("the target is no table", sql.span(start, sql.partner[start] + 1), "name a table")
+            whole = sql.span(start, sql.partner[start] + 1)
+            raise MergeSyntaxError("the target is no table", whole, "name a table", kind="unsupported")
         name = read_name(sql, start, "the target")
         if name.computed is not None:
             check(sql, *name.computed, self.remarks)
@@ -206,6 +211,7 @@ class _Statement:
                 "the source is a function",
                 sql.span(start, sql.partner[name.stop] + 1),
                 "write USING (SELECT * FROM the_function(…)) AS s",
+                kind="unsupported",
             )
         relation = sql.span(start, name.stop)
         alias, self.i = read_alias(sql, name.stop, "ON")
@@ -224,13 +230,16 @@ class _Statement:
         if i >= self.stop or sql.key(i) == "WHEN":
             return MergeSyntaxError("the MERGE has no ON", sql.at(i), "write ON target.key = source.key")
         hint = "the source is a table name or a query in brackets, with an alias"
+        kind: ErrorKind = "unsupported"
         if sql.key(i) == "USING":
             hint = "MERGE joins by ON target.key = source.key only"
         elif sql.key(i) in ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", ","):
             hint = "put the join in brackets: USING (SELECT … FROM a JOIN b ON …) AS s"
         elif sql.key(i) == "TABLESAMPLE":
             hint = "write USING (SELECT * FROM s TABLESAMPLE (…)) AS s"
-        return MergeSyntaxError(f'ON is missing in front of "{sql.word(i)}"', sql.at(i), hint)
+        else:
+            kind = "syntax"
+        return MergeSyntaxError(f'ON is missing in front of "{sql.word(i)}"', sql.at(i), hint, kind=kind)
 
 
 def _bare_query(sql: Sql, i: int) -> MergeSyntaxError:

@@ -78,7 +78,8 @@ def check_query(sql: Sql, start: int, stop: int) -> None:
             raise MergeSyntaxError("a hint stands behind SELECT only", sql.at(i), "move it behind SELECT")
         for pattern in _BY_SECOND.get(sql.key(i + 1), ()):
             if all(_fits(sql, i + offset, wanted) for offset, wanted in enumerate(pattern.keys)):
-                raise MergeSyntaxError(pattern.message, sql.span(i, i + len(pattern.keys)), pattern.hint)
+                span = sql.span(i, i + len(pattern.keys))
+                raise MergeSyntaxError(pattern.message, span, pattern.hint, kind="unsupported")
 
 
 def _fits(sql: Sql, i: int, wanted: str) -> bool:

@@ -97,7 +97,10 @@ def read_alias(sql: Sql, i: int, behind: str) -> tuple[str | None, int]:
         i = sql.partner[i] + 1
     if sql.key(i) == "(":
         raise MergeSyntaxError(
-            "column aliases are not allowed here", sql.span(i, sql.partner[i] + 1), "name the columns inside the query"
+            "column aliases are not allowed here",
+            sql.span(i, sql.partner[i] + 1),
+            "name the columns inside the query",
+            kind="unsupported",
         )
     _no_time_travel(sql, i)
     return alias, i
@@ -111,4 +114,5 @@ def _no_time_travel(sql: Sql, i: int) -> None:
             "a table of a MERGE cannot be read as of a version",
             sql.span(i, first + 3),
             "a source can: USING (SELECT * FROM s VERSION AS OF 1) AS s",
+            kind="unsupported",
         )

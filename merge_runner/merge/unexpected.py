@@ -15,30 +15,39 @@ _INSTEAD = {
     "RETURNING": "Spark's MERGE returns no rows",
     "WHERE": "put the condition behind WHEN … AND",
     "ORDER": "sort_array(collect_list(x)), or listagg(x) WITHIN GROUP (ORDER BY y)",
-    "AS": "an expression has no alias here",
-    "WHEN": "a clause is WHEN [NOT] MATCHED …; a CASE wants END",
     "~": "write RLIKE",
     "->": "write get_json_object(x, '$.k'), or x:k for a variant",
+}
+"""What to write instead of a word or operator of another system."""
+
+_MISPLACED = {
+    "AS": "an expression has no alias here",
+    "WHEN": "a clause is WHEN [NOT] MATCHED …; a CASE wants END",
     ">": "write get_json_object(x, '$.k'), or x:k for a variant",
     "BEGIN": "a MERGE stands alone",
 }
-"""What to write instead of a word or operator that Spark does not have in this place."""
+"""What to do about a word or operator that Spark has in other places."""
 
 
 def unexpected(sql: Sql, i: int, start: int, *, after_predicate: bool) -> MergeSyntaxError:
     """The error for token i of an expression that begins at token `start`."""
     if sql.key(i) == "/*+":
         return MergeSyntaxError("a hint stands behind SELECT only", sql.at(i), "remove the + or the hint")
-    hint = _INSTEAD.get(sql.key(i))
-    if sql.key(i) == "[":
-        hint = "write array(…)"
-    elif sql.key(i) == "?" and sql.key(i + 1) == "::":
-        hint = "write try_cast(x AS type)"
+    key = sql.key(i)
+    hint = _INSTEAD.get(key)
+    foreign = hint is not None or (key == ">" and sql.key(i - 1) == "->")
+    hint = hint or _MISPLACED.get(key)
+    if key == "[":
+        hint, foreign = "write array(…)", True
+    elif key == "?" and sql.key(i + 1) == "::":
+        hint, foreign = "write try_cast(x AS type)", True
     elif sql.kind(i) == "string" and i > start and sql.key(i - 1) == ".":
         hint = f"quote a name with backquotes: `{sql.word(i)[1:-1]}`"
     elif after_predicate:
         hint = "put the predicate in front of it in brackets"
-    return MergeSyntaxError(f'"{_short(sql.word(i))}" cannot stand here', sql.at(i), hint)
+    return MergeSyntaxError(
+        f'"{_short(sql.word(i))}" cannot stand here', sql.at(i), hint, kind="unsupported" if foreign else "syntax"
+    )
 
 
 def _short(word: str) -> str:
