@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jinja2.runtime import Context as JinjaContext
 from jinja2.runtime import Undefined, str_join
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import missing as MISSING  # noqa: N812
+from jinja2.utils import pass_context
 
 from merge_runner.relation import Relation
 from merge_runner.template.compiler import CALL_OFFSET
+from merge_runner.template.growth import FILTER_SIZES, operation_size, written_size
 from merge_runner.template.kind import kind
-from merge_runner.template.limits import check_operation, check_size
+from merge_runner.template.limits import check_size
 from merge_runner.template.literal import identifier, literal
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined
@@ -50,7 +53,7 @@ class FullRefresh(int):
 class ModelEnvironment(SandboxedEnvironment):
     """A sandbox without files, HTML and chance; every call goes through the rendering that it belongs to."""
 
-    intercepted_binops = frozenset({"+", "*", "**"})
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
 
     def __init__(self) -> None:
         super().__init__(
@@ -65,6 +68,8 @@ class ModelEnvironment(SandboxedEnvironment):
         self.filters["literal"] = _literal
         self.filters["identifier"] = _identifier
         self.filters["tojson"] = _tojson
+        for name, size in FILTER_SIZES.items():
+            self.filters[name] = _bounded(self.filters[name], size)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, Relation):
@@ -72,7 +77,8 @@ class ModelEnvironment(SandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:
-        check_operation(operator, left, right)
+        assert isinstance(context, ModelContext)
+        context.rendering.limits.build(operation_size(operator, left, right))
         return super().call_binop(context, operator, left, right)
 
     # The odd names leave every keyword to the template's own calls.
@@ -121,9 +127,8 @@ class ModelContext(JinjaContext):
 
     def concat(self, parts: tuple[Any, ...]) -> str:
         """`a ~ b`."""
-        joined = str_join(parts)
-        check_size(len(joined))
-        return joined
+        self.rendering.limits.build(sum(map(written_size, parts)))
+        return str_join(parts)
 
     def _placed(self, value: Any, offset: int) -> Any:
         return self._reported(value, offset) if isinstance(value, ReportedUndefined) else value
@@ -134,7 +139,10 @@ class ModelContext(JinjaContext):
 
 def _printable(value: Any) -> Any:
     """A value that a template puts out; the repr of a function, generator or object is never what its author meant."""
-    if value is None or isinstance(value, (str, int, float, list, tuple, dict, Relation, Undefined)):
+    if isinstance(value, (list, tuple, dict)):
+        check_size(written_size(value))
+        return value
+    if value is None or isinstance(value, (str, int, float, Relation, Undefined)):
         return value
     if callable(value):
         raise RefusedError("jinja-runtime", "a function or macro is put out without being called: add (…)")
@@ -143,6 +151,23 @@ def _printable(value: Any) -> Any:
     if str(value).startswith("<"):
         raise RefusedError("jinja-runtime", f"a value of type {kind(value)} has no text")
     return value
+
+
+def _bounded(function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
+    """A filter of Jinja that counts what it builds before it does; iterators are read first."""
+    passed = getattr(function, "jinja_pass_arg", None)
+
+    @pass_context
+    def bounded(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(value, Iterator):
+            value = list(value)
+        if not isinstance(value, Undefined):
+            with suppress(TypeError):  # the filter itself says what is wrong with its arguments
+                context.rendering.limits.build(size(value, *args, **kwargs))
+        leading = {"eval_context": (context.eval_ctx,), "environment": (context.environment,)}
+        return function(*leading.get(passed.name if passed else "", ()), value, *args, **kwargs)
+
+    return bounded
 
 
 def _literal(value: Any) -> str:

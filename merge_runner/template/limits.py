@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 MAX_CHARACTERS = 10_000_000
 """Of the rendered text, and of any value on the way to it."""
@@ -12,7 +11,8 @@ MAX_STEPS = 1_000_000
 MAX_SECONDS = 20.0
 MAX_DEPTH = 80
 """Macros inside macros. Each takes about ten frames of Python's stack."""
-_MAX_POWER_BITS = 100_000
+MAX_BUILT = 100_000_000
+"""Of all texts and lists together that one rendering builds on its way."""
 
 
 class LimitError(Exception):
@@ -24,6 +24,7 @@ class Limits:
 
     def __init__(self) -> None:
         self._steps = 0
+        self._built = 0
         self._deadline = time.monotonic() + MAX_SECONDS
 
     def step(self) -> None:
@@ -34,26 +35,15 @@ class Limits:
         if time.monotonic() > self._deadline:
             raise LimitError(f"rendering takes more than {MAX_SECONDS:.0f} seconds; is there an endless loop?")
 
+    def build(self, size: int) -> None:
+        """Counts the characters or items of a value that is about to be built; raises LimitError."""
+        check_size(size)
+        self._built += size
+        if self._built > MAX_BUILT:
+            raise LimitError(f"rendering builds texts and lists of more than {MAX_BUILT:,} characters or items in all")
+
 
 def check_size(characters: int) -> None:
     """Raises LimitError for a text or list longer than a rendering may build."""
     if characters > MAX_CHARACTERS:
         raise LimitError(f"rendering builds a text or list of more than {MAX_CHARACTERS:,} characters or items")
-
-
-def check_operation(operator: str, left: Any, right: Any) -> None:
-    """Raises LimitError before `left operator right` would fill the memory."""
-    sized = (str, bytes, list, tuple)
-    if operator == "+" and isinstance(left, sized) and isinstance(right, sized):
-        check_size(len(left) + len(right))
-    elif operator == "*" and isinstance(left, sized) and isinstance(right, int):
-        check_size(len(left) * right)
-    elif operator == "*" and isinstance(right, sized) and isinstance(left, int):
-        check_size(len(right) * left)
-    elif (
-        operator == "**"
-        and isinstance(left, int)
-        and isinstance(right, int)
-        and left.bit_length() * right > _MAX_POWER_BITS
-    ):
-        raise LimitError(f"a power of more than {_MAX_POWER_BITS:,} bits")

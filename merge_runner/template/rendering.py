@@ -14,6 +14,7 @@ from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
 from merge_runner.template.environment import ModelContext, ProjectMacro
 from merge_runner.template.failure import failure, innermost, undefined_use
+from merge_runner.template.growth import call_size
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
 from merge_runner.template.outcome import Returned
@@ -42,6 +43,8 @@ class Rendering:
         self._names = {**library.environment.globals, **library.macros, **self.built_ins.names()}
         self._problems = Problems()
         self._sources: dict[str, SourceText] = {}
+        self._assigned: dict[str, set[str]] = {}
+        """By file the names that it gives a value itself, once an undefined name has asked for them."""
         self._call: tuple[str, int] = ("", 0)
         """The file and offset of the call that began last: a built-in's own, while it runs."""
         self._running: list[tuple[str, int]] = []
@@ -78,6 +81,7 @@ class Rendering:
             if isinstance(callee, Macro):
                 self._enter(callee, context.path, offset)
             self._call = (context.path, offset)
+            self.limits.build(call_size(callee, args, kwargs))
             result = SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
         except Returned as returned:
             if not isinstance(callee, Macro):
@@ -120,7 +124,9 @@ class Rendering:
         """A template used the undefined value that it got at `offset`."""
         self._has_placeholders = True
         source = self._sources[path]
-        known = {*self._names, *assigned_names(self._library.environment, source)}
+        if path not in self._assigned:
+            self._assigned[path] = assigned_names(self._library.environment, source)
+        known = {*self._names, *self._assigned[path]}
         problem = undefined_use(undefined, source, offset, known)
         if problem.place is not None:
             self.add(problem.code, problem.message, problem.place, problem.hint)

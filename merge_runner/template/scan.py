@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 from merge_runner.project.files import Layer
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.tags import OPENING
-from merge_runner.text import Place, SourceText
+from merge_runner.text import Place, SourceText, Span
 
 # Narrower than Jinja's: what these do not match is left to the renderer. A backslash could be an escape.
 _STRING = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
@@ -16,6 +17,7 @@ _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?![\w.])"
 _CONSTANT = r"(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)"
 _SCALAR = rf"(?:{_STRING}|{_NUMBER}|{_CONSTANT})"
 _FILTERS = rf"(?:\s*\|\s*[A-Za-z_]\w*(?:\s*\(\s*(?:{_SCALAR}\s*(?:,\s*{_SCALAR}\s*)*)?\))?)*"
+_ARGUMENT = rf"(?:[A-Za-z_]\w*\s*=(?!=)\s*)?{_SCALAR}"
 
 _TAG = re.compile(
     rf"""
@@ -25,6 +27,7 @@ _TAG = re.compile(
     | (?P<this>this)(?:\s*\.\s*(?:identifier|schema|catalog|name))?
     | (?:model_name|target\s*\.\s*[A-Za-z_]\w*){_FILTERS}
     | (?P<config>config)\s*\(
+    | (?P<macro>[A-Za-z_]\w*)\s*\(\s*(?:{_ARGUMENT}\s*(?:,\s*{_ARGUMENT}\s*)*)?\){_FILTERS}
     )(?(config)|\s*-?\}}\}})
     """,
     re.X,
@@ -44,35 +47,62 @@ _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 20
 
 
+class PlainTag(NamedTuple):
+    """A tag of a file: which built-in it calls, its literal names, and where it stands with its braces."""
+
+    kind: Literal["config", "ref", "source", "this"]
+    names: tuple[str, ...]
+    span: Span
+
+
 class _UncertainError(Exception):
     """The text holds something that only Jinja can read."""
 
 
-def scan(source: SourceText) -> Captured | None:
+def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Captured | None:
     """What rendering would capture, or None where only rendering can tell.
 
-    Reads comments, `ref`, `source`, `var`, `env_var`, `config`, `this`, `target.x` and `model_name` as plain calls with
-    literal arguments; any block, macro or other expression gives None.
+    Reads comments, `ref`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name` and calls of `macros`
+    (see plain_macros) as plain calls with literal arguments; any block, other macro or expression gives None.
     """
     if "{%" in source.text:
         return None
     try:
-        return _Scan(source).run()
+        return _Scan(source, macros or {}).run()
     except _UncertainError:
         return None
+
+
+def plain_tags(source: SourceText) -> tuple[Captured, list[PlainTag]] | None:
+    """What a file captures and its tags, where all of them are calls of `config`, `ref`, `source` and `this` alone.
+
+    None where there is anything else: another tag, a comment, or a tag that takes blanks away.
+    """
+    if "{%" in source.text or "{#" in source.text:
+        return None
+    run = _Scan(source, {})
+    try:
+        captured = run.run()
+    except _UncertainError:
+        return None
+    return (captured, run.tags) if run.all_plain else None
 
 
 class _Scan:
     """One pass over a file."""
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, macros: Mapping[str, Captured]) -> None:
         self._source = source
+        self._plain = macros
         self._text = source.text
         self._refs: list[Ref] = []
         self._sources: list[SourceRef] = []
         self._config: dict[str, Any] = {}
         self._places: dict[str, Place] = {}
-        self._vars: list[str] = []
+        self._vars: set[str] = set()
+        self._macros: set[str] = set()
+        self.tags: list[PlainTag] = []
+        self.all_plain = True
         self._uses_this = False
 
     def run(self) -> Captured:
@@ -87,22 +117,40 @@ class _Scan:
             else:
                 position = self._tag(start)
         config = Layer(self._config, self._places)
-        return Captured(tuple(self._refs), tuple(self._sources), config, self._uses_this, frozenset(self._vars))
+        return Captured(
+            tuple(self._refs),
+            tuple(self._sources),
+            config,
+            self._uses_this,
+            frozenset(self._vars),
+            frozenset(self._macros),
+        )
 
     def _tag(self, start: int) -> int:
         """Reads the tag at `start` and gives the offset behind it."""
         tag = _TAG.match(self._text, start)
         if tag is None:
             raise _UncertainError
+        self.all_plain = self.all_plain and _is_bare(tag)
         if tag["call"]:
             self._call(tag)
         elif tag["read"]:
             if tag["read"] == "var":
-                self._vars.append(tag["name"][1:-1])
+                self._vars.add(tag["name"][1:-1])
         elif tag["this"]:
             self._uses_this = True
+            self.tags.append(PlainTag("this", (), Span(*tag.span())))
         elif tag["config"]:
-            return self._keywords(tag.end())
+            end = self._keywords(tag.end())
+            self.all_plain = self.all_plain and self._text[end - 3] != "-"
+            self.tags.append(PlainTag("config", (), Span(start, end)))
+            return end
+        elif tag["macro"]:
+            called = self._plain.get(tag["macro"])
+            if called is None:
+                raise _UncertainError
+            self._vars |= called.vars
+            self._macros |= called.macros
         return tag.end()
 
     def _call(self, tag: re.Match[str]) -> None:
@@ -110,11 +158,14 @@ class _Scan:
         first, second = tag["first"][1:-1], tag["second"]
         if tag["call"].startswith("ref"):
             # With two arguments the first is a package, as in dbt.
-            self._refs.append(Ref(first if second is None else second[1:-1], place))
+            name = first if second is None else second[1:-1]
+            self._refs.append(Ref(name, place))
+            self.tags.append(PlainTag("ref", (name,), Span(*tag.span())))
         elif second is None:
             raise _UncertainError
         else:
             self._sources.append(SourceRef(first, second[1:-1], place))
+            self.tags.append(PlainTag("source", (first, second[1:-1]), Span(*tag.span())))
 
     def _keywords(self, position: int) -> int:
         """Reads the keywords behind `config(`, and gives the offset behind the tag."""
@@ -134,6 +185,15 @@ class _Scan:
         if end is None:
             raise _UncertainError
         return end.end()
+
+
+def _is_bare(tag: re.Match[str]) -> bool:
+    """Whether a tag is one of the four, without a dash at its braces and an attribute behind `this`."""
+    if tag["config"] or tag["call"] or tag["this"]:
+        whole = tag.group()
+        inside = whole[2:] if tag["config"] else whole[2:-2]
+        return not inside.startswith("-") and not inside.endswith("-") and (not tag["this"] or "." not in inside)
+    return False
 
 
 def _value(text: str, position: int, deepest: int) -> tuple[Any, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,8 @@ from merge_runner.errors import Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
 from merge_runner.template.macro_definitions import MacroDefinition, macro_definitions
+from merge_runner.template.plain_macros import plain_macros
+from merge_runner.template.plain_render import plain_render
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.scan import scan
 from merge_runner.template.tags import OPENING
@@ -23,6 +25,12 @@ _BUILT_INS = frozenset(
     {"config", "ref", "source", "this", "var", "env_var", "is_full_refresh", "target"}
     | {"model_name", "log", "return", "exceptions"}
 )
+
+JINJA_PROBLEMS = frozenset(
+    {"jinja-syntax", "undefined-name", "unknown-ref", "unknown-source", "disabled-ref", "undefined-var"}
+    | {"missing-env-var", "raised", "recursion", "render-limit", "jinja-runtime", "duplicate-macro", "reserved-name"}
+)
+"""Codes of the problems of templates, those of their refs included."""
 
 
 class Templates:
@@ -74,7 +82,7 @@ class Templates:
         """
         if OPENING.search(source.text) is None:
             return Rendered.plain(source)
-        return self._rendering(context).render(source)
+        return plain_render(source, context) or self._rendering(context).render(source)
 
     def capture(self, source: SourceText, context: Context) -> Captured:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.
@@ -82,7 +90,7 @@ class Templates:
         A branch that this context does not take captures nothing, as in dbt; `-- depends_on: {{ ref('m') }}` is for
         that. The context's resolve functions should accept every name; raises ProblemsError as `render` does.
         """
-        captured = scan(source)
+        captured = scan(source, self._plain_macros)
         return captured if captured is not None else self.render(source, context).captured
 
     def call_macro(self, name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
@@ -93,6 +101,10 @@ class Templates:
         if name not in self._macro_files:
             raise KeyError(name)
         return self._rendering(context).call_macro(name, args, kwargs)
+
+    @cached_property
+    def _plain_macros(self) -> Mapping[str, Captured]:
+        return plain_macros(self._macros.values())
 
     @cached_property
     def _library(self) -> Library:

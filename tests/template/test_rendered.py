@@ -65,7 +65,7 @@ class Writer:
     def tag(self, inside: str) -> str:
         return f"{{%{self.sign(('', '', '-', '+'))} {inside} {self.sign(('', '', '-', '+'))}%}}"
 
-    def one(self, depth: int, *, buffered: bool) -> str:  # noqa: PLR0911
+    def one(self, depth: int, *, buffered: bool) -> str:
         kinds = ["text", "text", "expression", "expression", "comment", "raw", "set", "print"]
         if depth > 0:
             kinds += ["if", "for", "filtered for", "recursive for", "set block", "macro", "call", "filter", "with"]
@@ -93,7 +93,7 @@ class Writer:
         space = self.draw(st.sampled_from(["", " ", "\n  "]))
         return f"{{{{{self.sign()}{space or ' '}{inside}{space}{self.sign()}}}}}"
 
-    def block(self, kind: str, depth: int, *, buffered: bool) -> str:  # noqa: PLR0911
+    def block(self, kind: str, depth: int, *, buffered: bool) -> str:
         if kind == "if":
             test = self.draw(st.sampled_from(["true", "false", "i is defined", "model_name == 'm'"]))
             first, second = (self.some(depth, buffered=buffered) for _ in range(2))

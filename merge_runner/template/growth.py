@@ -1,0 +1,199 @@
+"""How large an operation, a method or a filter would make its result, told before it takes the memory.
+
+Sizes are characters of a text or items of a list. What cannot grow much beyond its arguments counts nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from string import Formatter
+from typing import Any
+
+from merge_runner.template.limits import MAX_CHARACTERS, LimitError
+
+MAX_BITS = 100_000
+"""Of a whole number that an operation makes."""
+
+_SIZED = (str, bytes, list, tuple)
+_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
+_NUMBER = re.compile(r"\d+")
+
+
+def operation_size(operator: str, left: Any, right: Any) -> int:
+    """The size of `left operator right`. Raises LimitError for a number with too many bits."""
+    if isinstance(left, int) and isinstance(right, int):
+        if operator == "**":
+            _check_bits("power", left.bit_length() * max(right, 0))
+        elif operator == "*":
+            _check_bits("product", left.bit_length() + right.bit_length())
+    elif operator == "+" and isinstance(left, _SIZED) and isinstance(right, _SIZED):
+        return len(left) + len(right)
+    elif operator == "*" and isinstance(left, _SIZED) and isinstance(right, int):
+        return len(left) * max(right, 0)
+    elif operator == "*" and isinstance(right, _SIZED) and isinstance(left, int):
+        return len(right) * max(left, 0)
+    elif operator == "%" and isinstance(left, str | bytes):
+        return _percent(left if isinstance(left, str) else left.decode("latin-1"), right)
+    return 0
+
+
+def call_size(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+    """The size of what a method of a text, number or list gives, or makes of its object."""
+    wrapped = getattr(callee, "__wrapped__", callee)  # the sandbox wraps str.format
+    owner, name = getattr(wrapped, "__self__", None), getattr(wrapped, "__name__", "")
+    given = [*args, *kwargs.values()]
+    if isinstance(owner, str | bytes):
+        return _text_method(owner, name, given)
+    if isinstance(owner, int) and name == "to_bytes":
+        return _largest(given)
+    if isinstance(owner, list) and name == "extend":
+        return len(owner) + sum(len(each) for each in given if hasattr(each, "__len__"))
+    return 0
+
+
+def written_size(value: Any) -> int:
+    """About how many characters a value is as text: a list that holds one list twice is written with both."""
+    return _written(value, {})
+
+
+def _written(value: Any, known: dict[int, int]) -> int:
+    if isinstance(value, str | bytes):
+        return len(value)
+    if not isinstance(value, dict | list | tuple | set | frozenset):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 1  # for one that holds itself, which Python writes as [...]
+        inside = chain(value, value.values()) if isinstance(value, dict) else value
+        known[id(value)] = min(2 + sum(_written(each, known) + 2 for each in inside), MAX_CHARACTERS + 1)
+    return known[id(value)]
+
+
+def _text_method(owner: str | bytes, name: str, given: list[Any]) -> int:
+    if name in ("center", "ljust", "rjust", "zfill"):
+        return _largest(given)
+    if name == "expandtabs":
+        return len(owner) + _tabs(owner) * _largest(given)
+    if name == "replace" and len(given) >= 2:
+        return _replaced(owner, given[0], given[1])
+    if name == "join" and given and isinstance(given[0], list | tuple):
+        return _joined(given[0], owner)
+    if name == "translate" and given and isinstance(given[0], dict):
+        return len(owner) * max(map(written_size, given[0].values()), default=1)
+    if name in ("format", "format_map") and isinstance(owner, str):
+        return _formatted(owner, given)
+    return 0
+
+
+def _tabs(text: str | bytes) -> int:
+    return text.count("\t") if isinstance(text, str) else text.count(b"\t")
+
+
+def _percent(text: str, values: Any) -> int:
+    size = len(text)
+    for width, precision in _PERCENT.findall(text):
+        for word in (width, precision):
+            size += _largest([values]) if word == "*" else int(word[:20] or 0)
+    return size + written_size(values)
+
+
+def _formatted(text: str, values: list[Any]) -> int:
+    size = len(text)
+    try:
+        for _, field, spec, _ in Formatter().parse(text):
+            size += _largest([values]) if spec and "{" in spec else 0
+            size += sum(int(number[:20]) for number in _NUMBER.findall(spec or ""))
+            size += written_size(values) if field is not None else 0
+    except ValueError:
+        return 0  # the call says what is wrong with it
+    return size
+
+
+def _joined(values: Iterable[Any], between: Any) -> int:
+    sizes = [written_size(value) for value in values]
+    return sum(sizes) + written_size(between) * max(len(sizes) - 1, 0)
+
+
+def _replaced(text: Any, old: Any, new: Any) -> int:
+    if not isinstance(old, type(text)) or not isinstance(new, type(text)):
+        return 0
+    return len(text) + int(text.count(old)) * max(len(new) - len(old), 0)
+
+
+def _largest(values: Any) -> int:
+    """The largest whole number in what a call was given, at least 0."""
+    if isinstance(values, dict):
+        values = list(values.values())
+    found = 0
+    for value in values:
+        if isinstance(value, int):
+            found = max(found, value)
+        elif isinstance(value, list | tuple | dict) and value is not values:
+            found = max(found, _largest(value))
+    return found
+
+
+def _check_bits(what: str, bits: int) -> None:
+    if bits > MAX_BITS:
+        raise LimitError(f"a {what} of more than {MAX_BITS:,} bits")
+
+
+def _batch(_value: Any, linecount: Any, fill_with: Any = None) -> int:
+    return 0 if fill_with is None else _largest([linecount])
+
+
+def _center(value: Any, width: Any = 80) -> int:
+    return written_size(value) + _largest([width])
+
+
+def _format(value: Any, *args: Any, **kwargs: Any) -> int:
+    return _percent(value, kwargs or args) if isinstance(value, str) else 0
+
+
+def _indent(value: Any, width: Any = 4, *_: Any, **__: Any) -> int:
+    if not isinstance(value, str):
+        return 0
+    each = len(width) if isinstance(width, str) else _largest([width])
+    return len(value) + (value.count("\n") + 1) * each
+
+
+def _join(value: Any, d: Any = "", attribute: Any = None) -> int:
+    return _joined(value, d) if attribute is None else written_size(d) * len(value)
+
+
+def _replace(value: Any, old: Any, new: Any, count: Any = None) -> int:
+    return _replaced(str(value), str(old), str(new))
+
+
+def _sum(value: Any, attribute: Any = None, start: Any = 0) -> int:
+    # Each step of a sum of lists makes another list.
+    return sum(len(each) for each in value if isinstance(each, _SIZED)) * len(value) if attribute is None else 0
+
+
+def _tojson(value: Any, indent: Any = None) -> int:
+    size = written_size(value)
+    return size + size * _largest([indent])
+
+
+def _wordwrap(
+    value: Any, width: Any = 79, break_long_words: Any = True, wrapstring: Any = None, *_: Any, **__: Any
+) -> int:
+    return len(value) * (1 + len(wrapstring)) if isinstance(value, str) and isinstance(wrapstring, str) else 0
+
+
+FILTER_SIZES: Mapping[str, Callable[..., int]] = {
+    "batch": _batch,
+    "center": _center,
+    "format": _format,
+    "indent": _indent,
+    "join": _join,
+    "replace": _replace,
+    "slice": lambda _value, slices, fill_with=None: _largest([slices]),
+    "string": written_size,
+    "pprint": written_size,
+    "sum": _sum,
+    "tojson": _tojson,
+    "wordwrap": _wordwrap,
+}
+"""By the name of a filter the size of its result, from the same arguments."""

@@ -1,0 +1,206 @@
+"""Where a template puts a var, an environment variable or a value of the target into its text without quoting it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from merge_runner.errors import ProblemsError
+from merge_runner.template.tags import read_call
+from merge_runner.text import SourceText, Span
+
+if TYPE_CHECKING:
+    from jinja2 import nodes
+
+    from merge_runner.template.environment import ModelEnvironment
+
+_MAY_READ = re.compile(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
+_TARGET = re.compile(r"target\s*(?:\.\s*\w+|\[[^\]]*\])")
+_QUOTING = frozenset({"literal", "identifier", "int", "float", "length", "count", "wordcount"})
+"""Filters whose result is a quoted text or a number."""
+_TEXT_METHODS = frozenset(
+    {"upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "format", "get", "join"}
+)
+_NAMING = frozenset({"generate_schema_name", "generate_alias_name", "generate_database_name"})
+"""Macros whose text is a name that is quoted later, and no SQL."""
+_SQL = re.compile(
+    r"""(?P<string>'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*") | (?P<name>`[^`]*`)
+    | (?P<comment>--[^\n]* | /\*.*?\*/)""",
+    re.VERBOSE | re.DOTALL,
+)
+_VALUE_BEFORE = re.compile(r"(?:[=<>]|\b(?:between|like|ilike|rlike))\s*\Z", re.IGNORECASE)
+_GLUED = re.compile(r"[\w.{]")
+_TYPE_BEFORE = re.compile(r"\b(?:date|timestamp|timestamp_ntz|timestamp_ltz|interval)\s*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class RawVar:
+    """A value that is put out raw. `span` is the call (`var('x')`) or the name (`target.schema`) in the source.
+
+    `tag` is the tag around it. `replacement` is what the range `replaces` becomes where one can say how to quote the
+    value: inside quotes that hold nothing else, and behind a comparison.
+    """
+
+    span: Span
+    tag: Span
+    replaces: Span | None = None
+    replacement: str = ""
+
+
+def raw_vars(source: SourceText) -> list[RawVar]:
+    """The raw values of a file in their order.
+
+    A value that went through `literal`, `identifier`, `int` or `float`, and one that is only compared, is not raw; nor
+    is one in a comment. What a macro makes of an argument, or a `set` of its value, is not followed. A file that is no
+    Jinja has none.
+    """
+    if "{{" not in source.text or _MAY_READ.search(source.text) is None:
+        return []
+    from jinja2 import TemplateError, nodes
+
+    from merge_runner.template.compiler import OffsetParser
+
+    parser = OffsetParser(_environment(), source)
+    try:
+        tree = parser.parse()
+    except (TemplateError, ProblemsError, RecursionError):
+        return []
+    surroundings = _Surroundings(source.text, parser.tags)
+    found = []
+    for output in _outputs(tree):
+        for child in output.nodes:
+            if isinstance(child, nodes.TemplateData):
+                continue
+            for node in _raw(child):
+                raw = surroundings.raw_var(_span(source.text, node), whole=node is child)
+                if raw is not None:
+                    found.append(raw)
+    return sorted(found, key=lambda raw: raw.span)
+
+
+@cache
+def _environment() -> ModelEnvironment:
+    from merge_runner.template.environment import ModelEnvironment
+
+    return ModelEnvironment()
+
+
+def _outputs(tree: nodes.Node) -> Iterator[nodes.Output]:
+    from jinja2 import nodes
+
+    for child in tree.iter_child_nodes():
+        if isinstance(child, nodes.Output):
+            yield child
+        elif not (isinstance(child, nodes.Macro) and child.name in _NAMING):
+            yield from _outputs(child)
+
+
+def _raw(node: nodes.Node) -> Iterator[nodes.Node]:
+    """The calls and names in an expression whose value becomes part of its text as it is."""
+    from jinja2 import nodes
+
+    if _reads(node):
+        yield node
+    elif isinstance(node, nodes.Filter):
+        if node.node is not None and not _quotes(node):
+            yield from _raw(node.node)
+    elif isinstance(node, nodes.Call):
+        if isinstance(node.node, nodes.Getattr) and node.node.attr in _TEXT_METHODS:
+            yield from _raw(node.node.node)
+    elif isinstance(node, nodes.Getattr | nodes.Getitem):
+        yield from _raw(node.node)
+    elif isinstance(node, nodes.Concat):
+        for part in node.nodes:
+            yield from _raw(part)
+    elif isinstance(node, nodes.CondExpr):
+        yield from _raw(node.expr1)
+        if node.expr2 is not None:
+            yield from _raw(node.expr2)
+    elif isinstance(node, nodes.And | nodes.Or | nodes.Add | nodes.Mod) and not _is_sum(node):
+        yield from _raw(node.left)
+        yield from _raw(node.right)
+
+
+def _reads(node: nodes.Node) -> bool:
+    """Whether it is `var(…)`, `env_var(…)` or a value of `target`."""
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Call):
+        return isinstance(node.node, nodes.Name) and node.node.name in ("var", "env_var")
+    if isinstance(node, nodes.Getattr | nodes.Getitem):
+        return isinstance(node.node, nodes.Name) and node.node.name == "target"
+    return False
+
+
+def _quotes(node: nodes.Filter) -> bool:
+    from jinja2 import nodes
+
+    if node.name == "map":
+        first = node.args[0] if node.args else None
+        return isinstance(first, nodes.Const) and first.value in _QUOTING
+    if node.name == "join":
+        return node.node is not None and isinstance(node.node, nodes.Filter) and _quotes(node.node)
+    return node.name in _QUOTING
+
+
+def _is_sum(node: nodes.BinExpr) -> bool:
+    """Whether it adds a number: a text would be refused."""
+    from jinja2 import nodes
+
+    sides = (node.left, node.right)
+    return isinstance(node, nodes.Add) and any(
+        isinstance(side, nodes.Const) and isinstance(side.value, int | float) for side in sides
+    )
+
+
+def _span(text: str, node: nodes.Node) -> Span:
+    """The range of a call, or of a value of `target`; `lineno` is an offset plus one (see compiler)."""
+    from jinja2 import nodes
+
+    assert isinstance(node, nodes.Call | nodes.Getattr | nodes.Getitem)
+    start = node.node.lineno - 1
+    if isinstance(node, nodes.Call):
+        return Span(start, read_call(text, start)[0])
+    named = _TARGET.match(text, start)
+    return Span(start, named.end() if named else start + len("target"))
+
+
+class _Surroundings:
+    """What stands around the tags of a file, read as SQL in which a tag is a word."""
+
+    def __init__(self, text: str, tags: list[Span]) -> None:
+        self._text = text
+        self._tags = tags
+        parts, at = [], 0
+        for tag in tags:
+            parts += [text[at : tag.start], "x" * (tag.end - tag.start)]
+            at = tag.end
+        self._tokens = list(_SQL.finditer("".join([*parts, text[at:]])))
+
+    def raw_var(self, span: Span, *, whole: bool) -> RawVar | None:
+        """The value at `span`; None inside a comment. `whole`: the tag holds nothing else."""
+        tag = next(tag for tag in self._tags if tag.start <= span.start < tag.end)
+        around = next((token for token in self._tokens if token.start() < tag.start < token.end()), None)
+        if around is not None and around.lastgroup == "comment":
+            return None
+        if not whole:
+            return RawVar(span, tag)
+        before, inside, behind = self._text[tag.start : span.start], span.of(self._text), self._text[span.end : tag.end]
+        if around is None:
+            if _VALUE_BEFORE.search(self._text[max(tag.start - 80, 0) : tag.start]) and not _GLUED.match(
+                self._text, tag.end
+            ):
+                return RawVar(span, tag, Span(span.end, span.end), " | literal")
+            return RawVar(span, tag)
+        if (around.start() + 1, around.end() - 1) != (tag.start, tag.end):
+            return RawVar(span, tag)
+        quoting = " | identifier" if around.lastgroup == "name" else " | literal"
+        if around.lastgroup == "string" and _TYPE_BEFORE.search(
+            self._text[max(around.start() - 80, 0) : around.start()]
+        ):
+            quoting = " | string | literal"  # a date in YAML would bring its own DATE
+        replaces = Span(around.start(), around.end())
+        return RawVar(span, tag, replaces, f"{before}{inside}{quoting}{behind}")
