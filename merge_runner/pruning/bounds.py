@@ -1,0 +1,111 @@
+"""Which columns of the target the runner can bound by the values that the source holds when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from merge_runner.formats.types import DataType
+from merge_runner.merge.split import equality_sides
+from merge_runner.merge.statement import Conjunct, MergeStatement
+from merge_runner.pruning.constant import Constant
+from merge_runner.pruning.delta import delta_outcome
+from merge_runner.pruning.iceberg import iceberg_outcome
+from merge_runner.pruning.judgement import Bound
+from merge_runner.pruning.layout import TableLayout
+from merge_runner.pruning.predicate import Comparison, Predicate, disjunction
+from merge_runner.pruning.scope import ColumnRef, Scope
+from merge_runner.pruning.statistics import leaf_type
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Bounds = Literal["auto", "off"] | Sequence[str]
+"""The config key: `auto`, `off`, or the columns to bound whatever the layout."""
+
+
+def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scope, wanted: Bounds) -> tuple[Bound, ...]:
+    """The bounds that an equality at the top of ON implies, and that make the engine skip files.
+
+    There are none where a WHEN NOT MATCHED BY SOURCE clause turns pruning off.
+    """
+    if wanted == "off" or any(clause.kind == "not_matched_by_source" for clause in statement.clauses):
+        return ()
+    return tuple(bound for conjunct in statement.on for bound in _bound(conjunct, layout, scope, wanted))
+
+
+def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> Iterator[Bound]:
+    from sqlglot import exp
+
+    tree = conjunct.expression
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    if not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
+        return
+    sides = equality_sides(conjunct)
+    if sides is None:
+        return
+    null_safe = isinstance(tree, exp.NullSafeEQ)
+    for column, values, span in ((tree.left, tree.right, sides[1]), (tree.right, tree.left, sides[0])):
+        reference = scope.reference(column)
+        if reference is None or reference.side != "target" or len(reference.path) != 1:
+            continue
+        if scope.side(values) != "source" or not _is_deterministic(values):
+            continue
+        if _is_wanted(reference.column, layout, wanted) and _prunes(reference, values, null_safe, layout, scope):
+            yield Bound(reference.column, span, null_safe)
+
+
+def _is_wanted(name: str, layout: TableLayout, wanted: Bounds) -> bool:
+    """Whether the column is to be bounded."""
+    if wanted != "auto":
+        return name.casefold() in {str(item).casefold() for item in wanted}
+    return layout.partition_field(name) is not None or layout.is_clustered(name) is True
+
+
+def _prunes(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableLayout, scope: Scope) -> bool:
+    """Whether a list of the values in ON makes the engine skip files, for certain.
+
+    Values whose type is not known are taken to be of the column's: the runner has them before it writes the list.
+    """
+    own = leaf_type(layout, column.path)
+    if own is None:
+        any_transform = layout.format == "iceberg" and layout.partition_field(column.column) is not None
+        return any_transform or layout.is_partition(column.column) is True
+    value = Constant(_source_type(values, scope) or own)
+    asked: list[Predicate] = [Comparison(column, "in", (value, value))]
+    declared = layout.column(column.column)
+    if null_safe and (declared is None or declared.nullable is not False):
+        asked.append(Comparison(column, "is null"))
+    outcome = iceberg_outcome if layout.format == "iceberg" else delta_outcome
+    return outcome(disjunction(asked), layout).prunes is True
+
+
+def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
+    """The type of an expression on the source's side; None where it is not known."""
+    from merge_runner.pruning.expression_type import Typed, expression_type
+
+    types = {column.name.casefold(): Typed(column.data_type, column.nullable) for column in scope.source or ()}
+
+    def typed(node: exp.Expr) -> Typed:
+        reference = scope.reference(node)
+        if reference is None or len(reference.path) > 1:
+            return Typed()
+        return types.get(reference.column.casefold(), Typed())
+
+    return expression_type(values, typed).data_type
+
+
+def _is_deterministic(tree: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    from merge_runner.formats.functions import NON_DETERMINISTIC
+
+    for node in tree.walk():
+        if isinstance(node, (exp.Subquery, exp.Select)):
+            return False
+        if isinstance(node, exp.Func):
+            name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            if name.lower() in NON_DETERMINISTIC:
+                return False
+    return True

@@ -1,0 +1,81 @@
+"""What the judge says of a MERGE: one verdict, and for each condition whether it prunes and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.text import Span
+
+Verdict = Literal["static", "runtime", "none", "unknown"]
+Side = Literal["target", "source", "both", "none", "unknown"]
+
+Cause = Literal[
+    "prunes",  # it keeps files from being read
+    "loose",  # it does so by the smallest and largest value of a list only
+    "join",  # an equality between target and source
+    "both-sides",  # any other condition on both
+    "source-only",
+    "wrapped",  # the column is inside a function, cast or arithmetic
+    "or",  # an OR with a leg that cannot prune, or that mixes the sides
+    "negation",  # <>, NOT IN, IS NOT NULL: nearly every file passes
+    "columns",  # a comparison of two columns of the target
+    "no-statistics",
+    "literal-type",
+    "transform",  # an Iceberg partition transform cannot use it
+    "always-true",
+    "always-false",
+    "by-source",  # WHEN NOT MATCHED BY SOURCE turns pruning off
+    "forbidden",  # a subquery, an aggregate, a non-deterministic function
+    "in-when",  # a WHEN condition, where it does not count
+    "unknown-type",
+    "unknown-layout",
+    "unreadable",  # lint cannot read the expression
+]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition and what it does to the scan. `prunes` None: it cannot be known.
+
+    `span` and `text` are those of the statement's text. `columns` are the target's columns in it, `reason` says in
+    words why, and what would prune instead; `pattern` is what `cause` is about where that is short (`to_date`, `or`).
+    `filters` says that it excludes rows of the target by something else than the source. `legs` are those of an OR.
+    """
+
+    span: Span
+    text: str
+    side: Side
+    prunes: bool | None
+    cause: Cause
+    reason: str
+    columns: tuple[str, ...] = ()
+    filters: bool = False
+    pattern: str = ""
+    legs: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A column of the target that the runner can bound: the values of `source` in the source are all that match.
+
+    `source` is the span of the expression on the source's side; `null_safe` says that the two are joined by `<=>`.
+    """
+
+    column: str
+    source: Span
+    null_safe: bool
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on a MERGE, its ON conjuncts in their order, and the conditions of its WHEN clauses by clause.
+
+    `bounds` are what the runner can derive, whether or not the verdict is `runtime`.
+    """
+
+    verdict: Verdict
+    reason: str
+    on: tuple[Condition, ...]
+    when: tuple[tuple[Condition, ...], ...]
+    bounds: tuple[Bound, ...] = ()

@@ -1,0 +1,127 @@
+"""The layout of a table as far as it is known: format, columns, partitioning, clustering, statistics.
+
+Everything may be unknown, and unknown stays unknown: None is neither yes nor no.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from merge_runner.formats.fact import Format
+from merge_runner.formats.types import DataType
+
+_TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column. `data_type`, `nullable` None: unknown. `generated` is the expression of a generated column."""
+
+    name: str
+    data_type: DataType | None = None
+    nullable: bool | None = None
+    generated: str | None = None
+
+
+@dataclass(frozen=True)
+class PartitionField:
+    """One field of a table's partitioning: a column by itself (`identity`), or an Iceberg transform of it.
+
+    `transform` is `identity`, `years`, `months`, `days`, `hours`, `bucket` or `truncate`; `parameter` is the number of
+    buckets or the width.
+    """
+
+    column: str
+    transform: str = "identity"
+    parameter: int | None = None
+
+    def __str__(self) -> str:
+        if self.transform == "identity":
+            return self.column
+        inside = f"{self.parameter}, {self.column}" if self.parameter is not None else self.column
+        return f"{self.transform}({inside})"
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """What is known of a table. Names of columns compare without case, as in Spark.
+
+    `columns` None: unknown; `complete` says that `columns` are all of them in the table's order. `partition_by` and
+    `cluster_by` None: unknown; () none. `statistics` names the columns that have file statistics whatever their
+    position (`delta.dataSkippingStatsColumns`); else the first `indexed` leaves have them (-1: all).
+    `properties` are the table properties that are known. `unique` are sets of columns without duplicates.
+    """
+
+    format: Format | None = None
+    columns: tuple[TableColumn, ...] | None = None
+    complete: bool = False
+    partition_by: tuple[PartitionField, ...] | None = None
+    cluster_by: tuple[str, ...] | None = None
+    statistics: tuple[str, ...] | None = None
+    indexed: int | None = 32
+    properties: Mapping[str, str] = field(default_factory=dict)
+    unique: tuple[frozenset[str], ...] = ()
+
+    def column(self, name: str) -> TableColumn | None:
+        """The column with this name, as far as it is known."""
+        folded = name.casefold()
+        return next((column for column in self.columns or () if column.name.casefold() == folded), None)
+
+    def has_column(self, name: str) -> bool | None:
+        """Whether the table has the column; None where its columns are not all known."""
+        if self.column(name) is not None:
+            return True
+        return False if self.complete and self.columns is not None else None
+
+    def is_generated(self, name: str) -> bool | None:
+        """Whether the column is computed from others; None where the column is not known."""
+        column = self.column(name)
+        return None if column is None else column.generated is not None
+
+    def partition_field(self, name: str) -> PartitionField | None:
+        """The first field of the partitioning that is made of this column."""
+        folded = name.casefold()
+        return next((item for item in self.partition_by or () if item.column.casefold() == folded), None)
+
+    def is_partition(self, name: str) -> bool | None:
+        """Whether the table is partitioned by this column itself; None where that is unknown."""
+        if self.partition_by is None:
+            return None
+        folded = name.casefold()
+        return any(item.column.casefold() == folded and item.transform == "identity" for item in self.partition_by)
+
+    def is_clustered(self, name: str) -> bool | None:
+        """Whether the table is clustered by this column; None where that is unknown."""
+        if self.cluster_by is None:
+            return None
+        return name.casefold() in {item.casefold() for item in self.cluster_by}
+
+    def with_format(self, name: Format) -> TableLayout:
+        """The same layout in another format."""
+        return replace(self, format=name)
+
+
+UNKNOWN = TableLayout()
+"""A table of which nothing is known."""
+
+
+def partition_field(text: str) -> PartitionField:
+    """A field as it is written in YAML or DDL: `dt`, `days(ts)`, `bucket(8, id)`."""
+    match = _TRANSFORM.match(text)
+    if match is None:
+        return PartitionField(text.strip().strip("`"))
+    name = match[1].lower()
+    name = {
+        "year": "years",
+        "month": "months",
+        "day": "days",
+        "date": "days",
+        "hour": "hours",
+        "date_hour": "hours",
+    }.get(name, name)
+    arguments = [argument.strip().strip("`") for argument in match[2].split(",")]
+    number = next((int(argument) for argument in arguments if argument.isdigit()), None)
+    column = next((argument for argument in arguments if not argument.isdigit()), "")
+    return PartitionField(column, name, number)

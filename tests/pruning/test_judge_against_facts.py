@@ -1,0 +1,117 @@
+"""The judge against every row of the facts, which another test holds against the engines."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from merge_runner.formats import delta, iceberg
+from merge_runner.formats.fact import Fact
+from merge_runner.formats.rows import ClauseFact
+from merge_runner.formats.types import parse_type
+from merge_runner.merge.parse import parse
+from merge_runner.pruning.judged import judge_merge
+from merge_runner.pruning.layout import TableColumn, TableLayout, partition_field
+from merge_runner.pruning.source import KnownTable
+from merge_runner.pruning.table_properties import with_properties
+
+_SPEC = importlib.util.spec_from_file_location(
+    "probe_tables", Path(__file__).parents[1] / "formats" / "probe_tables.py"
+)
+probe_tables = importlib.util.module_from_spec(_SPEC)
+__import__("sys").modules["probe_tables"] = probe_tables
+_SPEC.loader.exec_module(probe_tables)
+
+FORMATS = {"delta": (delta, probe_tables.DELTA), "iceberg": (iceberg, probe_tables.ICEBERG)}
+SOURCE = tuple(
+    TableColumn(name, parse_type(data_type))
+    for name, data_type in {"id": "bigint", "k": "int", "dt": "date", "ts": "timestamp", "n": "int"}.items()
+)
+
+
+BY_DATA = {
+    # The same texts prune or not by what the files hold. `seldom` operators are judged as not pruning…
+    *("delta-FUNCTIONS-isnotnull", "iceberg-FUNCTIONS-isnotnull", "iceberg-METRICS_OFF-default = counts, is not null"),
+    *("delta-SHAPES-unequal: file of one value", "iceberg-SHAPES-unequal: file of one value"),
+    *("delta-SHAPES-not in: file of one value", "iceberg-SHAPES-not in: file of one value"),
+    *("delta-SHAPES-is not null: file of nulls", "iceberg-SHAPES-is not null: file of nulls"),
+    *("delta-SHAPES-null-safe unequal", "iceberg-SHAPES-null-safe unequal"),
+    "iceberg-SHAPES-not in two: file of one value",
+    *("iceberg-SHAPES-boolean: is not true", "iceberg-SHAPES-boolean: unequal"),
+    *("delta-PARTITION_OPERATORS-is not null", "iceberg-PARTITION_OPERATORS-is not null"),
+    # …and what the engine does use is judged as pruning, though these lists and texts lie across all files.
+    *("delta-SHAPES-in: list of the smallest and largest", "delta-SHAPES-in: list of strings"),
+    *("delta-SHAPES-long strings with the same prefix", "delta-SHAPES-long strings, range with the same prefix"),
+    *("iceberg-SHAPES-long strings with the same prefix", "iceberg-SHAPES-long strings, range with the same prefix"),
+}
+UNKNOWN = {"session variable"}
+"""Nothing in the text tells a variable from a column."""
+
+
+def layout_of(name, table):
+    columns = []
+    for column, (data_type, _) in table.columns.items():
+        text = data_type.removesuffix(" not null")
+        columns.append(TableColumn(column, parse_type(text), text == data_type, table.generated.get(column)))
+    fields = re.findall(r"\w+\([^)]*\)|\w+", table.partitioned_by)
+    layout = TableLayout(
+        name,
+        tuple(columns),
+        complete=True,
+        partition_by=tuple(map(partition_field, fields)),
+        cluster_by=(),
+    )
+    return with_properties(layout, table.properties)
+
+
+def rows():
+    for name, (facts, tables) in FORMATS.items():
+        for table_name, table in vars(facts).items():
+            if not table_name.isupper() or table_name.startswith("REFUSED"):
+                continue
+            values = table.values() if hasattr(table, "values") else table
+            for fact in values:
+                if isinstance(fact, Fact):
+                    identity = f"{name}-{table_name}-{fact.subject}"
+                    yield pytest.param(name, tables[fact.table], fact, identity, id=identity)
+
+
+def judged(name, table, on, clauses="when matched then delete", source="src", bounds="off"):
+    statement = parse(f"merge into t using {source} as s on {on} {clauses}")
+    return judge_merge(statement, layout_of(name, table), lookup, bounds).judgement
+
+
+def lookup(_parts):
+    return KnownTable(TableLayout(columns=SOURCE, complete=True))
+
+
+@pytest.mark.parametrize(("name", "table", "fact", "identity"), list(rows()))
+def test_row(name, table, fact, identity):
+    judgement = judged(name, table, fact.on)
+    if fact.subject in UNKNOWN:
+        assert judgement.verdict == "unknown"
+        return
+    expected = "static" if (fact.prunes == "yes") is not (identity in BY_DATA) else "none"
+    assert judgement.verdict == expected, [(item.text, item.prunes, item.cause, item.reason) for item in judgement.on]
+
+
+def clauses():
+    for name, (facts, tables) in FORMATS.items():
+        for fact in facts.CLAUSES:
+            assert isinstance(fact, ClauseFact)
+            yield pytest.param(name, tables[fact.table], fact, id=f"{name}-{fact.subject}")
+
+
+@pytest.mark.parametrize(("name", "table", "fact"), list(clauses()))
+def test_clauses(name, table, fact):
+    condition = "t.n = 5"
+    on = judged(name, table, condition, fact.clauses.replace("{when}", ""))
+    assert (on.verdict == "static") is fact.on_prunes
+    when = judged(name, table, "t.id = s.id", fact.clauses.replace("{when}", f" and {condition}"))
+    assert (when.verdict == "static") is fact.when_prunes
+    one_value = "(select id, k, dt, n from src where n = 5)"
+    inferred = judged(name, table, "t.n = s.n", fact.clauses.replace("{when}", ""), one_value)
+    assert (inferred.verdict == "static") is fact.inferred_prunes
