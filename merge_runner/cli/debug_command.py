@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,13 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 
 @click.command("debug")
 @click.option("--spark", is_flag=True, help="Start Spark as well, and run a query on it.")
+@click.option(
+    "--write-catalog",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+    help="Record how the project's tables are laid out, for lint; default: catalog.yml in the project.",
+)
 @project_options
 @output_options
 def command(**options: Any) -> int:
@@ -40,6 +48,8 @@ def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "project", lambda: _project(options)
     if options["spark"]:
         yield "spark", lambda: _spark(options)
+    if options["write_catalog"] is not None:
+        yield "catalog", lambda: _catalog(options)
 
 
 def _versions() -> str:
@@ -83,3 +93,33 @@ def _spark(options: dict[str, Any]) -> str:
     finally:
         driver.stop()
     return f"Spark {version} answers"
+
+
+def _catalog(options: dict[str, Any]) -> str:
+    from merge_runner.atomic import write_atomic
+    from merge_runner.engine.failures import EngineError
+    from merge_runner.engine.record import record
+    from merge_runner.engine.session import start_driver
+    from merge_runner.engine.tables import Catalog
+    from merge_runner.errors import Problem, ProblemsError
+    from merge_runner.plan.recordable import recordable
+    from merge_runner.project.layout_file import RECORDED, layout_file_text
+
+    prepared = load_project(options).prepared
+    root = prepared.files.root
+    file = Path(options["write_catalog"] or root / RECORDED)
+    driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)
+    try:
+        with driver.session() as session:
+            found = record(session, Catalog(), recordable(prepared))
+    except EngineError as error:
+        raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
+    finally:
+        driver.stop()
+    head = "Recorded by `merge-runner debug --write-catalog`: lint reads it where the project does not say more."
+    try:
+        write_atomic(file, layout_file_text(found.tables, head))
+    except OSError as error:
+        raise ProblemsError([Problem("unwritable", f"{file} cannot be written: {error.strerror}")]) from error
+    left_out = f"; {len(found.missing)} do not exist yet" if found.missing else ""
+    return f"{len(found.tables)} tables in {file}{left_out}"

@@ -33,13 +33,22 @@ class Invocation:
     full_refresh: bool = False
 
 
-def build_graph(files: ProjectFiles, templates: Templates, invocation: Invocation) -> Graph:
+def build_graph(
+    files: ProjectFiles, templates: Templates, invocation: Invocation, problems: Problems | None = None
+) -> Graph:
     """The DAG of all enabled nodes.
 
     Raises ProblemsError with everything that is wrong: config, Jinja that cannot be read, refs and sources that do not
-    exist or are disabled, a cycle (as a path).
+    exist or are disabled, a cycle (as a path). With `problems` these are added to it instead: what could not be read
+    is no node then, and of the rest only a cycle is raised.
     """
-    return _Builder(files, templates, invocation).build()
+    builder = _Builder(files, templates, invocation)
+    graph = builder.build()
+    if problems is None:
+        builder.problems.check()
+        return graph
+    problems.extend(builder.problems)
+    return graph
 
 
 class _Builder:
@@ -72,7 +81,6 @@ class _Builder:
         self._check_tables()
         self._add_tests(tests)
         dag = self._dag()
-        self.problems.check()
         return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled))
 
     def _add(self, node: Node | None, enabled: bool = True) -> None:
@@ -322,6 +330,7 @@ class _Builder:
         if not nx.is_directed_acyclic_graph(dag):
             for circle in nx.strongly_connected_components(dag):
                 self._add_cycle(dag.subgraph(circle).edges)
+            self.problems.check()
         return dag
 
     def _add_cycle(self, edges: Iterable[tuple[str, str]]) -> None:

@@ -23,14 +23,22 @@ class Compiler:
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
         self._rendered: dict[str, Rendered] = {}
+        self._failed: dict[str, tuple[Problem, ...]] = {}
         self._lock = threading.RLock()
 
     def rendered(self, unique_id: str) -> Rendered:
         """The compiled text of a model or a singular test. Raises ProblemsError."""
         with self._lock:
+            if unique_id in self._failed:
+                raise ProblemsError(self._failed[unique_id])
             if unique_id not in self._rendered:
                 node = self._prepared.graph.nodes[unique_id]
-                self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
+                try:
+                    self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
+                except ProblemsError as error:
+                    # An ephemeral model may stand in many: each would try again, and so would theirs.
+                    self._failed[unique_id] = error.problems
+                    raise
             return self._rendered[unique_id]
 
     def snippet(self, node: Node, snippet: Snippet) -> str:
@@ -44,15 +52,21 @@ class Compiler:
             self._prepared.on_log(log)
         return rendered
 
-    def merge(self, unique_id: str) -> MergeStatement:
-        """The MERGE of a merge model. Raises ProblemsError where Spark would not parse it, at the author's place."""
+    def parsed(self, unique_id: str) -> MergeStatement:
+        """The MERGE of a model, read anew each time: the trees of a large project are many.
+
+        Raises ProblemsError for its Jinja, MergeSyntaxError where Spark would not parse it.
+        """
         from merge_runner.merge.parse import parse
 
-        rendered = self.rendered(unique_id)
+        return parse(self.rendered(unique_id).text)
+
+    def merge(self, unique_id: str) -> MergeStatement:
+        """The MERGE of a merge model. Raises ProblemsError where Spark would not parse it, at the author's place."""
         try:
-            return parse(rendered.text)
+            return self.parsed(unique_id)
         except MergeSyntaxError as error:
-            place = rendered.place(error.span.start, error.span.end)
+            place = self.rendered(unique_id).place(error.span.start, error.span.end)
             raise ProblemsError([Problem("not-a-merge", error.message, place, error.hint)]) from None
 
     def relation(self, unique_id: str) -> Relation:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
 from merge_runner.graph.order import levels
-from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
-from merge_runner.plan.steps import NodePlan, RunTest
+from merge_runner.plan.steps import NodePlan, RunMerge, RunTest
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.judged import JudgedMerge
 
 
 @dataclass(frozen=True)
 class ExplainedNode:
-    """A node and its plan; `merge_class` is that of its MERGE, None where it has none."""
+    """A node and its plan; `merge` is what is known of its MERGE, None where it has none."""
 
     name: str
     kind: str
     plan: NodePlan
-    merge_class: str | None
+    merge: JudgedMerge | None
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,14 @@ class Explanation:
             words += [f"{tests} tests"] if tests else []
             yield f"level {number}: {', '.join(words)}"
             for node in models:
-                yield f"  {node.name} ({node.kind}{', ' + node.merge_class if node.merge_class else ''})"
+                words = [node.kind]
+                if node.merge is not None:
+                    words += [node.merge.statement.merge_class, node.merge.judgement.verdict]
+                yield f"  {node.name} ({', '.join(words)})"
                 for step in node.plan.steps:
                     yield f"    {step}"
+                if node.merge is not None:
+                    yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""
@@ -52,7 +59,9 @@ class Explanation:
                         "unique_id": node.plan.unique_id,
                         "name": node.name,
                         "kind": node.kind,
-                        "class": node.merge_class,
+                        "class": node.merge.statement.merge_class if node.merge else None,
+                        "verdict": node.merge.judgement.verdict if node.merge else None,
+                        "reason": node.merge.judgement.reason if node.merge else None,
                         "steps": [{"step": type(step).__name__, "text": str(step)} for step in node.plan.steps],
                     }
                     for node in level
@@ -64,8 +73,7 @@ class Explanation:
 
 def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
     """The plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled."""
-    compiler = Compiler(prepared)
-    planner = Planner(prepared, compiler)
+    planner = Planner(prepared)
     problems = Problems()
     with problems.collecting():
         prepared.templates.check()
@@ -76,8 +84,8 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
             if plan is not None:
                 node = prepared.graph.nodes[unique_id]
                 kind = str(node.config["materialized"])
-                merge_class = compiler.merge(unique_id).merge_class if kind == "merge" else None
-                explained[unique_id] = ExplainedNode(node.name, kind, plan, merge_class)
+                merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
+                explained[unique_id] = ExplainedNode(node.name, kind, plan, merge)
     problems.check()
     return Explanation(
         tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(prepared.graph, explained))

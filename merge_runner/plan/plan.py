@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import Snippet, hook
 from merge_runner.graph.naming import table_location, view_definition
-from merge_runner.plan.compiler import Compiler
+from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
@@ -36,16 +36,21 @@ from merge_runner.project.config import Layer
 from merge_runner.relation import Relation
 from merge_runner.text import SourceText
 
+if TYPE_CHECKING:
+    from merge_runner.merge.statement import MergeStatement
+    from merge_runner.pruning.judged import JudgedMerge
+
 RUNNABLE = frozenset({"model", "seed", "test"})
 """Resource types with something to do; an ephemeral model has no plan of its own either."""
 
 
 class Planner:
-    """Makes the plans of one invocation."""
+    """Makes the plans of one invocation. Raises ProblemsError for a recorded catalog that cannot be read."""
 
-    def __init__(self, prepared: Prepared, compiler: Compiler) -> None:
+    def __init__(self, prepared: Prepared) -> None:
+        self._layouts = Layouts.load(prepared)
         self._prepared = prepared
-        self._compiler = compiler
+        self._compiler = prepared.compiler
         self._root = prepared.files.root
         self._profile = prepared.files.profile
 
@@ -81,7 +86,8 @@ class Planner:
         rendered = self._compiler.rendered(node.unique_id)
         statement = self._compiler.merge(node.unique_id)
         relation = _relation(node)
-        if statement.target.parts and not _names(statement.target.parts, relation, self._profile.schema):
+        default = relation.schema == self._profile.schema
+        if statement.target.parts and not relation.is_named_by(statement.target.parts, default=default):
             span = statement.target.relation
             raise ProblemsError(
                 [
@@ -96,9 +102,14 @@ class Planner:
         replace = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
         steps: list[Step] = [
             CreateTarget(self.layout(node), insert_shape(statement), replace),
-            RunMerge(relation, rendered.text),
+            RunMerge(relation, rendered.text, self._judged(node, statement)),
         ]
         return self._with_surroundings(node, steps)
+
+    def _judged(self, node: Node, statement: MergeStatement) -> JudgedMerge:
+        from merge_runner.pruning.judged import judge_merge
+
+        return judge_merge(statement, self._layouts.target(node.unique_id), self._layouts.lookup, node.config["bounds"])
 
     def _table(self, node: Node) -> NodePlan:
         text = query(self._compiler.rendered(node.unique_id))
@@ -264,16 +275,6 @@ def _relation(node: Node) -> Relation:
     if node.relation is None:
         raise LookupError(f"{node.unique_id} has no relation")
     return node.relation
-
-
-def _names(parts: tuple[str, ...], relation: Relation, default_schema: str) -> bool:
-    """Whether the dotted name of a statement means the relation; catalog and schema may be left out where default."""
-    full = [part for part in (relation.catalog, relation.schema, relation.identifier) if part]
-    given = [part.lower() for part in parts]
-    wanted = [part.lower() for part in full]
-    if given in (wanted, ["spark_catalog", *wanted]):
-        return True
-    return len(given) < len(wanted) and wanted[-len(given) :] == given and relation.schema == default_schema
 
 
 def _column(column: Any) -> Column:

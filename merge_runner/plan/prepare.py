@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.build import Invocation, build_graph
@@ -15,7 +16,11 @@ from merge_runner.project.files import ProjectFiles
 from merge_runner.project.load import read
 from merge_runner.project.profile import FILE as PROFILES
 from merge_runner.template.rendered import Log
-from merge_runner.template.templates import Templates
+from merge_runner.template.templates import JINJA_PROBLEMS, Templates
+from merge_runner.text import SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.plan.compiler import Compiler
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,13 @@ class Prepared:
     deferral: Deferral = field(default_factory=Deferral)
     """The nodes that --defer reads from another target."""
 
+    @cached_property
+    def compiler(self) -> Compiler:
+        """The compiled texts of this project, each made once however many ask for it."""
+        from merge_runner.plan.compiler import Compiler
+
+        return Compiler(self)
+
     @property
     def target_path(self) -> Path:
         """The folder of everything generated."""
@@ -54,16 +66,7 @@ def prepare(
 ) -> Prepared:
     """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
     problems = Problems()
-    files = read(
-        root,
-        problems,
-        profile=flags.profile,
-        target=flags.target,
-        profiles_dir=flags.profiles_dir,
-        vars=flags.vars,
-        target_path=flags.target_path,
-        env=env,
-    )
+    files = _read(root, flags, env, problems)
     invocation = Invocation(env, flags.full_refresh)
     try:
         templates = Templates(files.macros)
@@ -73,6 +76,57 @@ def prepare(
         raise ProblemsError(dict.fromkeys([*problems, *found])) from None
     problems.check()
     return Prepared(files, templates, graph, invocation, on_log)
+
+
+def prepare_to_lint(
+    root: Path, flags: Flags, env: Mapping[str, str], texts: Mapping[str, str] | None = None
+) -> tuple[Prepared, tuple[Problem, ...]]:
+    """The project as far as it can be looked at without building it, and what is wrong with its Jinja.
+
+    Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
+    where the project runs. `texts` stand for those of model files, as an editor has them. Raises ProblemsError with
+    everything else that is wrong.
+    """
+    problems, found = Problems(), Problems()
+    files = _with_texts(_read(root, flags, env, problems), texts or {})
+    invocation = Invocation(env, flags.full_refresh)
+    try:
+        templates = Templates(files.macros)
+        graph = build_graph(files, templates, invocation, found)
+    except ProblemsError as error:
+        found.extend(error.problems)
+        raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
+    blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
+    if blocking:
+        raise ProblemsError(blocking)
+    return Prepared(files, templates, graph, invocation), tuple(found)
+
+
+def _with_texts(files: ProjectFiles, texts: Mapping[str, str]) -> ProjectFiles:
+    if not texts:
+        return files
+    models = {
+        name: replace(model, source=SourceText(model.source.path, texts.get(model.source.path, model.source.text)))
+        for name, model in files.models.items()
+    }
+    return replace(files, models=models)
+
+
+def _blocking(problems: Problems) -> list[Problem]:
+    return [problem for problem in problems if problem.code != "no-profiles"]
+
+
+def _read(root: Path, flags: Flags, env: Mapping[str, str], problems: Problems) -> ProjectFiles:
+    return read(
+        root,
+        problems,
+        profile=flags.profile,
+        target=flags.target,
+        profiles_dir=flags.profiles_dir,
+        vars=flags.vars,
+        target_path=flags.target_path,
+        env=env,
+    )
 
 
 def _follows(problem: Problem, causes: Iterable[Problem]) -> bool:

@@ -14,6 +14,7 @@ from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.plan.shape import Shape
+    from merge_runner.pruning.judged import JudgedMerge
     from merge_runner.template.rendered import Rendered
     from merge_runner.text import Place
 
@@ -114,10 +115,11 @@ class CreateTarget:
 
 @dataclass(frozen=True)
 class RunMerge:
-    """The author's MERGE."""
+    """The author's MERGE, and what the judge says of its scan."""
 
     target: Relation
     sql: str
+    judged: JudgedMerge
 
     def __str__(self) -> str:
         return f"merge into {self.target.name}"

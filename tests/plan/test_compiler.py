@@ -4,7 +4,6 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps import DefineView, ReplaceTable, RunMerge, RunTest
 
@@ -14,7 +13,7 @@ EPHEMERAL = "{{ config(materialized='ephemeral') }}"
 def planned(root, name, on_log=lambda _log: None):
     project = Project.load(root, on_log=on_log)
     unique_id = next(node.unique_id for node in project.graph.nodes.values() if node.name == name)
-    return Planner(project.prepared, Compiler(project.prepared)).plan(unique_id)
+    return Planner(project.prepared).plan(unique_id)
 
 
 def step(plan, kind):

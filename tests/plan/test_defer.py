@@ -5,7 +5,6 @@ import json
 import pytest
 
 from merge_runner.api import Project
-from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps import AttachInputs, TableInput, ViewInput
 from merge_runner.run.artifacts import write_manifest
@@ -33,8 +32,8 @@ def project(make_project, tmp_path):
 def compiled(project, ids, unique_id=FCT):
     root, state = project
     deferred = Project.load(root).defer(ids, state)
-    compiler = Compiler(deferred.prepared)
-    plan = Planner(deferred.prepared, compiler).plan(unique_id)
+    compiler = deferred.prepared.compiler
+    plan = Planner(deferred.prepared).plan(unique_id)
     attached = next(step for step in plan.steps if isinstance(step, AttachInputs))
     return compiler.rendered(unique_id).text, attached.inputs
 

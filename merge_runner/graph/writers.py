@@ -1,0 +1,27 @@
+"""Models that write one table without an order between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.order import relatives
+
+
+def unordered_writers(graph: Graph) -> Iterator[tuple[Node, Node]]:
+    """Pairs of merge models with one table of which neither reaches the other in the DAG, by id."""
+    writers: dict[str, list[Node]] = {}
+    for unique_id in sorted(graph.nodes):
+        node = graph.nodes[unique_id]
+        if node.resource_type == "model" and node.config.get("materialized") == "merge" and node.relation is not None:
+            writers.setdefault(node.relation.name.casefold(), []).append(node)
+    for nodes in writers.values():
+        if len(nodes) == 1:
+            continue
+        above = {node.unique_id: relatives(graph.dag.pred, [node.unique_id], math.inf) for node in nodes}
+        for first, second in combinations(nodes, 2):
+            ordered = first.unique_id in above[second.unique_id] or second.unique_id in above[first.unique_id]
+            if not ordered:
+                yield first, second

@@ -1,0 +1,113 @@
+"""What is recorded of real tables, and that lint reads it as these tables are."""
+
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from merge_runner.api import Project
+from merge_runner.engine.record import _split, record
+from merge_runner.engine.tables import Catalog
+from merge_runner.errors import Problems
+from merge_runner.plan.layout_file import recorded_layouts
+from merge_runner.plan.layouts import namespace
+from merge_runner.plan.recordable import recordable
+from merge_runner.project.layout_file import layout_file_text
+
+FILES = {
+    "data/a.csv": "id\n1\n",
+    "models/made.sql": "merge into {{ this }} as t using (select 1 as id) as s on t.id = s.id when not matched then insert *",
+    "models/later.sql": "{{ config(materialized='table') }} select 1 as id",
+    "models/seen.sql": "{{ config(materialized='view') }} select 1 as id",
+    "models/in_place.sql": "{{ config(materialized='ephemeral') }} select 1 as id",
+    "models/s.yml": """
+        sources:
+          - name: raw
+            tables:
+              - {name: file, path: data/a.csv, format: csv}
+              - {name: folder, path: data/folder, format: delta}
+              - {name: known, schema: somewhere}
+        """,
+    "seeds/seed.csv": "id\n1\n",
+}
+
+
+def test_models_seeds_and_sources_that_are_tables_can_be_recorded(make_project):
+    root = make_project(FILES)
+    prepared = Project.load(root).prepared
+    schema = prepared.files.profile.schema
+    found = {item.relation.name: item for item in recordable(prepared)}
+    assert list(found) == ["raw.folder", f"{schema}.later", f"{schema}.made", f"{schema}.seed", "somewhere.known"]
+    assert found["raw.folder"].location == root / "data/folder"
+    assert found["somewhere.known"].location is None
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [("a", ["a"]), ("days(ts), bucket(4, `a,(b`), c", ["days(ts)", "bucket(4, `a,(b`)", "c"])],
+)
+def test_partition_fields_stand_between_commas(text, parts):
+    assert _split(text) == parts
+
+
+@pytest.mark.spark
+def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path):
+    root = make_project(FILES)
+    prepared = Project.load(root).prepared
+    schema = prepared.files.profile.schema
+    folder = root / "warehouse" / schema / "made"
+    with driver.session() as session:
+        session.sql(f"create schema {schema}")
+        session.sql(
+            f"create table {schema}.made (id bigint not null, ts timestamp, `e v` string, "
+            "dt date generated always as (cast(ts as date)), s struct<a: int, b: array<string>>) using delta "
+            f"partitioned by (dt) location '{folder}' "
+            "tblproperties ('delta.dataSkippingNumIndexedCols' = '2', 'delta.columnMapping.mode' = 'name', 'secret' = 'hunter2')"
+        )
+        session.sql("create schema somewhere")
+        session.sql("create table somewhere.known (k int, v varchar(3)) using delta cluster by (k)")
+        session.sql(f"create table delta.`{root}/data/folder` (x int) using delta")
+        found = record(session, Catalog(), recordable(prepared))
+        session.sql("drop schema somewhere cascade")
+    assert found.missing == (f"{schema}.later", f"{schema}.seed")
+    text = layout_file_text(found.tables, "recorded")
+    assert "hunter2" not in text
+    file = tmp_path / "catalog.yml"
+    file.write_text(text)
+    problems = Problems()
+    recorded = recorded_layouts([(file, "catalog.yml")], namespace(prepared.files.profile), problems)
+    assert not list(problems)
+    made = recorded.lookup(("made",)).layout
+    assert [(c.name, str(c.data_type), c.nullable, c.generated) for c in made.columns] == [
+        ("id", "bigint", False, None),
+        ("ts", "timestamp", True, None),
+        ("e v", "string", True, None),
+        ("dt", "date", True, "cast(ts as date)"),
+        ("s", "struct<a:int,b:array<string>>", True, None),
+    ]
+    assert ([str(item) for item in made.partition_by], made.cluster_by, made.indexed) == (["dt"], (), 2)
+    known = recorded.lookup(("somewhere", "known")).layout
+    assert (known.partition_by, known.cluster_by, known.complete) == ((), ("k",), True)
+    assert recorded.lookup(("raw", "folder")).layout.column("x") is not None
+
+
+@pytest.mark.spark
+def test_debug_writes_the_catalog_of_the_project(make_project, driver, monkeypatch):
+    from merge_runner.cli.debug_command import command
+
+    root = make_project({"models/m.sql": FILES["models/made.sql"]})
+    monkeypatch.setattr("merge_runner.engine.session.start_driver", lambda *_args: _Kept(driver))
+    assert Project.load(root).build(driver=driver, lint=False).results
+    told = CliRunner(env=dict(os.environ)).invoke(command, ["--write-catalog", "--project-dir", str(root)])
+    assert f"1 tables in {root / 'catalog.yml'}" in told.output
+    assert "{name: id, data_type: int, nullable: true}" in (root / "catalog.yml").read_text()
+
+
+class _Kept:
+    """A driver that others still need: it is not stopped."""
+
+    def __init__(self, driver):
+        self.session = driver.session
+
+    def stop(self):
+        pass
