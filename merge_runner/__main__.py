@@ -1,5 +1,5 @@
 """`python -m merge_runner` is the command `merge-runner`."""
 
-from merge_runner.cli.main import main
+from merge_runner.cli.main import process
 
-main()
+process()

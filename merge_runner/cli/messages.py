@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import click
 
@@ -43,10 +43,15 @@ def as_json() -> bool:
 
 
 def coloured() -> bool:
-    """Whether messages may be coloured; `--no-use-colors` and NO_COLOR win over FORCE_COLOR."""
-    if _STYLE.plain or _STYLE.as_json or os.environ.get("NO_COLOR"):
+    """Whether messages may be coloured."""
+    return not _STYLE.as_json and may_colour(sys.stderr)
+
+
+def may_colour(stream: TextIO) -> bool:
+    """Whether what is written to a stream may be coloured; `--no-use-colors` and NO_COLOR win over FORCE_COLOR."""
+    if _STYLE.plain or os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
 def styled(text: str, **style: Any) -> str:

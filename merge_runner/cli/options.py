@@ -13,6 +13,7 @@ from merge_runner.cli.names import Names
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
+    from merge_runner.plan.prepare import Flags
     from merge_runner.template.rendered import Log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -119,13 +120,27 @@ def load_project(options: dict[str, Any]) -> Project:
 
     return Project.load(
         project_root(options["project_dir"]),
-        vars=_vars(options["vars_text"]),
+        vars=parsed_vars(options["vars_text"]),
         target=options["target"],
         profile=options["profile"],
         profiles_dir=options["profiles_dir"],
         target_path=options["target_path"],
         full_refresh=options["full_refresh"],
         on_log=lambda log: _tell(log, options),
+    )
+
+
+def project_flags(options: dict[str, Any]) -> Flags:
+    """What the options of `project_options` say of the project, as its room takes it."""
+    from merge_runner.plan.prepare import Flags
+
+    return Flags(
+        profile=options["profile"],
+        target=options["target"],
+        profiles_dir=options["profiles_dir"],
+        vars=parsed_vars(options["vars_text"]),
+        target_path=options["target_path"],
+        full_refresh=options["full_refresh"],
     )
 
 
@@ -160,7 +175,8 @@ def deferred(project: Project, ids: tuple[str, ...], options: dict[str, Any]) ->
     return project.defer(ids, options["state"])
 
 
-def _vars(text: str | None) -> dict[str, Any]:
+def parsed_vars(text: str | None) -> dict[str, Any]:
+    """The vars of --vars. Raises ProblemsError where they are no mapping."""
     if text is None:
         return {}
     from merge_runner.project.load import parse_vars

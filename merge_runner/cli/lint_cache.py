@@ -1,0 +1,54 @@
+"""Which cached report an invocation of `lint` may use: the one for the same files and the same options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from merge_runner.lint.cache import ReportCache
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_UNCACHED = ("fix", "no_cache", "stdin_filename", "changed", "select", "exclude", "selector", "state")
+"""A selection may depend on git or an earlier state, and what matches nothing is warned of each time."""
+
+_DEPENDS = (
+    *("paths", "rules", "ignore", "layout", "baseline"),
+    *("project_dir", "profiles_dir", "profile", "target", "vars_text", "target_path", "full_refresh"),
+)
+"""Options that the report depends on; the others only say how it is written."""
+
+
+def report_cache(options: dict[str, Any]) -> ReportCache | None:
+    """The cache of a run; None where the report depends on more than files, or is to be made anew."""
+    if any(options[name] for name in _UNCACHED) or options["write_baseline"] is not None:
+        return None
+    root = _nearest_project(options)
+    if root is None:
+        return None
+    outside = [options[name] for name in ("layout", "baseline") if options[name] is not None]
+    home = os.environ.get("HOME") or os.environ.get("USERPROFILE")
+    folder = options["profiles_dir"] or (Path(home) if home else Path.home()) / ".merge-runner"
+    depends = {name: options[name] for name in _DEPENDS}
+    there = [(os.path.lexists(path), path.is_dir()) for path in options["paths"]]
+    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, folder / "profiles.yml"])
+
+
+def _nearest_project(options: dict[str, Any]) -> Path | None:
+    """The project that is most likely meant, told without reading its settings; who keeps a report makes sure of it."""
+    start: Path = options["project_dir"] or next(iter(options["paths"]), Path.cwd())
+    start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
+    for folder in (start, *start.parents):
+        try:
+            content = (folder / "pyproject.toml").read_bytes()
+            # Reading TOML takes long enough to leave out the files of other tools.
+            if b"merge-runner" in content and "merge-runner" in tomllib.loads(content.decode()).get("tool", {}):
+                return folder
+        except (OSError, ValueError):
+            continue
+    return None

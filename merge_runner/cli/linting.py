@@ -1,0 +1,161 @@
+"""What `lint` looks at: the models of a project, or plain files, by its options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from merge_runner.cli.lint_paths import Named, check_paths, named, project_of, readers, within
+from merge_runner.cli.messages import say
+from merge_runner.cli.options import parsed_vars, project_flags, selected
+from merge_runner.cli.problems import show_warnings
+from merge_runner.errors import Problem
+from merge_runner.lint.finish import joined
+from merge_runner.lint.plain import DBT_PROJECT, PlainFile, lint_files, plain_files, read_plain
+from merge_runner.lint.run import LintOptions, lint_project
+from merge_runner.project.settings import LintSettings
+from merge_runner.text import SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.lint.report import Report
+    from merge_runner.plan.prepare import Prepared
+
+_ABOUT_MODELS = ("select", "exclude", "selector", "state")
+
+
+@dataclass(frozen=True)
+class Linted:
+    """A report whose paths are relative to `folder`. `of_models`: it depends on files of the project there alone."""
+
+    report: Report
+    folder: Path
+    of_models: bool = False
+
+
+def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> Linted:
+    """The report on what the options name. Raises ProblemsError and UsageError."""
+    text = _standard_input() if options["stdin_filename"] else None
+    paths = [Path(options["stdin_filename"])] if text is not None else list(options["paths"])
+    if text is None:
+        check_paths(paths)
+    if not paths and (Path.cwd() / DBT_PROJECT).is_file():
+        paths = [Path()]  # a dbt user has no other project; one that is both is still ours
+    root = project_of(options["project_dir"], paths)
+    if root is None:
+        _refuse_selection(options)
+        return Linted(_plain(paths, options, env, said, text), Path.cwd())
+    from merge_runner.plan.prepare import prepare_to_lint
+
+    inner = within(root, paths[0]) if text is not None else None
+    texts = {inner: text} if inner is not None and text is not None else {}
+    prepared, jinja = prepare_to_lint(root, project_flags(options), env, texts)
+    meant = named(prepared, root, paths) if paths else None
+    if options["write_baseline"] is not None and meant is not None and not meant.whole:
+        raise click.UsageError("--write-baseline is about the whole project: leave out PATHS.")
+    ids = _ids(prepared, meant, options)
+    if options["fix"]:
+        from merge_runner.cli.fixing import fix
+
+        report = lint_project(prepared, ids, said, _of(jinja, meant))
+        fix({path: root / path for path in report.sources}, report, unsafe=options["unsafe_fixes"])
+        prepared, jinja = prepare_to_lint(root, project_flags(options), env)
+        ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
+    report = lint_project(prepared, ids, said, _of(jinja, meant))
+    if meant is None or not (meant.plain or meant.foreign):
+        return Linted(report, root, of_models=True)
+    for path in meant.foreign:
+        say(f"{path}: in another project, not looked at", "warn")
+    return Linted(joined(report, _plain(meant.plain, options, env, said, text, prepared)), root)
+
+
+def baseline_file(options: dict[str, Any]) -> tuple[Path, bool]:
+    """Where --write-baseline writes, and whether lint looks there by itself.
+
+    That is what it names, else the baseline of the settings, else the usual name.
+    """
+    from merge_runner.errors import Problems
+    from merge_runner.lint.baseline import DEFAULT
+    from merge_runner.project.load import read_settings
+
+    root = project_of(options["project_dir"], options["paths"])
+    named_here = read_settings(root, Problems()).lint.baseline if root is not None else None
+    usual = (root or Path.cwd()) / (named_here or DEFAULT)
+    file = Path(options["write_baseline"]) if options["write_baseline"] else usual
+    return file, file.resolve() == usual.resolve()
+
+
+def _ids(prepared: Prepared, meant: Named | None, options: dict[str, Any]) -> list[str]:
+    """The nodes that are selected, among those that the paths mean."""
+    from merge_runner.api import Project
+
+    project = Project(prepared)
+    ids = list(selected(project, options))
+    if options["changed"] is not None:
+        changes = project.select([f"git:{options['changed']}"])
+        show_warnings(changes.warnings, as_errors=options["warn_error"])
+        changed = {*changes.ids, *readers(prepared.graph, changes.ids)}
+        ids = [unique_id for unique_id in ids if unique_id in changed]
+    return ids if meant is None else [unique_id for unique_id in ids if unique_id in meant.models]
+
+
+def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
+    """The problems that are told: where paths name models, not those of other models."""
+    if meant is None:
+        return list(jinja)
+    return [problem for problem in jinja if problem.place is None or problem.place.path not in meant.unnamed]
+
+
+def _plain(
+    paths: Sequence[Path],
+    options: dict[str, Any],
+    env: Mapping[str, str],
+    said: LintOptions,
+    text: str | None,
+    prepared: Prepared | None = None,
+) -> Report:
+    """The report on plain files: outside of any project, or beside the models of one, whose settings then hold."""
+    root = prepared.files.root if prepared is not None else Path.cwd()
+    settings = prepared.files.settings.lint if prepared is not None else LintSettings()
+    macros = prepared.files.macros if prepared is not None else ()
+    vars_ = prepared.files.vars if prepared is not None else parsed_vars(options["vars_text"])
+
+    def look(files: Sequence[PlainFile]) -> Report:
+        return lint_files(files, said, vars_, env, settings=settings, macros=macros, root=root)
+
+    if text is not None:
+        shown = paths[0].as_posix()
+        return look([PlainFile(shown, paths[0], SourceText(shown, text))])
+    files = list(plain_files(paths, root))
+    if options["changed"] is not None:
+        files = _changed(files, root, options["changed"])
+    report = look(files)
+    if not options["fix"]:
+        return report
+    from merge_runner.cli.fixing import fix
+
+    fix({file.path: file.file for file in files}, report, unsafe=options["unsafe_fixes"])
+    return look([read_plain(file.file, file.path) for file in files])
+
+
+def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:
+    """The files below `root` that have changed since a commit."""
+    from merge_runner.graph.git import changed_files
+
+    changed = changed_files(root, ref)
+    return [file for file in files if file.path in changed]
+
+
+def _refuse_selection(options: dict[str, Any]) -> None:
+    given = [name for name in _ABOUT_MODELS if options[name]]
+    if given:
+        raise click.UsageError(f"--{given[0]} is about the models of a project, and these paths lie in none.")
+
+
+def _standard_input() -> str:
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

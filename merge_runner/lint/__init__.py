@@ -1,0 +1,1 @@
+"""The rules: what is wrong with a MERGE before anything runs."""

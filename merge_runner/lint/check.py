@@ -1,0 +1,107 @@
+"""Looks at one file with every rule: what they hit becomes findings, the MERGE in it a verdict with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.rule import Hit, Rule, rules
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.subject import LintedFile, LintedMerge, LintedProject
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.judged import judge_merge
+from merge_runner.pruning.layout import TableLayout
+from merge_runner.pruning.source import Lookup
+from merge_runner.text import Place, Span
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of a file."""
+
+    findings: tuple[Finding, ...]
+    merge: ReportedMerge | None = None
+
+
+def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayout, lookup: Lookup) -> LintedMerge:
+    """The MERGE of a file with everything that is known of it."""
+    judged = judge_merge(statement, layout, lookup, file.config.get("bounds", "off"))
+    return LintedMerge(**vars(judged), file=file)
+
+
+def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> Checked:
+    """Findings of all rules that look at one file, and the verdict on its MERGE."""
+    found: list[Finding] = []
+    for rule in rules():
+        if not selection.selected(rule, file.path):
+            continue
+        hits: Iterable[Hit] = ()
+        if rule.check_file is not None:
+            hits = rule.check_file(file)
+        elif rule.check_merge is not None and merge is not None:
+            hits = rule.check_merge(merge)
+        found += _findings(rule, hits, selection, file)
+    return Checked(tuple(found), reported(merge) if merge is not None else None)
+
+
+def check_project(project: LintedProject, selection: RuleSelection) -> Iterator[Finding]:
+    """Findings of the rules that look at the project as a whole."""
+    for rule in rules():
+        if rule.check_project is not None and selection.selected(rule, ""):
+            yield from _findings(rule, rule.check_project(project), selection, None)
+
+
+def reported(merge: LintedMerge) -> ReportedMerge:
+    """The verdict with its proof, as outputs show it."""
+    file, statement, judgement = merge.file, merge.statement, merge.judgement
+    conjuncts = []
+    for condition in judgement.on:
+        place = _place(condition.span, file)
+        conjuncts.append(ReportedConjunct(condition.text, condition.prunes, condition.reason, place.line, place.column))
+    target = file.relation.name if file.relation else ".".join(statement.target.parts)
+    return ReportedMerge(
+        model=file.name,
+        path=file.path,
+        target=target,
+        format=merge.layout.format,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        scans_all_on_purpose=merge.scans_all_on_purpose,
+        merge_class=statement.merge_class,
+        schema_evolution=statement.schema_evolution,
+        clauses=tuple(
+            ReportedClause(clause.kind, clause.action, clause.condition is not None) for clause in statement.clauses
+        ),
+        conjuncts=tuple(conjuncts),
+    )
+
+
+def _findings(rule: Rule, hits: Iterable[Hit], selection: RuleSelection, file: LintedFile | None) -> Iterator[Finding]:
+    for hit in hits:
+        place = hit.at if isinstance(hit.at, Place) else _place(hit.at, file)
+        if not selection.selected(rule, place.path):
+            continue
+        # A severity of the settings stands above what the rule makes of a case.
+        level = selection.configured(rule) or hit.severity or rule.severity
+        subject = hit.subject
+        if subject is None and isinstance(hit.at, Span) and file is not None and file.rendered is not None:
+            subject = hit.at.of(file.rendered.text)
+        yield Finding(
+            code=rule.code,
+            name=rule.name,
+            severity=level,
+            message=hit.message,
+            place=place,
+            model=file.name if file else None,
+            hint=hit.hint,
+            fix=hit.fix,
+            subject=subject or hit.message,
+        )
+
+
+def _place(span: Span, file: LintedFile | None) -> Place:
+    if file is None or file.rendered is None:
+        raise TypeError("a rule gave a span of a text that there is not")
+    return file.rendered.place(span.start, span.end)

@@ -1,0 +1,39 @@
+"""Keeps secrets that templates splice into SQL out of reports, and so out of baselines and the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from merge_runner.lint.environment import RecordingEnv
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.report import ReportedMerge
+from merge_runner.project.profile import Profile, secret_values
+from merge_runner.template.redact import redact
+
+
+def secrets_read(profile: Profile, env: Mapping[str, str]) -> frozenset[str]:
+    """The secrets of the profile and of the variables that were read, as their names tell them."""
+    asked = env.asked if isinstance(env, RecordingEnv) else {}
+    return profile.secrets | set(secret_values({name: value for name, value in asked.items() if value}))
+
+
+def without_secrets(finding: Finding, secrets: Iterable[str]) -> Finding:
+    """The finding without the secrets; a fix that holds one is left out."""
+    shown = replace(
+        finding,
+        message=redact(finding.message, secrets),
+        hint=redact(finding.hint, secrets) if finding.hint else finding.hint,
+        subject=redact(finding.subject, secrets),
+    )
+    if finding.fix and any(redact(edit.content, secrets) != edit.content for edit in finding.fix.edits):
+        return replace(shown, fix=None)
+    return shown
+
+
+def merge_without_secrets(merge: ReportedMerge, secrets: Iterable[str]) -> ReportedMerge:
+    """The verdict on a MERGE without the secrets in its proof."""
+    conjuncts = (
+        replace(each, text=redact(each.text, secrets), reason=redact(each.reason, secrets)) for each in merge.conjuncts
+    )
+    return replace(merge, reason=redact(merge.reason, secrets), conjuncts=tuple(conjuncts))

@@ -1,0 +1,212 @@
+"""The documentation of the rules, made of their docstrings: pages, texts for a terminal, examples.
+
+`python -m merge_runner.lint.documentation docs/rules` writes the pages.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from merge_runner.atomic import write_atomic
+from merge_runner.lint.noqa import UNUSED
+from merge_runner.lint.rule import Rule, rules
+
+SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it")
+COMMAND = "python -m merge_runner.lint.documentation docs/rules"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A model of a section Bad or Good; `yaml` is the block beside it that says what it stands in, if there is one."""
+
+    kind: Literal["bad", "good"]
+    sql: str
+    yaml: str | None = None
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A code block in fences."""
+
+    language: str
+    code: str
+
+
+def summary(rule: Rule) -> str:
+    """The first line of the documentation: what is wrong, in a sentence."""
+    return rule.documentation.strip().partition("\n")[0].strip()
+
+
+def sections(rule: Rule) -> dict[str, str]:
+    """The Markdown of each section by its title, in order."""
+    found: dict[str, list[str]] = {}
+    title = ""
+    for line, fenced in _lines(rule.documentation):
+        if line.startswith("## ") and not fenced:
+            title = line[3:].strip()
+            found.setdefault(title, [])
+        elif title:
+            found[title].append(line)
+    return {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
+
+
+def examples(rule: Rule) -> list[Example]:
+    """The models of the sections Bad and Good.
+
+    A ```yaml block goes with the ```sql block behind it where the section begins with one, else with that before it.
+    """
+    found = []
+    written = sections(rule)
+    kinds: tuple[Literal["bad", "good"], ...] = ("bad", "good")
+    for kind in kinds:
+        blocks = [block for block in _blocks(written.get(kind.title(), "")) if block.language in ("sql", "yaml")]
+        before = bool(blocks) and blocks[0].language == "yaml"
+        for at, block in enumerate(blocks):
+            if block.language == "sql":
+                beside = at - 1 if before else at + 1
+                paired = 0 <= beside < len(blocks) and blocks[beside].language == "yaml"
+                found.append(Example(kind, block.code, blocks[beside].code if paired else None))
+    return found
+
+
+def check(rule: Rule) -> list[str]:
+    """What is missing in the documentation of a rule."""
+    wrong = []
+    if not re.fullmatch(r"\S[^\n]*\.", rule.documentation.partition("\n")[0]):
+        wrong.append("the first line is no sentence")
+    found = sections(rule)
+    if tuple(found) != SECTIONS:
+        wrong.append(f"the sections are {', '.join(found) or 'none'}, not {', '.join(SECTIONS)}")
+    wrong += [f"{title} is empty" for title, text in found.items() if not text.strip()]
+    kinds = {example.kind for example in examples(rule)}
+    wrong += [f"{kind.title()} has no ```sql block" for kind in ("bad", "good") if kind not in kinds]
+    if any(fenced for _, fenced in list(_lines(f"{rule.documentation}\n\n"))[-1:]):
+        wrong.append("a code block has no end")
+    return wrong
+
+
+def page(rule: Rule) -> str:
+    """The Markdown page of a rule."""
+    written = {**sections(rule), "How to configure it": _configuration(rule)}
+    parts = [
+        "<!-- Made of the rule's docstring; do not edit. -->",
+        f"# {rule.code}: {rule.name}",
+        f"Default severity: **{rule.severity}**",
+        _introduction(rule),
+        *(f"## {title}\n\n{body}" for title, body in written.items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def index(known: Sequence[Rule]) -> str:
+    """The Markdown page that lists the rules."""
+    rows = (
+        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity} | {summary(rule).replace('|', '&#124;')} |"
+        for rule in known
+    )
+    return "\n".join(
+        [
+            "<!-- Made of the rules' docstrings; do not edit. -->",
+            "",
+            "# Rules",
+            "",
+            "`merge-runner rule CODE` shows the same in a terminal. The target of the examples has the columns id, dt,",
+            "region, ts, amount, name and flag and is partitioned by dt; the source `raw.s` has the same columns.",
+            "",
+            "| code | name | default | what is wrong |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def text(rule: Rule) -> str:
+    """The documentation for a terminal: code is indented, Markdown's marks of headings and code are gone."""
+    written = {**sections(rule), "How to configure it": _configuration(rule)}
+    parts = [f"{rule.code} {rule.name} ({rule.severity})", _introduction(rule)]
+    for title, body in written.items():
+        lines = []
+        for line, fenced in _lines(body):
+            if not fenced:
+                lines.append(line)
+            elif not _FENCE.match(line):
+                lines.append(f"    {line}".rstrip())
+        parts += [title, "\n".join(lines)]
+    return "\n\n".join(parts)
+
+
+def pages(known: Sequence[Rule]) -> dict[str, str]:
+    """All pages by the names of their files."""
+    return {"README.md": index(known), **{f"{rule.code}.md": page(rule) for rule in known}}
+
+
+def write(folder: Path, known: Sequence[Rule]) -> None:
+    """Writes all pages into the folder, and removes those of rules that are gone. Raises OSError."""
+    wanted = pages(known)
+    for name, content in wanted.items():
+        write_atomic(folder / name, content)
+    for file in folder.glob("*.md"):
+        if file.name not in wanted:
+            file.unlink()
+
+
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(\w*)")
+
+
+def _lines(markdown: str) -> Iterator[tuple[str, bool]]:
+    """The lines, each with whether it is part of a code block, its fences among them."""
+    opened = ""
+    for line in markdown.splitlines():
+        fence = _FENCE.match(line)
+        if opened:
+            yield line, True
+            if fence and fence[1].startswith(opened) and not fence[2]:
+                opened = ""
+        else:
+            opened = fence[1] if fence else ""
+            yield line, bool(opened)
+
+
+def _blocks(markdown: str) -> Iterator[_Block]:
+    language = ""
+    code: list[str] | None = None
+    for line, fenced in _lines(markdown):
+        fence = _FENCE.match(line) if fenced else None
+        if code is None and fence:
+            language, code = fence[2].lower(), []
+        elif code is not None and fence and not fence[2]:
+            yield _Block(language, "\n".join([*code, ""]))
+            code = None
+        elif code is not None:
+            code.append(line)
+
+
+def _introduction(rule: Rule) -> str:
+    """What stands before the first section."""
+    return re.split(r"^## ", rule.documentation, maxsplit=1, flags=re.M)[0].strip()
+
+
+def _configuration(rule: Rule) -> str:
+    severity = "error" if rule.severity != "error" else "warning"
+    settings = [
+        "[tool.merge-runner.lint]",
+        f'ignore = ["{rule.code}"]',
+        f'per-path-ignores = {{ "models/staging/**" = ["{rule.code}"] }}',
+        f'severity = {{ {rule.code} = "{severity}" }}',
+    ]
+    if rule.code == UNUSED:
+        comments = ["No comment hides it."]
+    else:
+        line, file = (f"`-- {scope}noqa: {rule.code} -- reason`" for scope in ("", "merge-runner: "))
+        comments = [f"{line} hides it on a line,", f"{file} in a file."]
+    return "\n".join([*comments, "In `pyproject.toml`, any of:", "", "```toml", *settings, "```"])
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), rules())

@@ -1,0 +1,96 @@
+"""A finding: one thing that a rule has to say, with its place in the author's file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from merge_runner.text import Place
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+Applicability = Literal["safe", "unsafe"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Text to put in the place of a range of the author's file. `place` has an end; an empty range inserts."""
+
+    place: Place
+    content: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change that ends the finding. `safe`: the MERGE does the same as before, or what it was clearly meant to do."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability = "unsafe"
+
+    def as_json(self) -> dict[str, Any]:
+        """The value of `fix` in the JSON output."""
+        return {
+            "message": self.message,
+            "applicability": self.applicability,
+            "edits": [
+                {
+                    "line": edit.place.line,
+                    "column": edit.place.column,
+                    "end_line": edit.place.end_line,
+                    "end_column": edit.place.end_column,
+                    "content": edit.content,
+                }
+                for edit in self.edits
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found. `place` has an end wherever one is known; `model` None: a plain file, or the project.
+
+    `hint` says what to do. `subject` is the text that the finding is about, with blanks made one: it is part of the
+    key by which a baseline knows the finding again when lines have moved.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    place: Place
+    model: str | None = None
+    hint: str | None = None
+    fix: Fix | None = None
+    subject: str = ""
+
+    @property
+    def key(self) -> str:
+        """What stays the same when lines move: rule, file, model and the text that it is about."""
+        parts = "\0".join((self.code, self.place.path, self.model or "", " ".join(self.subject.split())))
+        return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()[:20]
+
+    @property
+    def url(self) -> str:
+        """Where the rule is explained."""
+        return f"https://github.com/merge-runner/merge-runner/blob/main/docs/rules/{self.code}.md"
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of `findings` in the JSON output."""
+        place = self.place
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "hint": self.hint,
+            "model": self.model,
+            "path": place.path,
+            "line": place.line,
+            "column": place.column,
+            "end_line": place.end_line if place.end_line is not None else place.line,
+            "end_column": place.end_column if place.end_column is not None else place.column,
+            "fix": self.fix.as_json() if self.fix else None,
+            "url": self.url,
+        }

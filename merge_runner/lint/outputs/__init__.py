@@ -1,0 +1,32 @@
+"""The formats in which a report is written, one module each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.report import Report
+
+FORMATS: tuple[str, ...] = ("text", "concise", "json", "github", "gitlab", "sarif", "junit")
+
+
+def render(
+    report: Report,
+    format: str,
+    *,
+    colour: Callable[..., str] | None = None,
+    unicode: bool = True,
+    width: int = 100,
+    statistics: bool = False,
+    verbose: bool = False,
+) -> str:
+    """The report in one of FORMATS, without a newline at its end. `colour`, `unicode` and `width` are as in Style.
+
+    Raises ValueError for another format.
+    """
+    if format not in FORMATS:
+        raise ValueError(f"no such format: {format}")
+    module = importlib.import_module(f"{__name__}.{format}")
+    text: str = module.render(report, Style(colour, unicode, width, statistics, verbose))
+    return text

@@ -1,0 +1,91 @@
+"""An excerpt of the author's file: the lines of a place, with carets under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.outputs.visible import cells
+from merge_runner.text import Place
+
+_FIRST, _LAST = 3, 1
+"""How many lines are shown of the start and of the end of a place that covers more than both and one."""
+
+
+def gutter(place: Place) -> int:
+    """How many columns the line numbers take."""
+    return len(str(place.end_line or place.line))
+
+
+def excerpt(text: str, place: Place, style: Style, fg: str) -> Iterator[str]:
+    """The excerpt's lines; none where the text is empty or has no such place."""
+    lines = text.split("\n")
+    marked = list(_marked(lines, place))
+    if not marked:
+        return
+    digits = gutter(place)
+    empty = style.styled(" " * digits + " |", fg="blue", bold=True)
+    before = marked[0][0]
+    yield empty
+    for number, start, end in marked:
+        if number > before + 1:
+            yield style.styled("." * max(digits, 3), fg="blue", bold=True)
+        before = number
+        shown, carets = _line(lines[number - 1], start, end, max(style.width - digits - 3, 20), style.ellipsis)
+        edge = style.styled(f"{number:>{digits}} |", fg="blue", bold=True)
+        yield f"{edge} {shown}".rstrip()
+        if carets:
+            yield f"{empty} {style.styled(carets, fg=fg, bold=True)}"
+    yield empty
+
+
+def _marked(lines: Sequence[str], place: Place) -> Iterator[tuple[int, int, int]]:
+    """The lines to show, each with the 0-based columns where the carets start and end."""
+    first, column = place.line, place.column
+    if not 1 <= first <= len(lines) or lines == [""]:
+        return
+    last, behind = place.end_line or first, place.end_column or column + 1
+    if last > len(lines):
+        last, behind = len(lines), len(lines[-1]) + 1
+    while last > first and not lines[last - 1][: behind - 1].strip():
+        last -= 1
+        behind = len(lines[last - 1].rstrip()) + 1
+    if (last, behind) <= (first, column):
+        last, behind = first, column + 1
+    long = last - first + 1 > _FIRST + _LAST + 1
+    for number in range(first, last + 1):
+        if long and first + _FIRST <= number <= last - _LAST:
+            continue
+        line = lines[number - 1]
+        start = min(column - 1, len(line)) if number == first else len(line) - len(line.lstrip())
+        end = min(behind - 1, len(line)) if number == last else len(line.rstrip())
+        yield number, start, max(end, start + 1) if number == first else end
+
+
+def _line(line: str, start: int, end: int, room: int, ellipsis: str) -> tuple[str, str]:
+    """What is shown of a line in `room` columns, and the carets below it."""
+    shown = cells(line)
+    edges = [0]
+    for _, columns in shown:
+        edges.append(edges[-1] + columns)
+    left = edges[start]
+    right = max(edges[min(end, len(shown))], left + 1)
+    first, behind, mark = 0, len(shown), len(ellipsis)
+    total = max(edges[-1], right)
+    if total > room:
+        inner = room - 2 * mark
+        # A quarter of what is shown stands before the carets, or less where they would not fit behind it.
+        wanted = left - max(0, min(inner // 4, inner - (right - left)))
+        if right <= room - mark or left <= inner // 4:
+            wanted = 0
+        wanted = max(min(wanted, total - room + mark), 0)
+        first = next(index for index, edge in enumerate(edges) if edge >= wanted)
+        end_of_room = edges[first] + room - (mark if first else 0)
+        if total > end_of_room:
+            behind = max(index for index, edge in enumerate(edges) if edge <= end_of_room - mark)
+    text = "".join(character for character, _ in shown[first:behind])
+    before, after = ellipsis if first else "", ellipsis if behind < len(shown) else ""
+    if after:
+        right = min(right, edges[behind])
+    carets = " " * (len(before) + left - edges[first]) + "^" * (right - left)
+    return f"{before}{text}{after}", carets if end > start else ""

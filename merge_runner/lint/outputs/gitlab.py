@@ -1,0 +1,52 @@
+"""For GitLab: a Code Quality report (docs.gitlab.com/ci/testing/code_quality, "Code Quality report format")."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import Any
+
+from merge_runner.lint.finding import Finding, Severity
+from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.report import Report
+
+_SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info"}
+
+
+def render(report: Report, style: Style) -> str:
+    """The report: an array of findings, empty where there are none."""
+    seen: Counter[str] = Counter()
+    issues = []
+    for finding in report.findings:
+        issues.append(_issue(finding, seen[finding.key]))
+        seen[finding.key] += 1
+    return json.dumps(issues, indent=2)
+
+
+def _issue(finding: Finding, ordinal: int) -> dict[str, Any]:
+    place = finding.place
+    end_line = place.end_line or place.line
+    return {
+        "type": "issue",
+        "check_name": finding.code,
+        "description": f"{finding.name}: {finding.message}",
+        "categories": ["Performance" if finding.code[:1] in "PK" else "Bug Risk"],
+        "severity": _SEVERITIES[finding.severity],
+        "fingerprint": fingerprint(finding, ordinal),
+        "location": {
+            "path": place.path,
+            "lines": {"begin": place.line, "end": end_line},
+            "positions": {
+                "begin": {"line": place.line, "column": place.column},
+                "end": {"line": end_line, "column": place.end_column or place.column},
+            },
+        },
+    }
+
+
+def fingerprint(finding: Finding, ordinal: int) -> str:
+    """The finding's key; for the second and further ones with that key one of their own: GitLab shows each once."""
+    if ordinal == 0:
+        return finding.key
+    return hashlib.sha256(f"{finding.key}\0{ordinal}".encode()).hexdigest()[:20]

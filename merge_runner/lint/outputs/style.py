@@ -1,0 +1,30 @@
+"""How an output looks: what the command line hands in, for this room knows neither terminal nor colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Style:
+    """`colour` styles a text as `click.style` does; None: plain. `width` is the terminal's, in columns.
+
+    `unicode` says that the output's encoding carries `✓` and `…`; else ASCII stands for them. `statistics` adds the
+    counts by rule, `verbose` the proof of every verdict.
+    """
+
+    colour: Callable[..., str] | None = None
+    unicode: bool = True
+    width: int = 100
+    statistics: bool = False
+    verbose: bool = False
+
+    def styled(self, text: str, *, fg: str | None = None, bold: bool | None = None, dim: bool | None = None) -> str:
+        """`text` in a colour (a name of click's), bold or dim."""
+        return self.colour(text, fg=fg, bold=bold, dim=dim) if self.colour else text
+
+    @property
+    def ellipsis(self) -> str:
+        """What stands where a text was cut."""
+        return "…" if self.unicode else "..."

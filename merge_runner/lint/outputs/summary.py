@@ -1,0 +1,55 @@
+"""The one line that ends what a person reads."""
+
+from __future__ import annotations
+
+from merge_runner.lint.outputs.verdicts import bounded_or_meant
+from merge_runner.lint.report import Report
+
+
+def summary(report: Report) -> str:
+    """`3 merges: 2 static, 1 none; 1 error, 0 warnings`; a friendly one where nothing was found.
+
+    `All clear` is said only where every scan is known to be bounded, or is meant to be full, and nothing is hidden.
+    """
+    hidden = f"; {report.hidden} hidden by the baseline" if report.hidden else ""
+    if report.findings:
+        return f"{_merges(report)}{_verdicts(report)}; {_findings(report)}{hidden}"
+    if not report.merges and not report.hidden:
+        return f"Nothing to prove: no merges in {_files(report)}"
+    clear = not report.hidden and all(bounded_or_meant(merge) for merge in report.merges)
+    start = "All clear" if clear else "No findings"
+    return f"{start}: {_merges(report)} in {_files(report)}{_verdicts(report)}{hidden}"
+
+
+def counted(number: int, word: str) -> str:
+    """`1 merge`, `2 merges`."""
+    return f"{number} {word}" + ("" if number == 1 else "s")
+
+
+def _merges(report: Report) -> str:
+    return counted(len(report.merges), "merge") if report.merges else "no merges"
+
+
+def _files(report: Report) -> str:
+    plain = all(merge.model is None for merge in report.merges)
+    return counted(report.files, "file" if plain else "model")
+
+
+def _verdicts(report: Report) -> str:
+    words = [f"{count} {verdict}{_meant(report, verdict)}" for verdict, count in report.verdicts.items() if count]
+    return f": {', '.join(words)}" if words else ""
+
+
+def _meant(report: Report, verdict: str) -> str:
+    if verdict != "none":
+        return ""
+    meant = [merge.scans_all_on_purpose for merge in report.merges if merge.verdict == "none"]
+    if all(meant):
+        return " (scan: full)"
+    return f" ({sum(meant)} of them scan: full)" if any(meant) else ""
+
+
+def _findings(report: Report) -> str:
+    words = [counted(report.count("error"), "error"), counted(report.count("warning"), "warning")]
+    infos = report.count("info")
+    return ", ".join([*words, f"{infos} info"] if infos else words)

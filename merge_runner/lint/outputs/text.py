@@ -1,0 +1,88 @@
+"""For people: what is wrong with an excerpt of the file, why, and what to do; then every verdict, then the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from merge_runner.lint.finding import Finding, Fix
+from merge_runner.lint.outputs.diff import changed_lines
+from merge_runner.lint.outputs.excerpt import excerpt, gutter
+from merge_runner.lint.outputs.statistics import COLOURS, table
+from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.outputs.summary import summary
+from merge_runner.lint.outputs.verdicts import listed, of_path, proof, proofs, scan
+from merge_runner.lint.outputs.visible import cut, one_line
+from merge_runner.lint.report import Report, ReportedMerge
+from merge_runner.text import SourceText
+
+_HEAD = "P001"
+_MANY = 30
+"""With more findings than this the counts by rule come in any case: nobody has seen the first ones then."""
+
+_CHANGED = 12
+"""How many lines of a fix are shown."""
+
+
+def render(report: Report, style: Style) -> str:
+    """Blocks of findings, verdicts, counts and the summary, a blank line between them."""
+    parts = list(_blocks(report, style))
+    parts.append(list(proofs(report, style) if style.verbose else listed(report, style)))
+    if style.statistics or len(report.findings) > _MANY:
+        parts.append(list(table(report, style)))
+    if report.findings:
+        parts.append([style.styled(f"What a rule means: merge-runner rule {report.findings[0].code}", dim=True)])
+    parts.append([_summary(report, style)])
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _summary(report: Report, style: Style) -> str:
+    fg = "red" if report.count("error") else "yellow" if report.count("warning") else "green"
+    return style.styled(summary(report), fg=fg, bold=True)
+
+
+def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
+    merges = of_path(report.merges)
+    files: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        files.setdefault(finding.place.path, []).append(finding)
+    for path, findings in files.items():
+        source = SourceText(path, report.sources.get(path, ""))
+        head = next((finding for finding in findings if finding.code == _HEAD), None)
+        beside = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
+        if head is not None:
+            block = list(_finding(head, source, style, merges.get(path)))
+            for finding in beside:
+                block += ["", *(f"  {line}".rstrip() for line in _finding(finding, source, style))]
+            yield block
+        for finding in findings:
+            if finding is not head and finding not in beside:
+                yield list(_finding(finding, source, style))
+
+
+def _finding(finding: Finding, source: SourceText, style: Style, merge: ReportedMerge | None = None) -> Iterator[str]:
+    fg = COLOURS[finding.severity]
+    severity = style.styled(f"{finding.severity}[{finding.code}]", fg=fg, bold=True)
+    name = style.styled(f"{finding.name}:", bold=True)
+    yield f"{one_line(str(finding.place))} {severity} {name} {one_line(finding.message)}"
+    yield from excerpt(source.text, finding.place, style, fg)
+    note = " " * gutter(finding.place) + " = "
+    if merge is not None:
+        yield note + scan(merge, style)
+        yield from (f"{' ' * len(note)}{line}" for line in proof(merge, style))
+    if finding.hint:
+        first, *more = [one_line(line) for line in finding.hint.strip().splitlines()] or [""]
+        yield f"{note}{style.styled('help:', fg='cyan', bold=True)} {first}"
+        yield from (f"{' ' * len(note)}      {line}" for line in more)
+    if finding.fix:
+        yield from _fix(finding.fix, source, style, note)
+
+
+def _fix(fix: Fix, source: SourceText, style: Style, note: str) -> Iterator[str]:
+    yield f"{note}{style.styled(f'fix ({fix.applicability}):', fg='green', bold=True)} {one_line(fix.message)}"
+    lines = list(changed_lines(source, fix)) if source.text else []
+    indent = " " * len(note)
+    for line in lines[:_CHANGED]:
+        shown = cut(f"{line[0]} {line[1:]}".rstrip(), max(style.width - len(note), 20), style.ellipsis)
+        yield indent + style.styled(shown, fg="red" if line[0] == "-" else "green")
+    if len(lines) > _CHANGED:
+        yield f"{indent}{style.ellipsis} {len(lines) - _CHANGED} more"

@@ -1,0 +1,113 @@
+"""The verdicts on the merges: a line for each, and the proof behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.outputs.visible import cut, one_line, padded, width
+from merge_runner.lint.report import Report, ReportedConjunct, ReportedMerge
+from merge_runner.pruning.judgement import Verdict
+
+_MANY = 30
+"""From so many merges on, not all are listed, and never more."""
+
+_REASON = 40
+"""What a reason must have room for; the target is left out where it has not."""
+
+_COLUMN = 44
+"""The widest that a conjunct may be to have its reason beside it."""
+
+_COLOURS: dict[Verdict, str] = {"static": "green", "runtime": "green", "none": "red", "unknown": "yellow"}
+
+
+def listed(report: Report, style: Style) -> Iterator[str]:
+    """A line per merge: verdict, file, target, reason, by path; of many only those that nothing else tells of."""
+    merges = sorted(report.merges, key=lambda merge: merge.path)
+    shown = merges
+    if len(merges) >= _MANY:
+        told = {finding.place.path for finding in report.findings if finding.code == "P001"}
+        shown = [merge for merge in merges if not bounded_or_meant(merge) and merge.path not in told][:_MANY]
+    path = max((width(one_line(merge.path)) for merge in shown), default=0)
+    target = max((width(one_line(merge.target)) for merge in shown), default=0)
+    with_target = style.width - path - target - 13 >= _REASON
+    for merge in shown:
+        front = padded(one_line(merge.path), path) + "  "
+        front += padded(one_line(merge.target), target) + "  " if with_target else ""
+        reason = cut(_reason(merge), max(style.width - width(front) - 9, _REASON), style.ellipsis)
+        yield f"{_verdict(merge, style, 7)}  {front}{style.styled(reason, dim=True)}"
+    if len(shown) < len(merges):
+        more = f"and {len(merges) - len(shown)} more: " if shown else ""
+        yield style.styled(f"{more}-v lists every merge with its proof", dim=True)
+
+
+def proofs(report: Report, style: Style) -> Iterator[str]:
+    """Every merge with its proof, by path, a blank line between them."""
+    for number, merge in enumerate(sorted(report.merges, key=lambda merge: merge.path)):
+        if number:
+            yield ""
+        clauses = ", ".join(
+            f"when {clause.kind.replace('_', ' ')}{' and …' if clause.conditional else ''} {clause.action}"
+            for clause in merge.clauses
+        ).replace("…", style.ellipsis)
+        place = style.styled(one_line(merge.path), bold=True)
+        yield f"{_verdict(merge, style, 0)}  {place}  {_table(merge)}, {merge.merge_class}"
+        yield f"  {_reason(merge)}"
+        yield from (f"  {line}" for line in proof(merge, style))
+        if clauses:
+            yield f"  {style.styled(clauses, dim=True)}"
+
+
+def scan(merge: ReportedMerge, style: Style) -> str:
+    """The verdict in a line: `scan of flights.fct (delta): none, because …`."""
+    return f"scan of {_table(merge)}: {_verdict(merge, style, 0)}, {_reason(merge)}"
+
+
+def proof(merge: ReportedMerge, style: Style) -> Iterator[str]:
+    """A line per conjunct of ON: whether it prunes, its place and text, and why."""
+    if not merge.conjuncts:
+        return
+    texts = [one_line(conjunct.text) for conjunct in merge.conjuncts]
+    places = [f"{conjunct.line}:{conjunct.column}" for conjunct in merge.conjuncts]
+    place = max(len(text) for text in places)
+    beside = max((width(text) for text in texts if width(text) <= _COLUMN), default=0)
+    for conjunct, text, at in zip(merge.conjuncts, texts, places, strict=True):
+        front = f"{_mark(conjunct, style)} {style.styled(f'{at:<{place}}', dim=True)}  "
+        reason = one_line(conjunct.reason)
+        if width(text) <= _COLUMN:
+            yield f"{front}{padded(text, beside)}  {style.styled(reason, dim=True)}".rstrip()
+        else:
+            yield f"{front}{cut(text, max(style.width - place - 8, _COLUMN), style.ellipsis)}"
+            yield f"{' ' * (place + 6)}{style.styled(reason, dim=True)}"
+
+
+def of_path(merges: Sequence[ReportedMerge]) -> dict[str, ReportedMerge]:
+    """The merges by their files."""
+    return {merge.path: merge for merge in merges}
+
+
+def bounded_or_meant(merge: ReportedMerge) -> bool:
+    """Whether the scan is known to be bounded, or is meant to be full."""
+    return merge.verdict in {"static", "runtime"} or (merge.verdict == "none" and merge.scans_all_on_purpose)
+
+
+def _mark(conjunct: ReportedConjunct, style: Style) -> str:
+    if conjunct.prunes is None:
+        return style.styled("?", fg="yellow")
+    if conjunct.prunes:
+        return style.styled("✓" if style.unicode else "+", fg="green")
+    return style.styled("✗" if style.unicode else "x", fg="red")
+
+
+def _verdict(merge: ReportedMerge, style: Style, room: int) -> str:
+    fg = "green" if merge.scans_all_on_purpose else _COLOURS[merge.verdict]
+    return style.styled(f"{merge.verdict:<{room}}", fg=fg)
+
+
+def _reason(merge: ReportedMerge) -> str:
+    meant = " (scan: full)" if merge.verdict == "none" and merge.scans_all_on_purpose else ""
+    return one_line(merge.reason) + meant
+
+
+def _table(merge: ReportedMerge) -> str:
+    return f"{one_line(merge.target)} ({merge.format or 'unknown format'})"

@@ -1,0 +1,124 @@
+"""What a lint run gives: verdicts and findings, and the JSON document that PRODUCT's users rely on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from merge_runner.lint.finding import Finding, Severity
+from merge_runner.merge.statement import MergeClass
+from merge_runner.pruning.judgement import Verdict
+
+
+@dataclass(frozen=True)
+class ReportedConjunct:
+    """A conjunct of ON: `prunes` None where it cannot be known."""
+
+    text: str
+    prunes: bool | None
+    reason: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class ReportedClause:
+    """A WHEN clause."""
+
+    kind: str
+    action: str
+    conditional: bool
+
+
+@dataclass(frozen=True)
+class ReportedMerge:
+    """The verdict on one MERGE, with its proof. `model` None: a plain file. `format` None: unknown."""
+
+    model: str | None
+    path: str
+    target: str
+    format: str | None
+    verdict: Verdict
+    reason: str
+    merge_class: MergeClass
+    schema_evolution: bool
+    clauses: tuple[ReportedClause, ...]
+    conjuncts: tuple[ReportedConjunct, ...]
+    scans_all_on_purpose: bool = False
+    """Whether the model says `scan: full`."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of `merges`."""
+        return {
+            "model": self.model,
+            "path": self.path,
+            "target": self.target,
+            "format": self.format,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "scan": "full" if self.scans_all_on_purpose else "bounded",
+            "class": self.merge_class,
+            "schema_evolution": self.schema_evolution,
+            "clauses": [
+                {"kind": clause.kind, "action": clause.action, "conditional": clause.conditional}
+                for clause in self.clauses
+            ],
+            "conjuncts": [
+                {
+                    "text": conjunct.text,
+                    "prunes": conjunct.prunes,
+                    "reason": conjunct.reason,
+                    "line": conjunct.line,
+                    "column": conjunct.column,
+                }
+                for conjunct in self.conjuncts
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a lint run has to say. `files` is how many files or models were looked at.
+
+    `findings` are in the order of their places, those that noqa, baseline or settings hide left out; `hidden` says how
+    many the baseline hid. `sources` are the authors' texts by path, for excerpts.
+    """
+
+    merges: tuple[ReportedMerge, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    files: int = 0
+    hidden: int = 0
+    stale: int = 0
+    """Entries of the baseline that match nothing any more."""
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have the severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    @property
+    def verdicts(self) -> dict[Verdict, int]:
+        """How many merges have each verdict, in the order static, runtime, none, unknown."""
+        counts = Counter(merge.verdict for merge in self.merges)
+        order: tuple[Verdict, ...] = ("static", "runtime", "none", "unknown")
+        return {verdict: counts[verdict] for verdict in order}
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `lint --format json`."""
+        return {
+            "version": 1,
+            "summary": {
+                "models": self.files,
+                "merges": len(self.merges),
+                "errors": self.count("error"),
+                "warnings": self.count("warning"),
+                "infos": self.count("info"),
+                "hidden": self.hidden,
+                "stale": self.stale,
+                "verdicts": self.verdicts,
+            },
+            "merges": [merge.as_json() for merge in self.merges],
+            "findings": [finding.as_json() for finding in self.findings],
+        }

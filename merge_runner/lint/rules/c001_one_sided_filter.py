@@ -1,0 +1,66 @@
+"""ON filters the target, and rows that the filter leaves out are inserted again.
+
+## What it does
+It looks at the conditions of ON that restrict the target by something else than the source, such as
+`t.dt >= '2024-01-01'`, and asks of each INSERT clause whether every row that it inserts satisfies them. That is so
+where the source is restricted alike or narrower (in USING, in a CTE or view that it names, through an equality), where
+the clause's own condition says it, and where the clause inserts a constant that satisfies the filter.
+
+## Why it matters
+A source row outside of the filter matches nothing, even when its row is in the table already. So it counts as NOT
+MATCHED and is inserted, again on every run. No error is raised: the table fills with duplicates. A condition on the
+source in ON (`s.dt >= '2024-01-01'`) does not help, since rows that it leaves out are NOT MATCHED too.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt >= date'2024-01-01'
+when matched then update set *
+when not matched then insert *
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
+    on t.id = s.id and t.dt >= date'2024-01-01'
+when matched then update set *
+when not matched then insert *
+```
+
+## When to ignore it
+Where you know that the source holds no row outside of the filter, and cannot say so in SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.finding import Severity
+    from merge_runner.lint.subject import LintedMerge
+
+SEVERITY: Severity = "error"
+
+_DBT_TEMPORARY = "__dbt_tmp"
+"""dbt puts the rows of a model's query into a view or table with this in its name: the query is not in the file."""
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """One hit for each filter of the target that rows to be inserted need not satisfy."""
+    from merge_runner.pruning.inserted_rows import one_sided_filters
+
+    statement = merge.statement
+    if not merge.inserts or (statement.source.parts and _DBT_TEMPORARY in statement.source.parts[-1].casefold()):
+        return
+    for conjunct in one_sided_filters(statement, merge.layout, merge.scope, merge.source):
+        text = " ".join(conjunct.text.split())
+        yield Hit(
+            conjunct.span,
+            f"`{text}` filters the target only: source rows outside of it are inserted again on every run",
+            "put the same filter on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does not help",
+        )

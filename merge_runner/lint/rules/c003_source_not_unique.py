@@ -1,0 +1,93 @@
+"""Nothing in USING keeps several source rows from having one key.
+
+## What it does
+It asks whether the columns of the source that ON equates with the target hold a key that is proven to be unique: by
+GROUP BY, DISTINCT, `row_number() … = 1`, literal VALUES, or a `unique_key` or `unique` test of the model or source that
+they come from, through subqueries, CTEs, views and joins that cannot multiply rows. Rows that a branch of a UNION gives
+a NULL key, as the new versions of a history have it, match nothing and need not be unique. A query that lint cannot
+read, and in a plain file a table of which nothing is known, are not judged.
+
+## Why it matters
+When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
+WHEN conditions say. When two source rows with one key match nothing, both are inserted, without an error.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using (select * from {{ source('raw', 's') }}) as s
+    on t.id = s.id and t.dt = s.dt
+when matched then update set *
+when not matched then insert *
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using (
+    select id, dt, region, ts, amount, name, flag
+    from (
+        select *, row_number() over (partition by id, dt order by ts desc) as nth
+        from {{ source('raw', 's') }}
+    )
+    where nth = 1
+) as s
+    on t.id = s.id and t.dt = s.dt
+when matched then update set *
+when not matched then insert *
+```
+
+## When to ignore it
+Where whatever loads the source makes it unique: a `unique` test, or `unique_key` of the model, says so to lint and is
+checked besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.finding import Severity
+    from merge_runner.lint.subject import LintedMerge
+
+SEVERITY: Severity = "warning"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit on USING where its rows are not proven to be unique on the keys of ON."""
+    from merge_runner.pruning.inserted_rows import matching_columns
+
+    statement = merge.statement
+    harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)
+    if not harmed or statement.merge_class == "delete-only" or not merge.source.readable or _is_unheard_of(merge):
+        return
+    matching = matching_columns(statement, merge.scope)
+    if matching is None or not (matching.columns or matching.inside):
+        return
+    keys = (*matching.columns, *matching.inside)
+    folded = frozenset(key.casefold() for key in keys)
+    source = merge.source
+    if source.is_unique(folded) or (not matching.null_safe and source.is_unique_not_null(folded)):
+        return
+    named = ", ".join(keys)
+    key = "the key of ON" if matching.inside else named
+    yield Hit(
+        statement.source.span,
+        f"nothing makes the source unique on {named}: several of its rows may meet one target row",
+        f"keep one row per key (row_number() over (partition by {key} order by …) = 1, or GROUP BY), "
+        "or declare unique_key or a unique test upstream",
+    )
+
+
+def _is_unheard_of(merge: LintedMerge) -> bool:
+    """Whether the source of a plain file is a table of which nothing at all is known."""
+    source = merge.statement.source
+    names = {cte.name.casefold() for cte in merge.statement.ctes}
+    return (
+        merge.file.node is None
+        and source.kind == "table"
+        and ".".join(source.parts).casefold() not in names
+        and merge.lookup(source.parts) is None
+    )

@@ -1,0 +1,63 @@
+"""ON ties target and source by no equality.
+
+## What it does
+
+Reports an ON without an equality (`=` or `<=>`) between an expression of the target and one of the source: neither at
+its top, nor in every leg of an OR. `on false`, which joins nothing and only inserts, is fine, and so is a source of
+one row, such as an aggregate without GROUP BY. Where lint cannot tell which side a column belongs to, it is silent.
+
+## Why it matters
+
+Every row of the source is compared with every row of the target, and one target row is likely to match several source
+rows, which Delta and Spark refuse when they update or delete it.
+
+## Bad
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.dt = date'2024-01-01' and s.dt = date'2024-01-01'
+when matched then update set *
+```
+
+## Good
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = date'2024-01-01' and s.dt = date'2024-01-01'
+when matched then update set *
+```
+
+## When to ignore it
+
+Where a join by a range (`t.ts between s.valid_from and s.valid_to`) is meant and both tables are small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.subject import LintedMerge
+
+SEVERITY: Severity = "error"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """An ON that joins by no key."""
+    from merge_runner.pruning.join_keys import is_tied
+
+    statement = merge.statement
+    if is_tied(statement.on, merge.scope) is not False or merge.source.is_unique(frozenset()):
+        return
+    target, source = statement.target.qualifier or "target", statement.source.qualifier or "source"
+    yield Hit(
+        statement.on_span,
+        "ON has no equality between the target and the source",
+        f"join by the key: {target}.key = {source}.key",
+    )

@@ -1,0 +1,75 @@
+"""INSERT names more or fewer columns than values, or a column is set twice.
+
+## What it does
+
+Reports an INSERT whose columns and values differ in number, and a column that stands twice in one SET or INSERT. Names
+compare without case and without the target's alias; a struct and a field of it are the same column.
+
+## Why it matters
+
+Spark stops, at the parser or at the analysis of the statement. Which of two values is the right one only the author
+knows.
+
+## Bad
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when matched then update set t.name = s.name, region = s.region, Name = upper(s.name)
+when not matched then insert *
+```
+
+## Good
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when matched then update set name = upper(s.name), region = s.region
+when not matched then insert *
+```
+
+## When to ignore it
+
+Never: Spark refuses the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.subject import LintedFile
+
+SEVERITY: Severity = "error"
+
+
+def check_file(file: LintedFile) -> Iterator[Hit]:
+    """INSERT lists of two lengths, and columns that are set twice."""
+    from merge_runner.pruning.assigned import Path, assigned, overlap
+    from merge_runner.pruning.layout import UNKNOWN
+    from merge_runner.pruning.scope import Scope
+
+    if file.error is not None and file.error.kind == "insert":
+        yield Hit(file.error.span, file.error.message, file.error.hint)
+    if file.statement is None:
+        return
+    scope = Scope.of(file.statement, UNKNOWN)
+    for clause in file.statement.clauses:
+        by_column: dict[str, list[Path]] = {}
+        for assignment in clause.assignments:
+            path = assigned(assignment, scope)
+            others = by_column.setdefault(path[0], [])
+            other = next((other for other in others if overlap(other, path)), None)
+            others.append(path)
+            if other is None:
+                continue
+            verb = "set" if clause.action == "update" else "inserted"
+            name = ".".join(path)
+            message = f"{name} is {verb} twice" if other == path else f"{name} and {'.'.join(other)} are both {verb}"
+            yield Hit(assignment.span, message, "give each column one value")

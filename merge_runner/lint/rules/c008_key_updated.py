@@ -1,0 +1,137 @@
+"""SET assigns a column that ON joins by.
+
+## What it does
+
+Reports an UPDATE that writes another value into a column of the target that ON equates with the source. Writing the
+very expression that it is equal to changes nothing and is fine, and so is `SET *` where both columns have one name.
+
+## Why it matters
+
+The next run looks for the row under its old key and does not find it: it is inserted again, or no longer updated. A row
+may also get the key of another one.
+
+## Bad
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when matched then update set id = s.id + 1, name = s.name
+```
+
+## Good
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when matched then update set name = s.name
+```
+
+## When to ignore it
+
+Where rows are meant to get a new key, and the source knows them by the new one from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.merge.statement import Clause
+    from merge_runner.pruning.join_keys import JoinKey
+
+SEVERITY: Severity = "warning"
+_HINT = "leave the key out of SET"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """Assignments of join keys."""
+    from merge_runner.pruning.join_keys import join_keys
+
+    updates = [clause for clause in merge.statement.clauses if clause.action == "update"]
+    if not updates:
+        return
+    keys = list(join_keys(merge.statement.on, merge.scope))
+    if not keys:
+        return
+    for clause in updates:
+        yield from _starred(merge, clause, keys) if clause.star else _assigned(merge, clause, keys)
+
+
+def _assigned(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterator[Hit]:
+    from merge_runner.pruning.assigned import assigned, overlap
+
+    by_column: dict[str, list[JoinKey]] = {}
+    for key in keys:
+        by_column.setdefault(_path(key)[0], []).append(key)
+    for assignment in clause.assignments:
+        path = assigned(assignment, merge.scope)
+        joined = [key for key in by_column.get(path[0], ()) if overlap(path, _path(key))]
+        value = assignment.value.expression
+        if not joined or value is None or any(_harmless(merge, clause, key, path, value) for key in joined):
+            continue
+        yield Hit(assignment.span, f"SET assigns {'.'.join(path)}, and ON joins by it", _HINT)
+
+
+def _harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[str, ...], value: exp.Expr) -> bool:
+    """Whether the value is what the key holds already, or may be, as far as the text tells."""
+    if path != _path(key):
+        return True  # a struct as a whole, or a field of the key: what it holds is not compared
+    value = _bare(value)
+    found = merge.scope.reference(value)
+    if found is not None and found.side == "target":
+        return _same(found.path, key.column.path)
+    if merge.scope.side(value) == "unknown":
+        return True
+    if clause.kind != "matched":
+        return False
+    source = _bare(key.source)
+    other = merge.scope.reference(source)
+    if found is not None and other is not None:
+        return _same(found.path, other.path)
+    return value == source
+
+
+def _starred(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterator[Hit]:
+    """`SET *` writes the source's column of the same name; without one it fails, unless the schema evolves."""
+    by_path: dict[tuple[str, ...], list[JoinKey]] = {}
+    for key in keys:
+        by_path.setdefault(_path(key), []).append(key)
+    for key in [alike[-1] for alike in by_path.values()]:
+        name = key.column.column
+        there = merge.source.has_column(name)
+        if there is False or (merge.statement.schema_evolution and there is None):
+            continue
+        sources = [_bare(other.source) for other in by_path[_path(key)]]
+        refs = [merge.scope.reference(source) for source in sources]
+        if len(key.column.path) > 1 or any(ref is not None and _same(ref.path, (name,)) for ref in refs):
+            continue
+        star = Span(clause.span.end - 1, clause.span.end)
+        source = merge.statement.source.qualifier or "the source"
+        yield Hit(star, f"SET * assigns {source}.{name} to {name}, and ON joins it to something else", _HINT)
+
+
+def _path(key: JoinKey) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in key.column.path)
+
+
+def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return [part.casefold() for part in one] == [part.casefold() for part in other]
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    """The expression without brackets and casts: of what type a key is written is another question."""
+    from sqlglot import exp
+
+    while isinstance(tree, exp.Paren | exp.Cast):
+        tree = tree.this
+    return tree

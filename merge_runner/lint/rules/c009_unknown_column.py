@@ -1,0 +1,182 @@
+"""A column that the declared schema does not have.
+
+## What it does
+It looks for columns of the target that its declared or recorded columns do not hold, for columns of the source that
+its query does not give, and for `UPDATE SET *` and `INSERT *` with a source that lacks a column of the target. It
+speaks only where all columns of the table or query are known. A name without a qualifier that both sides have counts
+too: nothing tells which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an
+INSERT list and unqualified ones in SET are fine, and `*` takes what the source has.
+
+## Why it matters
+Spark refuses the statement (`UNRESOLVED_COLUMN`, `AMBIGUOUS_REFERENCE`), but only when it runs: on the first night
+after the change.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt
+when matched then update set amuont = s.amount
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt
+when matched then update set amount = s.amount
+```
+
+## When to ignore it
+Where the YAML of a table is behind the table itself; it is better to bring it up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.errors import did_you_mean
+from merge_runner.lint.rule import Hit
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from merge_runner.lint.finding import Severity
+    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.merge.statement import Assignment, Clause, Expr
+    from merge_runner.pruning.judgement import Side
+    from merge_runner.pruning.scope import ColumnRef
+
+SEVERITY: Severity = "error"
+_ONLY: dict[str, Side] = {"not_matched": "source", "not_matched_by_source": "target"}
+"""The side that alone has a row in a clause."""
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """One hit for each place where a column is named that does not exist, or where `*` lacks some."""
+    for conjunct in merge.statement.on:
+        yield from _expression(merge, conjunct, None)
+    for clause in merge.statement.clauses:
+        inserts, only = clause.kind == "not_matched", _ONLY.get(clause.kind)
+        if clause.condition is not None:
+            yield from _expression(merge, clause.condition, only)
+        if clause.star:
+            yield from _star(merge, clause)
+        for assignment in clause.assignments:
+            yield from _assigned(merge, assignment, inserts=inserts)
+            if assignment.value.text.strip().upper() != "DEFAULT":
+                yield from _expression(merge, assignment.value, only)
+
+
+def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[Hit]:
+    """Hits in an expression; `only` is the side that an unqualified name belongs to, None where it may be either."""
+    from sqlglot import exp
+
+    from merge_runner.pruning.scope import ColumnRef, name_parts
+
+    if expr.expression is None or expr.expression.find(exp.Query, exp.Lambda) is not None:
+        return  # a subquery and a lambda have names of their own
+    seen: set[tuple[str, ...]] = set()
+    for node in expr.expression.find_all(exp.Column, exp.Dot):
+        reference = merge.scope.reference(node)
+        if reference is None or isinstance(node.parent, exp.Dot):
+            continue
+        if only is not None and reference.path == name_parts(node):
+            reference = ColumnRef(only, reference.path)
+        wrong = _wrong(merge, reference)
+        name = (reference.side, reference.column.casefold())
+        if wrong is not None and name not in seen:
+            seen.add(name)
+            yield Hit(_span(expr, node), *wrong)
+
+
+def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] | None:
+    """What is wrong with the name of a column, and what to do; None where nothing is, or that is not known."""
+    column, layout, source = reference.column, merge.layout, merge.source
+    sources = [known.name for known in source.known if known.name]
+    if reference.side == "target":
+        if layout.has_column(column) is False:
+            return f'the target has no column "{column}"', _meant(merge, column)
+    elif reference.side == "source":
+        if source.has_column(column) is False:
+            return f'the source has no column "{column}"', did_you_mean(column, sources)
+    elif _declares_variables(merge):
+        return None  # a session variable has no qualifier
+    elif source.has_column(column) is True and layout.has_column(column) is True:
+        names = (merge.statement.target.qualifier, merge.statement.source.qualifier)
+        either = " or ".join(f"{name}.{column}" for name in names if name)
+        return f'both target and source have a column "{column}"', f"write {either}" if either else None
+    elif source.has_column(column) is False and layout.has_column(column) is False:
+        return f'neither target nor source has a column "{column}"', did_you_mean(
+            column, {*(known.name for known in layout.columns or ()), *sources}
+        )
+    return None
+
+
+def _meant(merge: LintedMerge, column: str) -> str | None:
+    """What to do about a column that the target does not have."""
+    known = [column.name for column in merge.layout.columns or ()]
+    inserted = [
+        {assignment.column[-1].casefold() for assignment in clause.assignments}
+        for clause in merge.statement.clauses
+        if clause.action == "insert"
+    ]
+    declared = merge.file.node.columns if merge.file.node is not None else known
+    if not declared and {name.casefold() for name in known} in inserted:
+        return "declare the model's columns in YAML: without them the table is created with those of INSERT"
+    return did_you_mean(column, known)
+
+
+def _declares_variables(merge: LintedMerge) -> bool:
+    return "declare" in str(merge.config.get("pre_hook", "")).lower()
+
+
+def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> Iterator[Hit]:
+    """The column that SET or INSERT writes."""
+    parts = assignment.column
+    resolved = merge.scope.resolve(parts)
+    qualified = resolved.side == "target" and len(resolved.path) < len(parts)
+    column = resolved.path[0] if qualified else parts[0]
+    if merge.layout.has_column(column) is not False or (merge.statement.schema_evolution and not qualified):
+        return
+    length = len(_name(merge, assignment)) if not inserts else assignment.span.end - assignment.span.start
+    start = assignment.span.start
+    yield Hit(Span(start, start + length), f'the target has no column "{column}"', _meant(merge, column))
+
+
+def _name(merge: LintedMerge, assignment: Assignment) -> str:
+    """The author's text of the column that SET assigns."""
+    before = merge.statement.text[assignment.span.start : assignment.value.span.start]
+    return before.partition("=")[0].rstrip()
+
+
+def _star(merge: LintedMerge, clause: Clause) -> Iterator[Hit]:
+    layout, source = merge.layout, merge.source
+    if merge.statement.schema_evolution or not layout.complete or not source.names_known:
+        return
+    missing = [
+        column.name
+        for column in layout.columns or ()
+        if source.has_column(column.name) is False and (clause.action == "insert" or column.generated is None)
+    ]
+    if missing:
+        words = "INSERT *" if clause.action == "insert" else "UPDATE SET *"
+        yield Hit(
+            Span(clause.span.end - 1, clause.span.end),
+            f"{words} needs every column of the target, and the source lacks {', '.join(missing)}",
+            "select them in USING, list the columns, or write MERGE WITH SCHEMA EVOLUTION",
+        )
+
+
+def _span(expr: Expr, node: exp.Expr) -> Span:
+    """Where a column's name stands."""
+    from sqlglot import exp
+
+    places = [name.meta for name in node.find_all(exp.Identifier) if "start" in name.meta]
+    if not places:
+        return expr.span
+    first = min(place["start"] for place in places)
+    last = max(place["end"] for place in places)
+    return Span(expr.span.start + first, expr.span.start + last + 1)

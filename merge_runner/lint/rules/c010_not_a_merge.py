@@ -1,0 +1,71 @@
+"""The model holds no MERGE that Spark can read.
+
+## What it does
+
+Reports a merge model whose text Spark's parser refuses, that holds no statement, another statement than a MERGE or
+several of them, and a MERGE that writes another table than the model's own. Of plain files only what does not parse.
+
+## Why it matters
+
+Many tools read SQL more generously than Spark does, so such a text looks right until it runs. A MERGE into another
+table than the model's leaves the model's own table as it is, and the DAG is wrong about who writes what.
+
+## Bad
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when not matched then insert *
+when matched then update set *
+```
+
+## Good
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when matched then update set *
+when not matched then insert *
+```
+
+## When to ignore it
+
+Never: such a model cannot be built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.graph.graph import Node
+    from merge_runner.lint.subject import LintedFile
+
+SEVERITY: Severity = "error"
+
+
+def check_file(file: LintedFile) -> Iterator[Hit]:
+    """A merge model that is none, and one that writes another table."""
+    if file.error is not None and file.error.kind == "syntax":
+        yield Hit(file.error.span, file.error.message, file.error.hint)
+    if file.statement is None or file.node is None or file.node.relation is None:
+        return
+    parts, relation = file.statement.target.parts, file.node.relation
+    if parts and not relation.is_named_by(parts, default=_may_be_default(file.node)):
+        yield Hit(
+            file.statement.target.relation,
+            f"the MERGE writes {'.'.join(parts)}, and this model is {relation.name}",
+            "write `merge into {{ this }}`; the config keys `alias` and `schema` name the table",
+        )
+
+
+def _may_be_default(node: Node) -> bool:
+    """Whether the model's schema may be the one of the session, as far as the project tells."""
+    named_by_macro = any(macro.endswith(".generate_schema_name") for macro in node.macros)
+    return named_by_macro or node.config.get("schema") is None

@@ -1,0 +1,120 @@
+"""A setting that this platform ignores.
+
+## What it does
+
+Reports a Spark conf, of the profile or of a model, that open-source Spark 4.1, Delta 4.4.0 and Iceberg 1.12.0 do not
+read: a misspelt `spark.sql.` or `spark.databricks.` key, or one that only another platform knows. It also reports a
+conf of a model that a running session cannot change, and a table property that the format takes and never looks at.
+Keys with other prefixes are not looked at, nor those of catalogs. With `platform: databricks` or `platform: fabric` in
+the profile it says nothing.
+
+## Why it matters
+
+Spark takes any key in silence. The setting does nothing, and whoever reads the project believes that it does. A conf
+that belongs to the start of Spark is worse: setting it for one model makes that model fail.
+
+## Bad
+
+```sql
+{{ config(
+    conf={'spark.microsoft.delta.merge.lowShuffle.enabled': 'true'},
+    properties={'write.merge.mode': 'merge-on-read'}
+) }}
+
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.dt = s.dt and t.id = s.id
+when matched then update set amount = s.amount
+```
+
+## Good
+
+```sql
+{{ config(properties={'delta.enableDeletionVectors': 'true'}) }}
+
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.dt = s.dt and t.id = s.id
+when matched then update set amount = s.amount
+```
+
+## When to ignore it
+
+When the same project also runs on a platform that reads the setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from merge_runner.formats.confs import INSTEAD, instead, standing
+from merge_runner.formats.properties import fault
+from merge_runner.lint.configured import entry_place
+from merge_runner.lint.rule import Hit
+from merge_runner.text import Place
+
+if TYPE_CHECKING:
+    from merge_runner.lint.finding import Severity
+    from merge_runner.lint.subject import LintedProject
+    from merge_runner.project.profile import Profile
+
+SEVERITY: Severity = "warning"
+
+_PROFILES = Place("profiles.yml", 1, 1)
+_OWN_EXTENSIONS = ("io.delta.", "org.apache.iceberg.")
+_FIXED = {
+    "static": "is a static conf: Spark refuses to set it in a running session",
+    "launch": "belongs to the start of Spark, which refuses to set it in a running session",
+}
+
+
+def check_project(project: LintedProject) -> Iterator[Hit]:
+    """The confs of the profile, then the confs and the properties of each model."""
+    profile = project.files.profile
+    if profile.platform != "oss":
+        return
+    sure = _only_ours(profile)
+    for key in profile.conf:
+        if found := _dead(key, sure):
+            yield Hit(_PROFILES, found, _hint(key), subject=key)
+    for node in project.graph.nodes.values():
+        if node.resource_type != "model":
+            continue
+        conf: Mapping[str, str] = node.config["conf"]
+        for key in conf:
+            fixed = _FIXED.get(standing(key))
+            if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):
+                hint = "set it in the profile, for all models" if fixed else _hint(key)
+                yield Hit(entry_place(project, node, "conf", key), found, hint, subject=key)
+        if node.config["materialized"] not in ("merge", "table"):
+            continue
+        for key, value in node.config["properties"].items():
+            useless = fault(node.config["format"], key, value)
+            # A location provider of the author's own may read what Iceberg does not.
+            if useless is None or useless.kind != "dead" or "write.location-provider.impl" in node.config["properties"]:
+                continue
+            yield Hit(entry_place(project, node, "properties", key), useless.message, useless.hint, subject=key)
+
+
+def _only_ours(profile: Profile) -> bool:
+    """Whether all that may read a conf is known: no extension or plugin of others, no server with another Spark."""
+    if profile.remote is not None or "spark.plugins" in profile.conf:
+        return False
+    extensions = [name.strip() for name in profile.conf.get("spark.sql.extensions", "").split(",")]
+    return all(not name or name.startswith(_OWN_EXTENSIONS) for name in extensions)
+
+
+def _dead(key: str, sure: bool) -> str | None:
+    found = standing(key)
+    if found == "removed":
+        return f'"{key}" is of an older Spark: this one does not read it'
+    if found != "unknown" or not (sure or key in INSTEAD):
+        return None
+    if key in INSTEAD:
+        return f'"{key}" is of another platform: open-source Spark and its formats do not read it'
+    return f'nothing reads the conf "{key}"'
+
+
+def _hint(key: str) -> str:
+    return instead(key) or "leave it out, or say in the profile which platform this is"

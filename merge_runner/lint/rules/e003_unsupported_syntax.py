@@ -1,0 +1,285 @@
+"""A clause that this Spark or format cannot run.
+
+## What it does
+
+Reports what Spark's parser takes and Spark 4.1, Delta 4.4.0 or Iceberg 1.12.0 then refuse: `DEFAULT` as a value on
+Delta, a parameter `:p`, an aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT,
+`rand()` there on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a
+partition transform on Delta, CLUSTER BY on Iceberg or by more than four columns. It also reports what only another
+system's MERGE has, such as RETURNING.
+
+## Why it matters
+
+The model fails as soon as it runs, often with an error that does not name the cause: on Delta, `DEFAULT` gives
+"Cannot find main error class". A wrong layout fails on the first run only, when the table is created.
+
+## Bad
+
+```sql
+{{ config(partition_by=[], cluster_by=['id', 'dt', 'region', 'ts', 'name']) }}
+
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.dt = s.dt and t.id = s.id
+when matched then update set region = default, amount = sum(s.amount)
+```
+
+## Good
+
+```sql
+{{ config(partition_by=[], cluster_by=['dt', 'id']) }}
+
+merge into {{ this }} as t
+using (select id, dt, sum(amount) as amount from {{ source('raw', 's') }} group by id, dt) as s
+   on t.dt = s.dt and t.id = s.id
+when matched then update set region = null, amount = s.amount
+```
+
+## When to ignore it
+
+When the model runs on a platform or a version that has the clause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.formats.syntax import runs
+from merge_runner.lint.rule import Hit
+from merge_runner.text import Place, Span
+
+if TYPE_CHECKING:
+    from merge_runner.formats.fact import Format
+    from merge_runner.formats.table_clauses import DeclaredColumn
+    from merge_runner.lint.finding import Severity
+    from merge_runner.lint.subject import LintedFile
+    from merge_runner.merge.statement import Clause, Expr, MergeStatement
+    from merge_runner.pruning.scope import Scope
+
+SEVERITY: Severity = "error"
+
+_SYSTEM = {"delta": "Delta", "iceberg": "Iceberg"}
+_PREDICATE = re.compile(r"\b(exists|in)\s*\Z", re.IGNORECASE)
+_IN_USING = "compute it in USING, as a column of the source"
+
+
+def check_file(file: LintedFile) -> Iterator[Hit]:
+    """What the parser refuses as another system's, then the MERGE, then the layout of the table."""
+    if file.error is not None and file.error.kind == "unsupported":
+        yield Hit(file.error.span, file.error.message, file.error.hint)
+    if file.statement is not None:
+        yield from _merge(file, file.statement)
+    if file.node is not None and file.platform == "oss" and file.config.get("materialized") in ("merge", "table"):
+        yield from _table(file)
+
+
+def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
+    from merge_runner.pruning.layout import UNKNOWN
+    from merge_runner.pruning.scope import Scope
+
+    name: Format | None = file.config.get("format")
+    scope = Scope.of(statement, UNKNOWN)
+    yield from _parameters(statement)
+    if name is None or file.platform != "oss":
+        return  # a plain file: its format is not known
+    if statement.recursive and statement.ctes and not runs(name, "recursive CTE"):
+        message = f"{_SYSTEM[name]} cannot run a MERGE behind WITH RECURSIVE"
+        yield Hit(statement.ctes[0].span, message, "move the WITH RECURSIVE into the query of USING")
+    columns = _columns(file)
+    for clause in statement.clauses:
+        for assignment in clause.assignments:
+            yield from _value(name, statement, assignment.value, scope)
+            yield from _column(name, clause, assignment.column, assignment.span, scope)
+        yield from _sides(clause, scope)
+        yield from _identities(clause, statement, columns)
+    for conjunct in (*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)):
+        yield from _variables(name, conjunct)
+
+
+def _values(statement: MergeStatement) -> Iterator[Expr]:
+    for clause in statement.clauses:
+        yield from (assignment.value for assignment in clause.assignments)
+
+
+def _parameters(statement: MergeStatement) -> Iterator[Hit]:
+    """`:p` and `?`: nobody passes values for them."""
+    from sqlglot import exp
+
+    parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]
+    parts += _values(statement)
+    parts += [cte.query for cte in statement.ctes]
+    if statement.source.query is not None:
+        parts.append(statement.source.query)
+    for part in parts:
+        if ":" not in part.text and "?" not in part.text:
+            continue
+        found = part.expression.find(exp.Placeholder) if part.expression is not None else None
+        if found is not None and not found.args.get("jdbc"):
+            word = f":{found.name}" if found.name else "?"
+            at = part.text.find(word)
+            span = Span(part.span.start + at, part.span.start + at + len(word)) if at >= 0 else part.span
+            yield Hit(span, f"nothing gives the parameter {word} a value", "write it as {{ var('…') | literal }}")
+
+
+def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
+    from merge_runner.merge.forbidden import forbidden
+
+    insert_only = statement.merge_class == "insert-only"
+    system = _SYSTEM[name]
+    if value.text.strip().lower() == "default" and not runs(name, "DEFAULT", insert_only):
+        message = f"{system} cannot resolve DEFAULT as a value in MERGE"
+        yield Hit(value.span, message, "leave the column out of INSERT, or write the value itself")
+        return
+    yield from _variables(name, value)
+    for found in forbidden(value):
+        feature: str = found.sort
+        if feature == "subquery":
+            if _PREDICATE.search(statement.text[: found.span.start]):
+                feature = "predicate subquery"
+            else:
+                feature = "correlated subquery" if _is_correlated(value, found.span, scope) else "scalar subquery"
+        if runs(name, feature, insert_only):
+            continue
+        what = f"the {feature} {found.name}" if found.name else f"a {feature}"
+        where = f" on {system}" if runs("iceberg" if name == "delta" else "delta", feature, insert_only) else ""
+        yield Hit(found.span, f"{what} cannot be a value of SET or INSERT{where}", _IN_USING)
+
+
+def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
+    """Whether the subquery at the span names a column of the target or of the source by their own names."""
+    from sqlglot import exp
+
+    if value.expression is None:
+        return False
+    inner = {
+        each.alias_or_name.casefold()
+        for each in value.expression.find_all(exp.Table, exp.Subquery, exp.CTE, exp.Lateral)
+    }
+    outer = {name[-1] for name in (*scope.target_names, *scope.source_names)} - inner
+    for column in value.expression.find_all(exp.Column):
+        at = column.this.meta.get("start") if isinstance(column.this, exp.Identifier) else None
+        inside = at is not None and span.start <= value.span.start + at < span.end
+        if inside and column.table and column.table.casefold() in outer:
+            return True
+    return False
+
+
+def _variables(name: Format, part: Expr) -> Iterator[Hit]:
+    """`system.session.v`; a shorter name may be a column's."""
+    if part.expression is None or runs(name, "session variable"):
+        return
+    for parts, span in _names(part):
+        if len(parts) > 2 and (parts[0].casefold(), parts[1].casefold()) == ("system", "session"):
+            message = f"{_SYSTEM[name]} cannot resolve the session variable {'.'.join(parts)} in a MERGE"
+            yield Hit(span, message, "read it in USING, as a column of the source")
+
+
+def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """The names of columns in an expression, outside of subqueries, each with its place."""
+    from sqlglot import exp
+
+    from merge_runner.pruning.scope import name_parts
+
+    def walk(node: exp.Expr) -> Iterator[exp.Expr]:
+        if name_parts(node) is not None:
+            yield node
+        elif not isinstance(node, exp.Query | exp.Lambda):
+            for child in node.iter_expressions():
+                yield from walk(child)
+
+    for node in walk(part.expression) if part.expression is not None else ():
+        marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
+        span = part.span
+        if marks:
+            start, end = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
+            span = Span(part.span.start + start, part.span.start + end + 1)
+        yield name_parts(node) or (), span
+
+
+def _column(name: Format, clause: Clause, column: tuple[str, ...], span: Span, scope: Scope) -> Iterator[Hit]:
+    if clause.action != "insert" or runs(name, "field of a struct in INSERT", insert_only=True):
+        return
+    folded = tuple(part.casefold() for part in column)
+    own = next((each for each in scope.target_names if folded[: len(each)] == each and len(folded) > len(each)), ())
+    if len(folded) > len(own) + 1:
+        shown = ".".join(column)
+        yield Hit(span, f"INSERT cannot name the field {shown} of a struct", "insert the whole struct: named_struct(…)")
+
+
+_ELSEWHERE = {
+    "not_matched": ("target", "there is no row of the target in WHEN NOT MATCHED: {} cannot be read"),
+    "not_matched_by_source": (
+        "source",
+        "there is no row of the source in WHEN NOT MATCHED BY SOURCE: {} cannot be read",
+    ),
+}
+
+
+def _sides(clause: Clause, scope: Scope) -> Iterator[Hit]:
+    """Columns of the side that has no row in the clause, where they are qualified."""
+    if clause.kind not in _ELSEWHERE:
+        return
+    wrong, message = _ELSEWHERE[clause.kind]
+    mine, other = scope.target_names, scope.source_names
+    names, also = (mine, other) if wrong == "target" else (other, mine)
+    parts: list[Expr] = [assignment.value for assignment in clause.assignments]
+    if clause.condition is not None:
+        parts.append(clause.condition)
+    for part in parts:
+        for path, span in _names(part):
+            folded = tuple(each.casefold() for each in path)
+            if _is_of(folded, names) and not _is_of(folded, also):
+                yield Hit(span, message.format(".".join(path)), "move the condition to ON, or use the other side")
+
+
+def _is_of(folded: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:
+    return any(len(folded) > len(each) and folded[: len(each)] == each for each in names)
+
+
+def _identities(clause: Clause, statement: MergeStatement, columns: tuple[DeclaredColumn, ...]) -> Iterator[Hit]:
+    """Identity columns that get a value."""
+    for column in columns:
+        generated = " ".join(column.generated.lower().split())
+        if " as identity" not in generated:
+            continue
+        always = generated.startswith("generated always")
+        if clause.action == "update" or (clause.action == "insert" and always):
+            words = "UPDATE" if clause.action == "update" else "INSERT"
+            message = f'{words} cannot give the identity column "{column.name}" a value'
+            hint = f"name the columns of {words} without it"
+            if clause.star and not statement.schema_evolution:
+                yield Hit(clause.span, message, hint)
+            for assignment in clause.assignments:
+                if assignment.column[-1].casefold() == column.name.casefold():
+                    yield Hit(assignment.span, message, hint)
+
+
+def _columns(file: LintedFile) -> tuple[DeclaredColumn, ...]:
+    from merge_runner.formats.table_clauses import DeclaredColumn
+
+    declared = file.node.columns if file.node is not None else {}
+    return tuple(DeclaredColumn(name, said.get("data_type"), _generated(said)) for name, said in declared.items())
+
+
+def _generated(column: Any) -> str:
+    texts = [each.get("expression") or "" for each in column.get("constraints", ()) if each.get("type") == "custom"]
+    return next((text for text in texts if re.match(r"\s*(generated|default)\b", text, re.IGNORECASE)), "").strip()
+
+
+def _table(file: LintedFile) -> Iterator[Hit]:
+    from merge_runner.formats.table_clauses import clause_faults
+
+    config = file.config
+    faults = clause_faults(
+        config["format"], config["partition_by"], config["cluster_by"], _columns(file), config["properties"]
+    )
+    for fault in faults:
+        yield Hit(_place(file, fault.key), fault.message, fault.hint, subject=f"{fault.key} {fault.subject}")
+
+
+def _place(file: LintedFile, key: str) -> Place:
+    """Where the model's own file writes the config key; its first line where YAML or pyproject.toml does."""
+    inline = file.rendered.captured.config.places if file.rendered is not None else {}
+    return inline.get(key) or Place(file.path, 1, 1)

@@ -1,0 +1,78 @@
+"""WHEN NOT MATCHED BY SOURCE turns pruning off.
+
+## What it does
+Reports a MERGE with a WHEN NOT MATCHED BY SOURCE clause, whatever else it says.
+
+## Why it matters
+The clause asks for the rows of the target that the source does *not* have, so every row has to be read. On Delta all
+files are rewritten, even when ON and the clause are both restricted to one partition and nothing is deleted; on Iceberg
+nothing is pushed to the scan, and the commit conflicts with every other one.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = date'2024-01-01'
+when matched then update set amount = s.amount
+when not matched by source and t.dt = date'2024-01-01' then delete
+```
+
+## Good
+Merge without the clause, and treat the rows that are gone by a MERGE of its own, as a `post_hook` or a model behind
+this one. Its USING finds them, and its ON prunes. (A plain DELETE does not do: on Delta it takes no subquery.)
+```sql
+merge into {{ this }} as t
+using (
+  select gone.id from {{ this }} as gone
+  left anti join {{ source('raw', 's') }} as s on s.id = gone.id
+  where gone.dt = date'2024-01-01'
+) as s
+   on t.id = s.id and t.dt = date'2024-01-01'
+when matched then delete
+```
+
+## When to ignore it
+For a small table that is compared as a whole: write `scan='full'` in the model's config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.subject import LintedMerge
+
+SEVERITY: Severity = "error"
+
+
+_COST = {
+    "delta": "Delta reads and rewrites every file of the target",
+    "iceberg": "Iceberg pushes nothing to the scan: every file is read, and every concurrent commit conflicts",
+    None: "every file of the target is read",
+}
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """The first clause of the kind."""
+    if merge.scans_all_on_purpose:
+        return
+    for clause in merge.statement.clauses:
+        if clause.kind == "not_matched_by_source":
+            yield Hit(
+                clause.span,
+                f"WHEN NOT MATCHED BY SOURCE turns pruning off: {_COST[merge.layout.format]}",
+                _hint(merge, clause.action),
+            )
+            return
+
+
+def _hint(merge: LintedMerge, action: str) -> str:
+    meant = "; config(scan='full') says that the scan is meant" if merge.file.node is not None else ""
+    return (
+        f"{action} these rows by a MERGE of its own: find them in USING (the target's partition, anti-joined to the "
+        f"source), and restrict the partition by a constant in ON{meant}"
+    )

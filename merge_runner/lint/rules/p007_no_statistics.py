@@ -1,0 +1,79 @@
+"""A filter is on a column that has no file statistics.
+
+## What it does
+Reports a condition of ON on a bare column for which files keep no smallest and largest value. On Delta that is a
+boolean, binary or nested column, and one that is not among the first 32 (fields of structs count one by one;
+`delta.dataSkippingNumIndexedCols` sets the number) or, where `delta.dataSkippingStatsColumns` is set, not named
+there. On Iceberg it is one whose `write.metadata.metrics` mode is `none` or `counts`.
+
+## Why it matters
+The filter is right, and no file can be skipped by it.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.flag = true
+when matched then delete
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = date'2024-01-01' and t.flag = true
+when matched then delete
+```
+
+## When to ignore it
+Where the condition is there for what it does. It is not reported where another condition prunes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judgement import Condition
+
+if TYPE_CHECKING:
+    from merge_runner.lint.subject import LintedMerge
+
+SEVERITY: Severity = "warning"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """Filters on columns without statistics, where nothing else prunes."""
+    if merge.scans_by_source or merge.judgement.verdict == "static":
+        return
+    for condition in merge.judgement.on:
+        if condition.cause == "no-statistics" and condition.filters:
+            names = ", ".join(f"`{column}`" for column in condition.columns)
+            yield Hit(
+                condition.span, f"the filter on {names} does not prune: {condition.reason}", _hint(merge, condition)
+            )
+
+
+def _hint(merge: LintedMerge, condition: Condition) -> str:
+    if condition.pattern == "position":
+        named = "name it in the table property delta.dataSkippingStatsColumns"
+        return named if merge.layout.statistics is not None else f"{named}, or move the column further to the front"
+    if condition.pattern == "metrics":
+        mode = f"write.metadata.metrics.column.{_path(merge, condition)}"
+        return f"set the table property {mode} to truncate(16) or full; files that are there already stay without"
+    if merge.layout.partition_by:
+        columns = " or ".join(dict.fromkeys(f"`{field.column}`" for field in merge.layout.partition_by))
+        return f"restrict {columns}, by which the table is partitioned, as well"
+    return "restrict another column that goes with it as well, best one that the table is partitioned or clustered by"
+
+
+def _path(merge: LintedMerge, condition: Condition) -> str:
+    """The column as the condition names it, with the fields of structs."""
+    for conjunct in merge.statement.on:
+        if conjunct.span == condition.span and conjunct.expression is not None:
+            for column in merge.scope.columns(conjunct.expression):
+                if column.side == "target":
+                    return column.dotted
+    return condition.columns[0]

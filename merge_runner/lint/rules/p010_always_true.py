@@ -1,0 +1,57 @@
+"""A filter excludes nothing.
+
+## What it does
+Reports a condition of ON, beside others, that is true for every row: `1 = 1`, `t.dt is null or t.dt is not null`,
+`t.id = t.id`, `t.id is not null` where `id` cannot be NULL.
+
+## Why it matters
+It looks like a filter, and satisfies checks that ask for one, but every file is read. Often it is a filter that lost
+its value: `t.dt = t.dt` for `t.dt = s.dt`.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and (t.dt is null or t.dt is not null)
+when matched then delete
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = date'2024-01-01'
+when matched then delete
+```
+
+## When to ignore it
+Where a template writes `1 = 1` in front of optional conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.subject import LintedMerge
+
+SEVERITY: Severity = "error"
+_SHOWN = 60
+"""Characters of a condition that the message repeats."""
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """Conjuncts that are always true; a condition that is nothing else is C004's."""
+    conditions = merge.judgement.on
+    for condition in conditions:
+        if condition.cause == "always-true" and len(conditions) > 1:
+            text = " ".join(condition.text.split())
+            yield Hit(
+                condition.span,
+                f"{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'} is true for every row: it excludes nothing",
+                "write the filter that is meant, or take it out",
+            )

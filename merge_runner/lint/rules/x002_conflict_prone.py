@@ -1,0 +1,122 @@
+"""A writer that is declared concurrent is likely to run into conflicts.
+
+## What it does
+
+Looks at merge models with `concurrent: true` and reports one on an unpartitioned Delta table, one whose ON names no
+partition by a literal, one with WHEN NOT MATCHED BY SOURCE, and two on one table whose literals are not provably
+disjoint. Proof are `=`, IN, BETWEEN and inequalities between a partition column and literals.
+
+## Why it matters
+
+Delta refuses a commit when another one has added files that the MERGE might have read. What it might have read are the
+partitions that ON names by literals; with none, that is the whole table, and on an unpartitioned table it always is.
+The statement has then worked for nothing, and runs again.
+
+## Bad
+
+```yaml
+config: {partition_by: [dt], concurrent: true}
+```
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt
+when matched then update set *
+```
+
+## Good
+
+```yaml
+config: {partition_by: [dt], concurrent: true}
+```
+
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+   on t.id = s.id and t.dt = s.dt and t.dt = date'2024-01-01'
+when matched then update set *
+```
+
+## When to ignore it
+
+Where conflicts are rare enough for retries to cost less than waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.finding import Severity
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from merge_runner.graph.graph import Node
+    from merge_runner.lint.subject import LintedMerge, LintedProject
+    from merge_runner.pruning.term import Term
+
+SEVERITY: Severity = "warning"
+
+
+def check_project(project: LintedProject) -> Iterator[Hit]:
+    """Concurrent writers by themselves, then in pairs."""
+    from merge_runner.graph.writers import unordered_writers
+    from merge_runner.pruning.disjoint import are_disjoint, partition_conditions
+
+    restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
+    for unique_id, node in project.graph.nodes.items():
+        if not node.config.get("concurrent") or node.config.get("materialized") != "merge":
+            continue
+        merge = project.merges.get(unique_id)
+        if merge is None:
+            continue
+        reason = _conflicts_with_any(merge)
+        if reason:
+            yield _hit(merge, node, reason)
+        else:
+            restricted[unique_id] = merge, partition_conditions(merge.statement.on, merge.scope, merge.layout)
+    for first, second in unordered_writers(project.graph):
+        if first.unique_id not in restricted or second.unique_id not in restricted:
+            continue
+        (_, one), (merge, other) = restricted[first.unique_id], restricted[second.unique_id]
+        if not are_disjoint(one, other):
+            reason = f"its partition literals are not provably disjoint from those of {first.name}"
+            yield _hit(merge, second, reason)
+
+
+def _conflicts_with_any(merge: LintedMerge) -> str | None:
+    """Why a writer conflicts with every other one, where that is certain."""
+    partition_by = merge.layout.partition_by
+    if partition_by is None or (not partition_by and merge.layout.format != "delta"):
+        return None
+    if not partition_by:
+        return "its table has no partitions, so any file that another one adds conflicts"
+    if any(clause.kind == "not_matched_by_source" for clause in merge.statement.clauses):
+        return "WHEN NOT MATCHED BY SOURCE reads the whole table"
+    columns = {field.column.casefold() for field in partition_by}
+    restricts = [_restricts(merge, conjunct.expression, columns) for conjunct in merge.statement.on]
+    return "ON names no partition by a literal" if set(restricts) == {False} else None
+
+
+def _restricts(merge: LintedMerge, tree: exp.Expr | None, columns: set[str]) -> bool | None:
+    """Whether a conjunct is about partition columns of the target alone; None where that is unknown."""
+    if tree is None:
+        return None
+    found = list(merge.scope.columns(tree))
+    if any(ref.side == "unknown" for ref in found):
+        return None
+    return {ref.side for ref in found} == {"target"} and any(ref.column.casefold() in columns for ref in found)
+
+
+def _hit(merge: LintedMerge, node: Node, reason: str) -> Hit:
+    span = merge.statement.on_span
+    assert merge.file.rendered is not None
+    return Hit(
+        merge.file.rendered.place(span.start, span.end),
+        f"{node.name} is declared concurrent, and {reason}",
+        "add a literal on a partition column to ON that no other writer has, or take `concurrent` away",
+        subject=f"{node.name}: {reason}",
+    )

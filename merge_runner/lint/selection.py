@@ -1,0 +1,136 @@
+"""Which rules count in which file and how much: what the settings and the command line select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from merge_runner.errors import Problems
+from merge_runner.graph.methods.paths import holds_path
+from merge_runner.lint.finding import SEVERITIES, Severity
+from merge_runner.lint.report import Report
+from merge_runner.lint.rule import Rule, rules
+from merge_runner.lint.selector import closest, meant, suggestion, weight
+
+if TYPE_CHECKING:
+    from merge_runner.project.places import KeyPath
+    from merge_runner.project.settings import LintSettings
+    from merge_runner.project.toml_tree import TomlTree
+
+FailOn = Literal["error", "warning", "info", "never"]
+FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
+
+
+@dataclass(frozen=True)
+class RuleSelection:
+    """The rules that count.
+
+    A rule is selected where the word of `select` that means it is closer than that of `ignore`; at equal weight it is
+    ignored. What the command line names stands above the settings: its rules replace `select` and `ignore`, what it
+    ignores is ignored. `per_path` holds in any case; a pattern without a slash fits a name in any folder, and a pattern
+    that fits a folder counts for everything below it.
+    """
+
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    also_ignore: tuple[str, ...] = ()
+    per_path: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+
+    @classmethod
+    def from_settings(
+        cls,
+        lint: LintSettings,
+        places: TomlTree | None = None,
+        *,
+        rules: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        known: Sequence[Rule] | None = None,
+    ) -> RuleSelection:
+        """The selection of [tool.merge-runner.lint], with the command line's `rules` and `ignore` above it.
+
+        `places` tells where the settings stand. Raises ProblemsError with an `unknown-rule` for each word that means
+        no rule of `known` (by default all there are).
+        """
+        _check(lint, places, (*rules, *ignore), _all() if known is None else known)
+        return cls(
+            select=tuple(rules) or (("ALL",) if lint.select is None else lint.select),
+            ignore=() if rules else lint.ignore,
+            also_ignore=tuple(ignore),
+            per_path=lint.per_path_ignores,
+            severities=lint.severity,
+        )
+
+    def selected(self, rule: Rule, path: str) -> bool:
+        """Whether the rule counts in the file `path`, which is relative to the project; "" is the project itself."""
+        return self.severity(rule, path) is not None
+
+    def configured(self, rule: Rule) -> Severity | None:
+        """The severity that the settings give the rule; None where they say nothing."""
+        weights = {word: found for word in self.severities if (found := weight(word, rule)) is not None}
+        return self.severities[max(weights, key=lambda word: weights[word])] if weights else None
+
+    def severity(self, rule: Rule, path: str) -> Severity | None:
+        """How much the rule counts in the file; None: not at all."""
+        # Asked for each rule in each file, so both answers are kept.
+        if rule.code not in self._anywhere:
+            selected = closest(self.select, rule) > closest(self.ignore, rule) and closest(self.also_ignore, rule) < 0
+            self._anywhere[rule.code] = (self.configured(rule) or rule.severity) if selected else None
+        if path not in self._ignored:
+            fitting = (words for glob, words in self.per_path.items() if _fits(glob, path))
+            self._ignored[path] = tuple(word for words in fitting for word in words)
+        return None if closest(self._ignored[path], rule) >= 0 else self._anywhere[rule.code]
+
+    @cached_property
+    def _anywhere(self) -> dict[str, Severity | None]:
+        """The severities by code, whatever the path."""
+        return {}
+
+    @cached_property
+    def _ignored(self) -> dict[str, tuple[str, ...]]:
+        """The words of `per_path` by path."""
+        return {}
+
+
+def fails(report: Report, fail_on: FailOn) -> bool:
+    """Whether the report has a finding of the severity `fail_on` or a graver one."""
+    if fail_on == "never":
+        return False
+    return any(report.count(severity) for severity in SEVERITIES[: SEVERITIES.index(fail_on) + 1])
+
+
+def _all() -> tuple[Rule, ...]:
+    return rules()
+
+
+def _check(lint: LintSettings, places: TomlTree | None, given: Sequence[str], known: Sequence[Rule]) -> None:
+    problems = Problems()
+    for word in given:
+        if not meant(word, known):
+            problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, known))
+    for path, word in _words(lint):
+        if not meant(word, known):
+            at = None
+            if places is not None:
+                at = places.key_place(path) if path[1] == "severity" else places.place(path)
+            problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, known))
+    problems.check()
+
+
+def _words(lint: LintSettings) -> Iterator[tuple[KeyPath, str]]:
+    """The words of the settings, with the keys that they stand under."""
+    yield from ((("lint", "select", index), word) for index, word in enumerate(lint.select or ()))
+    yield from ((("lint", "ignore", index), word) for index, word in enumerate(lint.ignore))
+    for glob, words in lint.per_path_ignores.items():
+        yield from ((("lint", "per-path-ignores", glob, index), word) for index, word in enumerate(words))
+    yield from ((("lint", "severity", word), word) for word in lint.severity)
+
+
+def _fits(glob: str, path: str) -> bool:
+    pattern = PurePosixPath(glob.removeprefix("/"))
+    if len(pattern.parts) == 1:
+        pattern = PurePosixPath("**", pattern)
+    return bool(path) and holds_path(pattern, PurePosixPath(path))

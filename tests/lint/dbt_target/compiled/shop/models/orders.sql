@@ -1,0 +1,3 @@
+
+select id, dt, amount from shop.stg_orders
+ where dt > '2024-01-01' 

@@ -1,0 +1,79 @@
+"""The hook, the action and the examples of docs/ci.md name what there is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+GUIDE = (ROOT / "docs" / "ci.md").read_text()
+STEPS = ACTION["runs"]["steps"]
+EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)]
+
+
+@pytest.fixture(scope="module")
+def lint_help() -> str:
+    command = [sys.executable, "-m", "merge_runner", "lint", "--help"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_hook_runs_a_command_that_there_is():
+    (hook,) = HOOKS
+    program, command = hook["entry"].split()
+    assert program in (ROOT / "pyproject.toml").read_text().partition("[project.scripts]")[2]
+    assert subprocess.run([sys.executable, "-m", "merge_runner", command, "--help"], check=False).returncode == 0
+    assert hook["id"] == "merge-runner-lint"
+    assert hook["language"] == "python"
+
+
+@pytest.mark.parametrize(
+    ("path", "matches"),
+    [("models/m.sql", True), ("models/m.yml", True), ("m.yaml", True), ("m.sql.txt", False), ("sql", False)],
+)
+def test_the_hook_gets_models_and_their_properties(path, matches):
+    assert bool(re.search(HOOKS[0]["files"], path)) is matches
+
+
+def test_the_action_uses_each_input_and_no_other():
+    used = set(re.findall(r"inputs\.([a-z-]+)", (ROOT / "action.yml").read_text()))
+    assert used == set(ACTION["inputs"])
+    assert all(each["description"] and "default" in each for each in ACTION["inputs"].values())
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.get("name", step.get("uses")))
+def test_a_step_of_the_action(step):
+    if "uses" in step:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"])
+    else:
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"]  # an input in a script would be run as its text
+
+
+def test_the_scripts_of_the_action_parse():
+    for step in STEPS:
+        if "run" in step:
+            subprocess.run(["bash", "-n", "-c", step["run"]], check=True)
+
+
+def test_the_options_of_the_action_and_the_guide_exist(lint_help):
+    scripts = "\n".join(step.get("run", "") for step in STEPS)
+    lines = [line for line in f"{scripts}\n{GUIDE}".splitlines() if "pip install" not in line]
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", "\n".join(lines)))
+    assert {"--format", "--fail-on", "--changed", "--write-baseline"} <= options
+    assert [option for option in options if option not in lint_help] == []
+
+
+def test_the_examples_of_the_guide_name_the_action_the_hook_and_the_inputs():
+    github, gitlab, pre_commit = EXAMPLES
+    assert github["jobs"]["merge"]["steps"][-1]["uses"].startswith("merge-runner/merge-runner@v")
+    assert "merge-runner lint --format gitlab" in gitlab["merge-lint"]["script"][-1]
+    assert pre_commit["repos"][0]["hooks"][0]["id"] == HOOKS[0]["id"]
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (.*?) ?\|$", GUIDE, re.MULTILINE))
+    assert set(rows) == set(ACTION["inputs"])
