@@ -17,6 +17,7 @@ from merge_runner.plan.prepare import Flags, Prepared, prepare
 
 if TYPE_CHECKING:
     from merge_runner.engine.session import Driver
+    from merge_runner.lint.report import Report
     from merge_runner.run.events import Events
     from merge_runner.run.results import RunResults
     from merge_runner.template.rendered import Log
@@ -89,12 +90,45 @@ class Project:
         deferral = defer(self.graph, ids, manifest, prepared.files.root, prepared.files.profile)
         return Project(replace(prepared, deferral=deferral))
 
-    def build(self, select: Names = (), exclude: Names = (), **options: Any) -> RunResults:
-        """Runs models, seeds and tests in DAG order.
+    def lint(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        rules: Names = (),
+        ignore: Names = (),
+        layout: str | Path | None = None,
+        baseline: str | Path | None = None,
+    ) -> Report:
+        """What each MERGE will scan, and what is wrong with the models; needs no Spark.
+
+        `rules` and `ignore` (codes, names, beginnings), `layout` and `baseline` (paths) are as on the command line.
+        Raises ProblemsError for arguments or settings that are wrong.
+        """
+        from merge_runner.lint.run import LintOptions, lint_project
+
+        ids = self.select(select, exclude, selector, state).ids
+        said = LintOptions(
+            rules=_texts(rules),
+            ignore=_texts(ignore),
+            layout=Path(layout) if layout is not None else None,
+            baseline=Path(baseline) if baseline is not None else None,
+        )
+        return lint_project(self.prepared, ids, said)
+
+    def build(self, select: Names = (), exclude: Names = (), *, lint: bool = True, **options: Any) -> RunResults:
+        """Lints, then runs models, seeds and tests in DAG order.
 
         Options: `selector`, `state`, `defer`, `threads`, `fail_fast` as on the command line, `events` to listen to, and
-        `driver`, a running one to use and to leave running.
+        `driver`, a running one to use and to leave running. Raises LintError where lint finds an error: nothing has
+        run then. `lint=False` leaves it out.
         """
+        if lint:
+            from merge_runner.lint.gate import check
+
+            check(self.lint(select, exclude, selector=options.get("selector"), state=options.get("state")))
         return self._run("build", select, exclude, **options)
 
     def run(self, select: Names = (), exclude: Names = (), **options: Any) -> RunResults:

@@ -10,13 +10,14 @@ from merge_runner.cli.options import defer_option, output_options, project_optio
 
 
 @click.command("build")
+@click.option("--no-lint", is_flag=True, help="Do not lint first; errors of lint stop a build.")
 @selection_options
 @defer_option
 @running_options
 @project_options
 @output_options
 def command(**options: Any) -> int:
-    """Run models, load seeds and run data tests, in DAG order."""
+    """Lint, then run models, load seeds and run data tests, in DAG order."""
     from merge_runner.cli.running import run_command
 
     return run_command("build", options)

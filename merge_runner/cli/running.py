@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.cli.display import JsonDisplay, TextDisplay
+from merge_runner.cli.messages import counted, say, styled
 from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.run.build import Command, Options, build
 from merge_runner.run.events import Events
+
+if TYPE_CHECKING:
+    from merge_runner.api import Project
 
 _KEPT = (
     *("select", "exclude", "selector", "state", "defer", "threads", "fail_fast"),
@@ -16,11 +21,33 @@ _KEPT = (
 )
 
 
+def _passes_lint(project: Project, ids: Sequence[str], options: dict[str, Any]) -> bool:
+    """Whether lint finds no error in the models; what it finds is told on standard error."""
+    from merge_runner.lint.run import lint_project
+
+    report = lint_project(project.prepared, ids)
+    grave = ("error", "warning") if options["warn_error"] else ("error",)
+    found = [finding for finding in report.findings if finding.severity in grave]
+    for finding in found:
+        where, word = styled(str(finding.place), bold=True), styled(finding.severity, fg="red")
+        name = styled(f"[{finding.code} {finding.name}]", dim=True)
+        say(f"{where}: {word}: {finding.message} {name}" + (f"\n    {finding.hint}" if finding.hint else ""), "error")
+    if found:
+        say(
+            f"{counted(len(found), 'finding')} of lint, and nothing has run: `merge-runner lint` shows them in full, "
+            "`build --no-lint` builds nevertheless",
+            "error",
+        )
+    return not found
+
+
 def run_command(name: Command, options: dict[str, Any]) -> int:
     """Runs the selected nodes; the exit status is 1 where something failed, or warned under --warn-error."""
     project = load_project(options)
     ids = selected(project, options)
     project = deferred(project, ids, options)
+    if name == "build" and not options["no_lint"] and not _passes_lint(project, ids, options):
+        return 1
     display = (
         JsonDisplay(options["quiet"])
         if options["log_format"] == "json"

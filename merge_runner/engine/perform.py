@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Literal
 
+from merge_runner.engine.delta_log import files_passing, snapshot
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.held import verdict_held
 from merge_runner.engine.metrics import SHORT_NAMES, merge_metrics, stamped_commit
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.tables import Catalog
@@ -91,6 +93,7 @@ def _(step: CreateTarget, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunMerge, place: Workplace) -> None:
+    before = snapshot(place.session, step.target)
     rows = run_statement(place.session, step.sql)
     metrics = merge_metrics(place.session, step.target, place.stamp, place.description)
     response = place.response
@@ -102,6 +105,10 @@ def _(step: RunMerge, place: Workplace) -> None:
             response[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
         response["rows_affected"] = counted["num_affected_rows"]
     response["table_version"] = metrics.pop("version", None)
+    response["verdict"] = step.judged.judgement.verdict
+    response["verdict_held"] = verdict_held(
+        step.judged, response["files_total"], response["files_scanned"], lambda asked: files_passing(before, asked)
+    )
     response["metrics"] = metrics
 
 

@@ -9,7 +9,6 @@ from datetime import datetime, timezone
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problems
 from merge_runner.graph.manifest import Compiled, Metadata, manifest
-from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan
@@ -22,7 +21,7 @@ def plan_nodes(prepared: Prepared, ids: Iterable[str]) -> tuple[dict[str, NodePl
 
     Raises ProblemsError with the problems of all texts: nothing has run then.
     """
-    planner = Planner(prepared, Compiler(prepared))
+    planner = Planner(prepared)
     problems = Problems()
     with problems.collecting():
         prepared.templates.check()

@@ -174,7 +174,7 @@ def built(project, master):
 
 def build(root, target, master):
     process = subprocess.run(
-        [sys.executable, "-m", "merge_runner", "build", "--target", target, "--threads", "2"],
+        [sys.executable, "-m", "merge_runner", "build", "--no-lint", "--target", target, "--threads", "2"],
         cwd=root,
         env={**os.environ, "SPARK_MASTER": master.address},
         capture_output=True,

@@ -28,6 +28,8 @@ def build(make_project, driver):
     def run(files, root=None, command="build", load=None, **options):
         root = root or make_project(files)
         project = Project.load(root, **(load or {}))
+        if command == "build":
+            options.setdefault("lint", False)  # these models are about what a build does, not about how they scan
         return project, getattr(project, command)(driver=driver, **options)
 
     return run

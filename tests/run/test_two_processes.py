@@ -35,7 +35,14 @@ def start():
 
     def run(root, command, target_path, **variables):
         log = root / f"{target_path}.log"
-        words = [command, "--target-path", target_path, "--vars", json.dumps(variables)]
+        words = [
+            command,
+            *(["--no-lint"] if command == "build" else []),
+            "--target-path",
+            target_path,
+            "--vars",
+            json.dumps(variables),
+        ]
         with log.open("w") as output:
             process = subprocess.Popen(
                 [sys.executable, "-m", "merge_runner", *words],

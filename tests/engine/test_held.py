@@ -1,0 +1,61 @@
+"""Whether a verdict held, told from the files before and after skipping."""
+
+import pytest
+
+from merge_runner.engine.held import verdict_held
+from merge_runner.formats.types import parse_type
+from merge_runner.merge.parse import parse
+from merge_runner.pruning.judged import judge_merge
+from merge_runner.pruning.layout import PartitionField, TableColumn, TableLayout
+
+LAYOUT = TableLayout(
+    "delta",
+    tuple(TableColumn(name, parse_type(text)) for name, text in {"id": "bigint", "dt": "date", "k": "int"}.items()),
+    complete=True,
+    partition_by=(PartitionField("dt"),),
+    cluster_by=(),
+)
+STATIC, NONE, NEGATION = "t.dt >= date'2024-01-01'", "abs(t.k) = 5", "t.k <> 5"
+
+CASES = {
+    "nothing to skip in an empty table": (STATIC, 0, 0, None, True),
+    "some files were skipped": (STATIC, 10, 3, None, True),
+    "none was skipped, and none could be": (STATIC, 10, 10, (10, 10), True),
+    "none was skipped, though some could be": (STATIC, 10, 10, (10, 4), False),
+    "another version of the table was counted": (STATIC, 10, 10, (9, 9), None),
+    "the log cannot be asked": (STATIC, 10, 10, None, None),
+    "all were read, as was said": (NONE, 10, 10, None, True),
+    "files were skipped, though it was said that none would be": (NONE, 10, 9, None, False),
+    "a file of one value may be skipped": (NEGATION, 10, 9, None, None),
+    "no figures": (STATIC, None, None, None, None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(case):
+    on, total, scanned, counted, held = CASES[case]
+    merge = judge_merge(
+        parse(f"merge into t using s on t.id = s.id and {on} when matched then delete"), LAYOUT, lambda _: None
+    )
+    assert verdict_held(merge, total, scanned, lambda _: counted) is held
+
+
+def test_an_unknown_verdict_promises_nothing():
+    merge = judge_merge(
+        parse("merge into t using s on t.x = 5 when matched then delete"), TableLayout("delta"), lambda _: None
+    )
+    assert merge.judgement.verdict == "unknown"
+    assert verdict_held(merge, 10, 3, lambda _: None) is None
+
+
+def test_what_is_asked_of_the_log_is_the_authors_text_over_its_columns():
+    asked = []
+    merge = judge_merge(
+        parse(
+            "merge into t using s on t.id = s.id and T.DT between '2024-01-01' and current_date() when matched then delete"
+        ),
+        LAYOUT,
+        lambda _: None,
+    )
+    verdict_held(merge, 2, 2, asked.extend)
+    assert asked == ["cast(partitionValues['dt'] as date) between '2024-01-01' and current_date()"]
