@@ -38,6 +38,8 @@ class Queries:
     lookup: Lookup
     ctes: Mapping[str, Callable[[], SourceFacts]] = field(default_factory=dict)
     views: tuple[tuple[str, ...], ...] = ()
+    seen: dict[tuple[str, ...], SourceFacts] = field(default_factory=dict, repr=False, compare=False)
+    """What was found of views before: one that reads another twice would double the work at each level."""
 
     def facts(self, node: exp.Expr | None) -> SourceFacts:
         """What is known of the rows of a query; nothing where its tree is None."""
@@ -81,8 +83,10 @@ class Queries:
             return replace(own, readable=False)
         from merge_runner.merge.read_query import read_query
 
-        inner = Queries(self.lookup, views=(*self.views, folded)).facts(read_query(known.query).expression)
-        return _with_declared(inner, own)
+        if folded not in self.seen:
+            inner = Queries(self.lookup, views=(*self.views, folded), seen=self.seen)
+            self.seen[folded] = _with_declared(inner.facts(read_query(known.query).expression), own)
+        return self.seen[folded]
 
     def _facts(self, node: exp.Expr) -> SourceFacts:
 
