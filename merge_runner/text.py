@@ -37,6 +37,12 @@ class Span:
         return text[self.start : self.end]
 
 
+def as_source(text: str) -> str:
+    """The text of a file as a SourceText has it: no byte order mark, newlines as `\\n`."""
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 @dataclass(frozen=True)
 class SourceText:
     """A file as its author wrote it: `path` relative to the project with forward slashes, newlines as `\\n`."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from merge_runner.lint.cache import ReportCache
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from merge_runner.project.toml import parse_toml
 
 _UNCACHED = ("fix", "no_cache", "stdin_filename", "changed", "select", "exclude", "selector", "state")
 """A selection may depend on git or an earlier state, and what matches nothing is warned of each time."""
@@ -47,7 +42,7 @@ def _nearest_project(options: dict[str, Any]) -> Path | None:
         try:
             content = (folder / "pyproject.toml").read_bytes()
             # Reading TOML takes long enough to leave out the files of other tools.
-            if b"merge-runner" in content and "merge-runner" in tomllib.loads(content.decode()).get("tool", {}):
+            if b"merge-runner" in content and "merge-runner" in parse_toml(content.decode()).get("tool", {}):
                 return folder
         except (OSError, ValueError):
             continue

@@ -8,17 +8,18 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from merge_runner.cli.options import output_options, project_options, selection_options
+from merge_runner.lint.outputs import FORMATS, render
+from merge_runner.lint.selection import FAIL_ON, FailOn, fails
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
     from merge_runner.lint.run import LintOptions
 
-_FORMATS = ("text", "concise", "json", "github", "gitlab", "sarif", "junit")
 _OF_CI = ("github", "gitlab", "sarif")
 """Formats that are read beside the repository: their paths begin at its root."""
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -26,13 +27,13 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("lint")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", help="How the report is written.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="How the report is written.")
 @click.option("-o", "--output", type=_FILE, help="The file to write the report to, instead of standard output.")
 @click.option("--rules", multiple=True, metavar="RULES", help="Only these rules: codes, names or beginnings, by comma.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "info", "never"]),
+    type=click.Choice(FAIL_ON),
     help="From which severity on a finding fails the command; default: error, or warning with --warn-error.",
 )
 @click.option("--layout", type=_FILE, help="A file with the layouts of tables.")
@@ -56,8 +57,6 @@ def command(**options: Any) -> int:
     PATHS are models or folders of a project, plain .sql files, or a dbt project that has run (its target/run folder).
     Any other file of a project means the models that depend on it. Needs neither Spark nor a network.
     """
-    from merge_runner.lint.selection import fails
-
     _check_usage(options)
     report, folder = _report(options)
     if options["write_baseline"] is not None:
@@ -89,8 +88,8 @@ _NO_BASELINE = ("select", "exclude", "selector", "changed", "stdin_filename", "b
 """Options that do not go together with --write-baseline: it would forget what they leave out."""
 
 
-def _fail_on(options: dict[str, Any]) -> Literal["error", "warning", "info", "never"]:
-    level: Literal["error", "warning", "info", "never"] | None = options["fail_on"]
+def _fail_on(options: dict[str, Any]) -> FailOn:
+    level: FailOn | None = options["fail_on"]
     return level or ("warning" if options["warn_error"] else "error")
 
 
@@ -133,7 +132,6 @@ def _words(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _write(report: Report, options: dict[str, Any]) -> None:
     from merge_runner.cli.messages import say
-    from merge_runner.lint.outputs import render
 
     def tell(text: str) -> None:
         if not options["quiet"]:

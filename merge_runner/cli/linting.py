@@ -19,7 +19,7 @@ from merge_runner.lint.finish import joined
 from merge_runner.lint.plain import DBT_PROJECT, PlainFile, lint_files, plain_files, read_plain
 from merge_runner.lint.run import LintOptions, lint_project
 from merge_runner.project.settings import LintSettings
-from merge_runner.text import SourceText
+from merge_runner.text import SourceText, as_source
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
@@ -157,5 +157,4 @@ def _refuse_selection(options: dict[str, Any]) -> None:
 
 
 def _standard_input() -> str:
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return as_source(sys.stdin.buffer.read().decode("utf-8", "replace"))

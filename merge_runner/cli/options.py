@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -117,17 +118,10 @@ def running_options(function: Function) -> Function:
 def load_project(options: dict[str, Any]) -> Project:
     """The project that the options of `project_options` mean."""
     from merge_runner.api import Project
+    from merge_runner.plan.prepare import prepare
 
-    return Project.load(
-        project_root(options["project_dir"]),
-        vars=parsed_vars(options["vars_text"]),
-        target=options["target"],
-        profile=options["profile"],
-        profiles_dir=options["profiles_dir"],
-        target_path=options["target_path"],
-        full_refresh=options["full_refresh"],
-        on_log=lambda log: _tell(log, options),
-    )
+    root = project_root(options["project_dir"])
+    return Project(prepare(root, project_flags(options), os.environ, lambda log: _tell(log, options)))
 
 
 def project_flags(options: dict[str, Any]) -> Flags:

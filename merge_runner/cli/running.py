@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.cli.display import JsonDisplay, TextDisplay
-from merge_runner.cli.messages import counted, say, styled
+from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
+from merge_runner.cli.problems import show_problems
+from merge_runner.errors import Problem
 from merge_runner.run.build import Command, Options, build
 from merge_runner.run.events import Events
 
@@ -28,11 +30,8 @@ def _passes_lint(project: Project, ids: Sequence[str], options: dict[str, Any]) 
     report = lint_project(project.prepared, ids)
     grave = ("error", "warning") if options["warn_error"] else ("error",)
     found = [finding for finding in report.findings if finding.severity in grave]
-    for finding in found:
-        where, word = styled(str(finding.place), bold=True), styled(finding.severity, fg="red")
-        name = styled(f"[{finding.code} {finding.name}]", dim=True)
-        say(f"{where}: {word}: {finding.message} {name}" + (f"\n    {finding.hint}" if finding.hint else ""), "error")
     if found:
+        show_problems([Problem(f"{each.code} {each.name}", each.message, each.place, each.hint) for each in found])
         say(
             f"{counted(len(found), 'finding')} of lint, and nothing has run: `merge-runner lint` shows them in full, "
             "`build --no-lint` builds nevertheless",

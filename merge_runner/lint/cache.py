@@ -21,12 +21,8 @@ from merge_runner.lint.baseline import DEFAULT
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.report import Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.project.scan import scan
-from merge_runner.text import Place
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from merge_runner.project.toml import parse_toml
+from merge_runner.text import Place, as_source
 
 FOLDER = "lint_cache"
 _KEPT = 20
@@ -55,7 +51,7 @@ class ReportCache:
         `others` are files outside of the project's folders that the report depends on.
         """
         try:
-            table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
+            table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
             target = str(options.get("target_path") or table.get("target-path") or "target")
             texts: dict[str, bytes | None] = {name: _content(root / name) for name in _FILES}
             for key, default in _PATHS.items():
@@ -85,7 +81,7 @@ class ReportCache:
             entry = json.loads(content)
             if self._hashed({name: env.get(name) for name in entry["env"]}) != entry["values"]:
                 return None
-            sources = {path: _text(self.texts[path]) for path in entry["sources"]}
+            sources = {path: as_source(self.texts[path].decode("utf-8")) for path in entry["sources"]}
             return _report(entry["report"], sources)
         except (OSError, ValueError, KeyError):
             return None
@@ -162,10 +158,6 @@ def _content(path: Path) -> bytes | None:
 
 def _checksum(content: str) -> str:
     return hashlib.blake2b(content.encode(), digest_size=20).hexdigest()
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _listed(value: Any) -> list[str]:

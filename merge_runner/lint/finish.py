@@ -24,12 +24,12 @@ def finish(
     *,
     files: int,
     models: Mapping[str, str],
-    ran: Callable[[Rule, str], bool],
+    ran: Callable[[str, Rule], bool],
 ) -> Report:
     """The report of a run.
 
     `texts` are the files that were looked at, or that a finding stands in, by path; `models` the names of the models
-    by the paths of their files; `ran` says whether a rule has looked at a file.
+    by the paths of their files; `ran` says whether a file was looked at by a rule.
     """
     by_path: dict[str, list[Finding]] = {path: [] for path in texts}
     for finding in dict.fromkeys(found):
@@ -45,8 +45,7 @@ def finish(
         suppressions = Suppressions.read(source, rules())
         visible, used = suppressions.filter(findings)
         kept += visible
-        looked = partial(_swapped, ran, path)
-        kept += suppressions.unused(used, selection.severity, ran=looked, model=models.get(path))
+        kept += suppressions.unused(used, selection.severity, ran=partial(ran, path), model=models.get(path))
     kept.sort(key=_order)
     hidden = stale = 0
     if baseline is not None:
@@ -56,7 +55,7 @@ def finish(
             rule = by_code.get(code)
             if rule is None or path not in texts:
                 return False
-            return ran(rule, path) and selection.severity(rule, path) is not None
+            return ran(path, rule) and selection.severity(rule, path) is not None
 
         left = baseline.hide(kept, looked_at)
         kept, hidden, stale = list(left.kept), left.hidden, left.stale
@@ -85,10 +84,6 @@ def joined(one: Report, other: Report) -> Report:
 
 def _merge_order(merge: ReportedMerge) -> tuple[str, str]:
     return merge.path, merge.model or ""
-
-
-def _swapped(ran: Callable[[Rule, str], bool], path: str, rule: Rule) -> bool:
-    return ran(rule, path)
 
 
 def _order(finding: Finding) -> tuple[str, int, int, str]:

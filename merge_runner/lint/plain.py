@@ -113,7 +113,7 @@ def lint_files(
         baseline,
         files=len(files),
         models={},
-        ran=lambda rule, path: rule.check_project is None and rule.ran_on(path in parsed),
+        ran=lambda path, rule: rule.check_project is None and rule.ran_on(path in parsed),
     )
 
 

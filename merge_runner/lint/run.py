@@ -76,7 +76,7 @@ def lint_project(
         baseline,
         files=len(chosen),
         models={model.source.path: name for name, model in prepared.files.models.items()},
-        ran=lambda rule, path: rule.ran_on(path in parsed) if rule.check_project is None else whole,
+        ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
     )
 
 

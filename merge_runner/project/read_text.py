@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from merge_runner.errors import Problems
-from merge_runner.text import Place, SourceText
+from merge_runner.text import Place, SourceText, as_source
 
 
 def read_text(file: str | Path, path: str, problems: Problems) -> SourceText | None:
@@ -23,15 +23,11 @@ def read_text(file: str | Path, path: str, problems: Problems) -> SourceText | N
         message = f"not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}"
         problems.add("not-utf8", message, place, "save the file as UTF-8")
         return None
-    if text.startswith("\ufeff"):
-        text = text[1:]
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return SourceText(path, text)
+    return SourceText(path, as_source(text))
 
 
 def _place(path: str, content: bytes, offset: int) -> Place:
     """The place of a byte; what comes before it is UTF-8."""
-    before = content[:offset].decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    before = as_source(content[:offset].decode("utf-8"))
     line_start = before.rfind("\n") + 1
     return Place(path, before.count("\n") + 1, len(before) - line_start + 1)

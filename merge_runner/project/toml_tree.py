@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.errors import Problems
 from merge_runner.project.places import KeyPath
+from merge_runner.project.toml import TOMLDecodeError, parse_toml
 from merge_runner.text import Place, SourceText, Span
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 
 _TRIVIA = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _BLANK = re.compile(r"[ \t]*")
@@ -69,11 +63,11 @@ class TomlTree:
 def toml_tree(source: SourceText, problems: Problems) -> TomlTree | None:
     """Reads a TOML file; None, and a problem with its place, where it is not TOML."""
     try:
-        data = tomllib.loads(source.text)
+        data = parse_toml(source.text)
     except RecursionError:
         problems.add("toml-syntax", "not TOML that anyone writes: it is nested too deeply", source.place(0))
         return None
-    except tomllib.TOMLDecodeError as error:
+    except TOMLDecodeError as error:
         said = str(error)
         at = _POSITION.search(said)
         place = Place(source.path, int(at[1]), int(at[2])) if at else source.place(len(source.text))
@@ -204,5 +198,5 @@ def _key(written: str) -> str:
     if written[0] == "'":
         return written[1:-1]
     if written[0] == '"':
-        return next(iter(tomllib.loads(f"{written} = 0")))
+        return next(iter(parse_toml(f"{written} = 0")))
     return written

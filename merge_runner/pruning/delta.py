@@ -7,6 +7,7 @@ the files' statistics, for which each leg must compare a bare column that has so
 from __future__ import annotations
 
 from merge_runner.formats import delta as facts
+from merge_runner.pruning.judgement import listed
 from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.outcome import (
     Outcome,
@@ -39,7 +40,7 @@ def delta_whole_outcome(predicate: Predicate, layout: TableLayout) -> Outcome:
     outcome = _by_statistics(predicate, layout, alone=isinstance(predicate, Comparison))
     if on_partitions is False or outcome.prunes is True:
         return outcome
-    names = ", ".join(f"`{name}`" for name in target_columns(predicate))
+    names = listed(target_columns(predicate))
     reason = f"it prunes if the table is partitioned by {names}, which lint does not know; otherwise: {outcome.reason}"
     return Outcome(None, "unknown-layout", reason, outcome.pattern)
 
@@ -59,8 +60,7 @@ def _by_metadata(predicate: Predicate) -> Outcome:
         if row.prunes != "yes" or predicate.operator == "is not null":
             return Outcome(False, "negation", f"nearly every partition of `{names[0]}` passes it", predicate.operator)
     plural = "partition columns" if len(names) > 1 else "the partition column"
-    listed = ", ".join(f"`{name}`" for name in names)
-    return Outcome(True, "prunes", f"{plural} {listed}: files of other partitions are skipped")
+    return Outcome(True, "prunes", f"{plural} {listed(names)}: files of other partitions are skipped")
 
 
 def _by_statistics(predicate: Predicate, layout: TableLayout, *, alone: bool) -> Outcome:
@@ -158,7 +158,7 @@ def other_outcome(predicate: Other | Truth) -> Outcome:
     """What holds of conditions that are no comparison of one column with constants."""
     if isinstance(predicate, Truth):
         raise TypeError(predicate)
-    names = ", ".join(f"`{name}`" for name in target_columns(predicate)) or "the column"
+    names = listed(target_columns(predicate)) or "the column"
     if predicate.kind == "nullable":
         return Outcome(None, "unknown-type", f"it prunes if {names} cannot be NULL, which lint does not know")
     if predicate.kind == "computed":

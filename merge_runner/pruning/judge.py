@@ -11,7 +11,7 @@ from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.bounds import Bounds, derivable_bounds
 from merge_runner.pruning.delta import delta_outcome, delta_whole_outcome
 from merge_runner.pruning.iceberg import iceberg_outcome
-from merge_runner.pruning.judgement import Bound, Condition, Judgement, Verdict
+from merge_runner.pruning.judgement import Bound, Condition, Judgement, Verdict, listed
 from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.outcome import Outcome, side_of, target_columns
 from merge_runner.pruning.predicate import (
@@ -199,8 +199,8 @@ class _Judge:
         if whole is not None and whole.prunes is True:
             return "static", f"all clauses restrict the target: {whole.reason}"
         if bounds:
-            listed = ", ".join(f"`{bound.column}`" for bound in bounds)
-            return "runtime", f"the runner bounds {listed} by the values that the source holds"
+            names = listed(bound.column for bound in bounds)
+            return "runtime", f"the runner bounds {names} by the values that the source holds"
         for unknown in [*(condition for condition in on if condition.prunes is None), whole]:
             if unknown is not None and unknown.prunes is None:
                 return "unknown", unknown.reason

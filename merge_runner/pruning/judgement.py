@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,6 +54,16 @@ class Condition:
     filters: bool = False
     pattern: str = ""
     legs: tuple[Condition, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """The target's columns in it, as messages name them."""
+        return listed(self.columns)
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names as messages show them, by comma."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 @dataclass(frozen=True)

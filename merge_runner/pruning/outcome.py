@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from merge_runner.formats.types import DataType
-from merge_runner.pruning.judgement import Cause, Side
+from merge_runner.pruning.judgement import Cause, Side, listed
 from merge_runner.pruning.predicate import Other, Predicate, Some, Truth, columns_of
 from merge_runner.pruning.scope import ColumnRef
 
@@ -84,7 +84,7 @@ def never_or_always(passes: bool, name: str, data_type: DataType) -> Outcome:
 
 def _both(predicate: Other) -> Outcome:
     columns = target_columns(predicate)
-    names = ", ".join(f"`{column}`" for column in columns) or "the target"
+    names = listed(columns) or "the target"
     if predicate.name == "=":
         reason = f"it joins {names} to the source: which values match is known only when the source is read"
         return Outcome(False, "join", reason)

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.generated import base_columns
+from merge_runner.pruning.judgement import listed
 
 if TYPE_CHECKING:
     from merge_runner.lint.subject import LintedMerge
@@ -51,7 +52,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
     used = {column.casefold() for condition in merge.judgement.on for column in condition.columns}
     if not any(field.column.casefold() in used for field in fields) and not any(_is_generated(merge, used)):
-        columns = ", ".join(f"`{field}`" for field in fields)
+        columns = listed(fields)
         yield Hit(
             merge.statement.on_span,
             f"the target is partitioned by {columns}, and ON does not use it",

@@ -38,6 +38,7 @@ from merge_runner.lint.rule import Hit
 from merge_runner.merge.statement import Clause
 from merge_runner.pruning.assigned import assigned
 from merge_runner.pruning.join_keys import JoinKey, join_keys
+from merge_runner.pruning.judgement import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -71,8 +72,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 
 def _message(names: list[str]) -> str:
-    listed = ", ".join(f"`{name}`" for name in names)
-    return f"SET assigns the partition column{'s' if len(names) > 1 else ''} {listed}: rows move between partitions"
+    return (
+        f"SET assigns the partition column{'s' if len(names) > 1 else ''} {listed(names)}: rows move between partitions"
+    )
 
 
 def _star_moves(merge: LintedMerge, name: str, keys: list[JoinKey]) -> bool:

@@ -65,7 +65,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     for condition in merge.judgement.on:
         if not condition.filters:
             continue
-        names = ", ".join(f"`{column}`" for column in condition.columns)
+        names = condition.named
         _, by_bounds, transform = condition.pattern.rpartition("transform ")
         if by_bounds:
             field = _field(merge, condition, transform) or transform

@@ -53,7 +53,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     for clause, conditions in zip(merge.statement.clauses, merge.judgement.when, strict=True):
         for condition in conditions:
             if condition.cause == "in-when" and clause.kind == "matched":
-                names = ", ".join(f"`{column}`" for column in condition.columns)
+                names = condition.named
                 yield Hit(
                     condition.span, f"the filter on {names} stands in WHEN, where it skips no file", _hint(merge, names)
                 )

@@ -69,7 +69,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
     for condition in merge.judgement.on:
         if condition.cause == "wrapped" and condition.filters:
-            names = ", ".join(f"`{column}`" for column in condition.columns)
+            names = condition.named
             column = ".".join(filter(None, (merge.statement.target.qualifier, condition.columns[0])))
             yield Hit(
                 condition.span,

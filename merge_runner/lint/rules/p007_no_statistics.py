@@ -50,7 +50,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
     for condition in merge.judgement.on:
         if condition.cause == "no-statistics" and condition.filters:
-            names = ", ".join(f"`{column}`" for column in condition.columns)
+            names = condition.named
             yield Hit(
                 condition.span, f"the filter on {names} does not prune: {condition.reason}", _hint(merge, condition)
             )
