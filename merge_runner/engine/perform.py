@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
-from merge_runner.engine.delta_log import files_passing, snapshot
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
-from merge_runner.engine.held import verdict_held
-from merge_runner.engine.metrics import SHORT_NAMES, merge_metrics, stamped_commit
+from merge_runner.engine.merging import run_merge
+from merge_runner.engine.metrics import stamped_commit
 from merge_runner.engine.statements import run_statement
-from merge_runner.engine.tables import Catalog
+from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.plan.steps import (
     AttachInputs,
     CreateTarget,
@@ -24,32 +22,6 @@ from merge_runner.plan.steps import (
     Step,
 )
 from merge_runner.relation import Relation, quote
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
-@dataclass(frozen=True)
-class Tested:
-    """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`."""
-
-    failures: int
-    verdict: Literal["pass", "warn", "fail"]
-
-
-@dataclass
-class Workplace:
-    """Where the steps of one node are performed, and what they found out so far."""
-
-    session: SparkSession
-    catalog: Catalog
-    stamp: str
-    """What this node's commits carry as `userMetadata`."""
-    description: str
-    response: dict[str, Any] = field(default_factory=dict)
-    """The node's adapter response."""
-    warnings: list[str] = field(default_factory=list)
-    tested: Tested | None = None
 
 
 def perform(step: Step, place: Workplace) -> None:
@@ -93,23 +65,7 @@ def _(step: CreateTarget, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunMerge, place: Workplace) -> None:
-    before = snapshot(place.session, step.target)
-    rows = run_statement(place.session, step.sql)
-    metrics = merge_metrics(place.session, step.target, place.stamp, place.description)
-    response = place.response
-    response["operation"] = "MERGE"
-    response.update({short: metrics.get(name) for short, name in SHORT_NAMES.items()})
-    if rows:
-        counted = rows[0].asDict()
-        for kind in ("inserted", "updated", "deleted"):
-            response[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
-        response["rows_affected"] = counted["num_affected_rows"]
-    response["table_version"] = metrics.pop("version", None)
-    response["verdict"] = step.judged.judgement.verdict
-    response["verdict_held"] = verdict_held(
-        step.judged, response["files_total"], response["files_scanned"], lambda asked: files_passing(before, asked)
-    )
-    response["metrics"] = metrics
+    run_merge(step, place)
 
 
 @_perform.register

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.failures import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.locks import writing
 from merge_runner.engine.metrics import stamped_commit
-from merge_runner.engine.perform import Workplace, perform
+from merge_runner.engine.perform import perform
 from merge_runner.engine.session import Driver
 from merge_runner.engine.tables import Catalog
+from merge_runner.engine.workplace import Workplace
 from merge_runner.graph.graph import Node
 from merge_runner.plan.steps import NodePlan, ReplaceTable, RunMerge
 from merge_runner.run.events import Events

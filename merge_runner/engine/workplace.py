@@ -1,0 +1,34 @@
+"""Where the steps of one node are performed, and what they found out so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from merge_runner.engine.tables import Catalog
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`."""
+
+    failures: int
+    verdict: Literal["pass", "warn", "fail"]
+
+
+@dataclass
+class Workplace:
+    """Where the steps of one node are performed, and what they found out so far."""
+
+    session: SparkSession
+    catalog: Catalog
+    stamp: str
+    """What this node's commits carry as `userMetadata`."""
+    description: str
+    response: dict[str, Any] = field(default_factory=dict)
+    """The node's adapter response."""
+    warnings: list[str] = field(default_factory=list)
+    tested: Tested | None = None
