@@ -98,6 +98,21 @@ def snapshot(session: SparkSession, table: Relation) -> Snapshot | None:
     return Snapshot(session, log.unsafeVolatileSnapshot()) if log is not None else None
 
 
+def delta_state(session: SparkSession, table: Relation) -> tuple[int, int, int]:
+    """Version, number of files and bytes of the newest version of a table. Raises EngineError."""
+    jvm_session = getattr(session, "_jsparkSession", None)
+    if jvm_session is None:
+        version = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"]
+        detail = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
+        return int(version), int(detail["numFiles"]), int(detail["sizeInBytes"])
+    try:
+        identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
+        state = _delta(session).DeltaLog.forTableWithSnapshot(jvm_session, identifier)._2()
+        return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
+    except Exception as error:
+        raise engine_error(error) from error
+
+
 def files_passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[int, int] | None:
     """How many files a snapshot has, and how many of them pass all conditions; None without a snapshot.
 

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.bounded import Bounded, bounded
 from merge_runner.engine.delta_log import files_passing, snapshot
+from merge_runner.engine.failures import EngineError
 from merge_runner.engine.held import verdict_held
 from merge_runner.engine.metrics import SHORT_NAMES, merge_metrics
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.workplace import Workplace
+from merge_runner.merge.parse import parse
+from merge_runner.merge.splice import origin
 from merge_runner.plan.steps import RunMerge
+from merge_runner.pruning.judged import JudgedMerge, judge_merge
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
 
 
 def run_merge(step: RunMerge, place: Workplace) -> None:
     """Runs the statement; what it did is in the response of `place`. Raises EngineError."""
-    before = snapshot(place.session, step.target)
-    rows = run_statement(place.session, step.sql)
-    metrics = merge_metrics(place.session, step.target, place.stamp, place.description)
     response = place.response
+    with bounded(step, place.session) as made:
+        before = snapshot(place.session, step.target)
+        place.on_merge(made.sql)
+        response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
+        response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
+        rows = _run(place.session, made)
+    metrics = merge_metrics(place.session, step.target, place.stamp, place.description)
     response["operation"] = "MERGE"
     response.update({short: metrics.get(name) for short, name in SHORT_NAMES.items()})
     if rows:
@@ -26,6 +40,24 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
     response["table_version"] = metrics.pop("version", None)
     response["verdict"] = step.judged.judgement.verdict
     response["verdict_held"] = verdict_held(
-        step.judged, response["files_total"], response["files_scanned"], lambda asked: files_passing(before, asked)
+        _as_it_ran(step.judged, made),
+        response["files_total"],
+        response["files_scanned"],
+        lambda asked: files_passing(before, asked),
     )
     response["metrics"] = metrics
+
+
+def _run(session: SparkSession, made: Bounded) -> list[Row]:
+    try:
+        return run_statement(session, made.sql)
+    except EngineError as error:
+        if error.statement == made.sql and error.offset is not None:
+            # What the engine says of the text that ran is told of the author's.
+            error.statement, error.offset = made.text, origin(made.edits, error.offset)
+        raise
+
+
+def _as_it_ran(merge: JudgedMerge, made: Bounded) -> JudgedMerge:
+    """What the judge says of the statement with its bounds: they prune by the text, as a verdict `runtime` promised."""
+    return judge_merge(parse(made.sql), merge.layout, merge.lookup) if made.bounds else merge

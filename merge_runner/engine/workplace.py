@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +29,8 @@ class Workplace:
     stamp: str
     """What this node's commits carry as `userMetadata`."""
     description: str
+    on_merge: Callable[[str], None] = lambda _: None
+    """Told of the MERGE as it will run, with what was spliced into the author's text."""
     response: dict[str, Any] = field(default_factory=dict)
     """The node's adapter response."""
     warnings: list[str] = field(default_factory=list)

@@ -7,6 +7,19 @@ from collections.abc import Iterable
 from merge_runner.text import Span
 
 
+def origin(edits: Iterable[tuple[Span, str]], offset: int) -> int | None:
+    """The offset in the text before `splice` of an offset in the text after it; None inside what was put in."""
+    shift = 0
+    for span, replacement in sorted(edits, key=lambda edit: (edit[0].start, edit[0].end)):
+        start = span.start + shift
+        if offset < start:
+            break
+        if offset < start + len(replacement):
+            return None
+        shift += len(replacement) - (span.end - span.start)
+    return offset - shift
+
+
 def splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
     """`text` with each span replaced by its string; an empty span inserts in front of its offset.
 

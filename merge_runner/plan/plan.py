@@ -10,6 +10,7 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import Snippet, hook
 from merge_runner.graph.naming import table_location, view_definition
+from merge_runner.plan.bounding import bounding
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
@@ -100,9 +101,10 @@ class Planner:
                 ]
             )
         replace = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
+        judged = self._judged(node, statement)
         steps: list[Step] = [
             CreateTarget(self.layout(node), insert_shape(statement), replace),
-            RunMerge(relation, rendered.text, self._judged(node, statement)),
+            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"])),
         ]
         return self._with_surroundings(node, steps)
 

@@ -13,6 +13,7 @@ from merge_runner.relation import Relation
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from merge_runner.plan.bounding import Bounding
     from merge_runner.plan.shape import Shape
     from merge_runner.pruning.judged import JudgedMerge
     from merge_runner.template.rendered import Rendered
@@ -115,14 +116,15 @@ class CreateTarget:
 
 @dataclass(frozen=True)
 class RunMerge:
-    """The author's MERGE, and what the judge says of its scan."""
+    """The author's MERGE, what the judge says of its scan, and how it is bounded when it runs."""
 
     target: Relation
     sql: str
     judged: JudgedMerge
+    bounding: Bounding | None = None
 
     def __str__(self) -> str:
-        return f"merge into {self.target.name}"
+        return f"merge into {self.target.name}" + (f", {self.bounding}" if self.bounding else "")
 
 
 @dataclass(frozen=True)

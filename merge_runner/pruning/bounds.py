@@ -97,15 +97,17 @@ def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
 
 
 def _is_deterministic(tree: exp.Expr) -> bool:
+    """Whether it gives the same for the same row, in another statement as well."""
     from sqlglot import exp
 
-    from merge_runner.formats.functions import NON_DETERMINISTIC
+    from merge_runner.formats.functions import CLOCK, NON_DETERMINISTIC, SCALAR
 
     for node in tree.walk():
-        if isinstance(node, (exp.Subquery, exp.Select)):
+        if isinstance(node, (exp.Subquery, exp.Select, exp.Dot)):
             return False
-        if isinstance(node, exp.Func):
-            name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-            if name.lower() in NON_DETERMINISTIC:
+        if isinstance(node, exp.Anonymous):
+            if node.name.lower() not in SCALAR:
                 return False
+        elif isinstance(node, exp.Func) and node.sql_name().lower() in NON_DETERMINISTIC | CLOCK:
+            return False
     return True

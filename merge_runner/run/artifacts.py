@@ -54,6 +54,11 @@ def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iter
                 write_atomic(root / folder / compiled_path(prepared, unique_id), plan.sql)
 
 
+def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
+    """Replaces the text below target/run by that which runs, bounds and pinned versions included."""
+    write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), text)
+
+
 def compiled_path(prepared: Prepared, unique_id: str) -> str:
     """Where the compiled text of a node stands below target/compiled and target/run."""
     node = prepared.graph.nodes[unique_id]

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.engine.session import Driver, start_driver
@@ -17,7 +18,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.order import contracted, priorities
 from merge_runner.plan.prepare import Prepared
-from merge_runner.run.artifacts import plan_nodes, write_manifest, write_texts
+from merge_runner.run.artifacts import plan_nodes, write_manifest, write_run_text, write_texts
 from merge_runner.run.durations import recorded_durations
 from merge_runner.run.events import Events
 from merge_runner.run.journal import Journal
@@ -158,6 +159,7 @@ class _Build:
             self.invocation_id,
             stopping,
             self.compile_times,
+            partial(write_run_text, self.prepared),
         )
         dag = contracted(self.graph, self.plans)
         durations = recorded_durations(self.prepared.target_path / "run_results.json")

@@ -6,10 +6,11 @@ import json
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,8 @@ class Worker:
     invocation_id: str
     stopping: threading.Event
     compile_times: Mapping[str, Timing]
+    on_merge: Callable[[str, str], None]
+    """Told of each MERGE as it will run, by node."""
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result."""
@@ -70,6 +73,7 @@ class Worker:
             self.catalog,
             stamp=json.dumps({"merge_runner": {"invocation_id": self.invocation_id, "node": unique_id}}),
             description=f"{node.name} [{self.invocation_id}]",
+            on_merge=partial(self.on_merge, unique_id),
         )
         attempts, error = 0, None
         timer = self._timer(node)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.formats.functions import AGGREGATES, GENERATORS, NON_DETERMINISTIC, WINDOW_ONLY
+from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
 
 PYTHON_ONLY = {"count_distinct", "sum_distinct", "listagg_distinct", "string_agg_distinct", "product"}
 
@@ -36,5 +36,14 @@ def test_generators(groups):
 
 
 def test_no_function_is_of_two_sorts():
-    sorts = [AGGREGATES, GENERATORS, NON_DETERMINISTIC, WINDOW_ONLY]
+    sorts = [AGGREGATES, GENERATORS, NON_DETERMINISTIC, WINDOW_ONLY, CLOCK, SCALAR]
     assert len(frozenset().union(*sorts)) == sum(map(len, sorts))
+
+
+@pytest.mark.spark
+def test_spark_has_them_all(spark):
+    real = {row[0] for row in spark.sql("show system functions").collect() if re.fullmatch(r"\w+", row[0])}
+    of_tables = {"collations", "python_worker_logs", "range", "sql_keywords"}
+    of_streams = {"session_window", "window", "window_time"}
+    rest = AGGREGATES | GENERATORS | NON_DETERMINISTIC | WINDOW_ONLY | CLOCK | of_tables | of_streams | {"aes_encrypt"}
+    assert real - rest == SCALAR

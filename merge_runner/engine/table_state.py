@@ -1,0 +1,40 @@
+"""A table as it is at this moment: its version, and how much of it there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.delta_log import delta_state
+from merge_runner.engine.statements import run_statement
+from merge_runner.formats.fact import Format
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class TableState:
+    """`version` is what `VERSION AS OF` takes; None for an Iceberg table without a snapshot."""
+
+    version: int | None
+    files: int
+    bytes: int
+
+
+def table_state(session: SparkSession, table: Relation, table_format: Format) -> TableState:
+    """The newest state of a table, other processes' commits included. Raises EngineError."""
+    if table_format == "delta":
+        return TableState(*delta_state(session, table))
+    rows = run_statement(
+        session,
+        f"SELECT s.snapshot_id, s.summary FROM {table}.snapshots s JOIN {table}.refs r "
+        "ON s.snapshot_id = r.snapshot_id AND r.name = 'main'",
+    )
+    if not rows:
+        return TableState(None, 0, 0)
+    summary = rows[0]["summary"]
+    return TableState(
+        rows[0]["snapshot_id"], int(summary.get("total-data-files", 0)), int(summary.get("total-files-size", 0))
+    )

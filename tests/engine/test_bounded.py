@@ -1,0 +1,159 @@
+"""A bounded MERGE does what the same MERGE does without bounds, row by row, on Delta and Iceberg."""
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from merge_runner.engine.bounded import bounded
+from merge_runner.formats.types import parse_type
+from merge_runner.merge.parse import parse
+from merge_runner.plan.bounding import bounding
+from merge_runner.plan.steps import RunMerge
+from merge_runner.pruning.judged import judge_merge
+from merge_runner.pruning.layout import PartitionField, TableColumn, TableLayout
+from merge_runner.pruning.source import KnownTable
+from merge_runner.relation import Relation
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = {"delta": "bounds_test", "iceberg": "ice.bounds_test"}
+VALUES = {
+    "date": ["date'2024-01-01'", "date'2024-01-02'", "date'2024-02-29'", "date'1969-12-31'", "date'0001-01-01'"],
+    "timestamp": [
+        "timestamp'2024-10-27 00:30:00.000001Z'",
+        "timestamp'2024-10-27 01:30:00Z'",
+        "timestamp'1900-01-01 00:00:00.999999Z'",
+        "timestamp'2024-01-01 12:00:00Z'",
+    ],
+    "timestamp_ntz": ["timestamp_ntz'2024-03-31 02:30:00'", "timestamp_ntz'1969-12-31 23:59:59.5'"],
+    "string": ["'a'", "'A'", "''", "' a '", '"O\'Hare"', "'back\\\\slash'", "'line\\nbreak'", "'ü€𝄞'", "'100%'", "'z'"],
+    "int": ["0", "-1", "7", "2147483647", "-2147483648"],
+    "bigint": ["0L", "-5L", "9223372036854775807L", "-9223372036854775808L", "3L"],
+    "decimal(10,2)": ["0.00BD", "-1.50BD", "99999999.99BD", "1.50BD", "2.00BD"],
+    "boolean": ["true", "false"],
+}
+SOURCE_TYPES = {
+    "int": ["int", "bigint", "smallint", "decimal(12,1)"],
+    "bigint": ["bigint", "int"],
+    "decimal(10,2)": ["decimal(10,2)", "decimal(12,3)", "int"],
+    "date": ["date", "string"],
+    "timestamp": ["timestamp", "string"],
+}
+CLAUSES = [
+    "when matched and s.v > 5 then delete",
+    "when matched then update set v = t.v + s.v, w = s.w",
+    "when not matched and s.v <> 3 then insert (id, p, v, w) values (s.id, {value}, s.v, s.w)",
+    "when not matched then insert (id, p, v) values (s.id, {value}, -s.v)",
+]
+SOURCES = {
+    "{source} as s": "pinned",
+    "(select id, q, v, w from {source} where v >= 0) as s": "pinned",
+    "(select id, q, max(v) as v, max(w) as w from {source} group by id, q) s": "staged",
+    "(select * from {source} where v < 4 union all select * from {source} where v >= 4) as s": "staged",
+}
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def session(driver):
+    session = driver.spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    for schema in SCHEMA.values():
+        session.sql(f"create schema if not exists {schema}")
+    yield session
+    for schema in SCHEMA.values():
+        session.sql(f"drop schema {schema} cascade")
+
+
+@st.composite
+def merges(draw):
+    """Type of the column, type of the value, clauses, source and rows of a MERGE that can be bounded."""
+    name = draw(st.sampled_from(sorted(VALUES)))
+    value_type = draw(st.sampled_from(SOURCE_TYPES.get(name, [name])))
+    pool = st.sampled_from(["null", *VALUES[name]])
+    clauses = draw(st.lists(st.sampled_from(range(len(CLAUSES))), min_size=1, unique=True).map(sorted))
+    target = draw(st.lists(st.tuples(st.integers(0, 3), pool, st.integers(0, 9)), max_size=8))
+    source = draw(
+        st.lists(st.tuples(st.integers(0, 3), pool, st.integers(0, 9)), max_size=6, unique_by=lambda row: row[:2])
+    )
+    using = draw(st.sampled_from(sorted(SOURCES)))
+    return name, value_type, draw(st.booleans()), using, clauses, target, source, draw(st.booleans())
+
+
+def rows(session, table):
+    return Counter(tuple(map(repr, row)) for row in session.table(table).collect())
+
+
+def values(given, name, empty):
+    if not given:
+        return f"select * from values {empty} limit 0"
+    listed = ", ".join(f"({id}L, cast({p} as {name}), {v}, 'w')" for id, p, v in given)
+    return f"select * from values {listed}"
+
+
+def outcome(session, table, text):
+    try:
+        session.sql(text).collect()
+    except Exception as error:
+        return str(getattr(error, "getCondition", lambda: None)() or type(error).__name__), None
+    return None, rows(session, table)
+
+
+def run(session, table_format, case):
+    """Runs a MERGE with and without bounds on two tables that are alike; gives how the bounded one was made."""
+    name, value_type, null_safe, using, clauses, target, source, partitioned = case
+    number = next(_NUMBERS)
+    plain, tied, given = (f"{SCHEMA[table_format]}.{word}{number}" for word in ("plain", "tied", "src"))
+    empty = f"(0L, cast(null as {name}), 0, 'w')"
+    by = "partitioned by (p)" if partitioned else ""
+    for table in (plain, tied):
+        session.sql(
+            f"create table {table} using {table_format} {by} as select col1 as id, col2 as p, col3 as v, col4 as w "
+            f"from ({values(target, name, empty)})"
+        )
+    session.sql(
+        f"create table {given} using {table_format} as select col1 as id, "
+        f"try_cast(col2 as {value_type}) as q, col3 as v, col4 as w from ({values(source, name, empty)})"
+    )
+    equal = "<=>" if null_safe else "="
+    text = (
+        f"merge into {{target}} as t using {using.format(source=given)} on t.id = s.id and t.p {equal} s.q\n"
+        + "\n".join(CLAUSES[place].format(value=f"cast(s.q as {name})") for place in clauses)
+    )
+    layout = TableLayout(
+        table_format,
+        tuple(TableColumn(*pair) for pair in [("id", parse_type("bigint")), ("p", parse_type(name))]),
+        partition_by=(PartitionField("p"),) if partitioned else (),
+        cluster_by=(),
+    )
+    known = KnownTable(TableLayout(table_format))
+    judged = judge_merge(parse(text.format(target=tied)), layout, lambda _: known, ["p"])
+    step = RunMerge(Relation(*reversed(tied.split("."))), text.format(target=tied), judged, bounding(judged, ["p"]))
+    expected = outcome(session, plain, text.format(target=plain))
+    with bounded(step, session) as made:
+        found = outcome(session, tied, made.sql)
+    for table in (plain, tied, given):
+        session.sql(f"drop table {table}")
+    assert found == expected, made.sql
+    return judged, made
+
+
+@pytest.mark.parametrize("table_format", SCHEMA)
+@settings(max_examples=12, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(case=merges())
+def test_bounds_change_nothing(session, table_format, case):
+    judged, made = run(session, table_format, case)
+    assert bool(judged.judgement.bounds) == bool(made.bounds), made.left_out
+    if made.bounds:
+        assert made.staged == (SOURCES[case[3]] == "staged")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table_format", SCHEMA)
+@settings(max_examples=120, suppress_health_check=list(HealthCheck))
+@given(case=merges())
+def test_bounds_change_nothing_in_many_merges(session, table_format, case):
+    run(session, table_format, case)
