@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from merge_runner.pruning.judgement import Bound
 
 
+_HIDDEN = frozenset(
+    {
+        "_metadata",
+        *("_deleted", "_file", "_last_updated_sequence_number", "_partition", "_pos", "_row_id", "_spec_id"),
+    }
+)
+"""Columns that a table has and `SELECT *` does not give: Spark's of files, and Iceberg's MetadataColumns."""
+
+
 @dataclass(frozen=True)
 class Bounding:
     """The bounds that the runner derives. The rows that they come from are the rows that the MERGE sees.
@@ -49,6 +58,8 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
         return None
     statement = merge.statement
     reading = source_reading(statement, merge.lookup)
+    if statement.target.qualifier is None:
+        return Bounding(bounds, left_out="the target has neither a plain name nor an alias")
     if not reading.readable:
         return Bounding(bounds, left_out="its source cannot be read, so that it is not known what it depends on")
     if any(_same(name, statement.target.parts) for name in reading.tables):
@@ -58,6 +69,8 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
         return Bounding(bounds, left_out=reason)
     if _named_through_schema(statement):
         return Bounding(bounds, left_out="columns are qualified by the schema of the source: give the source an alias")
+    if statement.source.query is None and _uses_hidden_columns(statement):
+        return Bounding(bounds, left_out="hidden columns of the source are used")
     scan = None if reading.reads_clock else reading.scan
     return Bounding(bounds, scan, always, reading.unknown)
 
@@ -81,3 +94,8 @@ def _named_through_schema(statement: MergeStatement) -> bool:
         if names == wanted and sql.key(i + 1) == sql.key(i + 3) == "." and not inside:
             return True
     return False
+
+
+def _uses_hidden_columns(statement: MergeStatement) -> bool:
+    sql = tokenize(statement.text)
+    return any(sql.word(i).strip("`").casefold() in _HIDDEN for i in range(len(sql.tokens)))

@@ -68,7 +68,7 @@ def _decimal(column: DataType, value: DataType) -> LiteralType | None:
 
     def literal(key: Decimal | int) -> str | None:
         number = Decimal(key)
-        if abs(number) >= Decimal(10) ** (precision - scale) or number != (
+        if number.copy_abs() >= Decimal(10) ** (precision - scale) or number != (
             told := number.quantize(step, context=_WIDE)
         ):
             return None

@@ -3,6 +3,7 @@
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine import bounded
 
 pytestmark = pytest.mark.spark
 
@@ -56,3 +57,55 @@ def test_partition_values_are_spliced_into_on(build):
     assert "t.dt = s.dt AND t.dt IN (DATE '2024-01-04', DATE '2024-01-05')" in text
     assert "src VERSION AS OF 1 where" in text
     assert " AND t.dt IN" not in (root / "target/compiled/shop/models/fct.sql").read_text()
+
+
+def test_small_targets_are_left_alone(build):
+    model = FILES["models/fct.sql"].replace(", bounds=['dt']", "")
+    _, response = build({"models/fct.sql": model}, "true", "id in (13, 24)")
+    assert response["bounds"] == {}
+    assert response["bounds_left_out"][0].startswith("the target is small (0.0 MiB in 10 files)")
+    assert (response["files_scanned"], response["verdict"], response["verdict_held"]) == (10, "runtime", True)
+
+
+@pytest.fixture
+def nothing_is_small(monkeypatch):
+    monkeypatch.setattr("merge_runner.engine.bounded.SMALL", 0)
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize(
+    ("only", "bounds", "left_out"),
+    [
+        ("id in (13, 24)", {"dt": "2 values"}, []),
+        ("id % 10 < 9", {}, ["the source touches 9 of 10 files"]),
+        ("false", {"dt": "0 values"}, []),
+    ],
+)
+def test_auto_bounds_what_pays(build, only, bounds, left_out):
+    model = FILES["models/fct.sql"].replace(", bounds=['dt']", "")
+    _, response = build({"models/fct.sql": model}, "true", only)
+    assert (response["bounds"], response["bounds_left_out"]) == (bounds, left_out)
+    assert response["verdict_held"] is True
+    if only == "false":
+        assert response["files_scanned"] == 0
+
+
+def test_a_heavy_source_is_computed_once_and_let_go(build, driver, monkeypatch):
+    held = []
+    release = bounded._Maker.release
+
+    def watched(maker):
+        held.append(maker.rows._jdf.queryExecution().logical().rdd().id())
+        assert held[-1] in driver.spark.sparkContext._jsc.getPersistentRDDs()
+        release(maker)
+
+    monkeypatch.setattr(bounded._Maker, "release", watched)
+    model = FILES["models/fct.sql"].replace(
+        "(select * from {{ ref('src') }} where id >= 0) as s",
+        "(select id, dt, max(v) as v from {{ ref('src') }} group by id, dt) as s",
+    )
+    root, response = build({"models/fct.sql": model}, "true", "id in (13, 24)")
+    assert (response["staged"], response["pins"], response["bounds"]) == (True, {}, {"dt": "2 values"})
+    assert "using merge_runner_source as s" in (root / "target/run/shop/models/fct.sql").read_text()
+    assert held
+    assert not set(held) & set(driver.spark.sparkContext._jsc.getPersistentRDDs())

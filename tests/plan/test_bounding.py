@@ -1,0 +1,43 @@
+"""How a MERGE will be bounded, told from its text: cases in bounding.yml."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.formats.types import parse_type
+from merge_runner.merge.parse import parse
+from merge_runner.plan.bounding import bounding
+from merge_runner.pruning.judged import judge_merge
+from merge_runner.pruning.layout import PartitionField, TableColumn, TableLayout
+from merge_runner.pruning.source import KnownTable
+
+CASES = yaml.safe_load((Path(__file__).parent / "bounding.yml").read_text(encoding="utf-8"))
+TARGET = TableLayout(
+    "delta", (TableColumn("dt", parse_type("date")),), partition_by=(PartitionField("dt"),), cluster_by=()
+)
+
+
+def statements():
+    for case in CASES:
+        for using in case.get("usings", [case.get("using")]):
+            name = case["name"] if "using" in case else f"{case['name']}: {using}"
+            yield pytest.param(case, using, id=name)
+
+
+@pytest.mark.parametrize(("case", "using"), statements())
+def test_bounding(case, using):
+    known = {
+        ("db", "delta"): KnownTable(TableLayout("delta")),
+        ("db", "ice"): KnownTable(TableLayout("iceberg")),
+        ("db", "file"): KnownTable(TableLayout()),
+        ("db", "view"): KnownTable(TableLayout(), case.get("view")),
+    }
+    text = (
+        f"{case.get('with', '')} merge into shop.t as t using {using} on t.id = 1 and {case.get('condition', 't.dt = s.dt')} "
+        f"{case.get('clauses', 'when matched then delete')}"
+    )
+    wanted = case.get("wanted", "auto")
+    found = bounding(judge_merge(parse(text), TARGET, known.get, wanted), wanted)
+    assert (str(found) if found is not None else None) == case.get("text")
+    assert [".".join(parts) for parts in (found.no_views if found else ())] == case.get("views", [])
