@@ -19,6 +19,7 @@ from merge_runner.plan.steps import (
     RunHook,
     RunMerge,
     RunTest,
+    ShareInputs,
     Step,
 )
 from merge_runner.relation import Relation, quote
@@ -43,6 +44,12 @@ def _perform(step: Step, place: Workplace) -> None:
 def _(step: AttachInputs, place: Workplace) -> None:
     for item in step.inputs:
         place.catalog.attach(place.session, item)
+
+
+@_perform.register
+def _(step: ShareInputs, place: Workplace) -> None:
+    for relation in step.readers:
+        place.shared.acquire(place.session, relation)
 
 
 @_perform.register

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Workplace:
 
     session: SparkSession
     catalog: Catalog
+    shared: SharedInputs
     stamp: str
     """What this node's commits carry as `userMetadata`."""
     description: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
 from merge_runner.graph.order import levels
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.sharing import with_shared_inputs
 from merge_runner.plan.steps import NodePlan, RunMerge, RunTest
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
                 merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
                 explained[unique_id] = ExplainedNode(node.name, kind, plan, merge)
     problems.check()
+    plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
+    explained = {unique_id: replace(node, plan=plans[unique_id]) for unique_id, node in explained.items()}
     return Explanation(
         tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(prepared.graph, explained))
     )

@@ -88,6 +88,21 @@ class AttachInputs:
 
 
 @dataclass(frozen=True)
+class ShareInputs:
+    """Keeps inputs that other nodes read as well: the first reader computes them, the last one lets them go.
+
+    What turns out to be small is not kept: to read it again is cheaper.
+    `readers` are the unique ids of all of them, by input.
+    """
+
+    readers: Mapping[Relation, tuple[str, ...]]
+
+    def __str__(self) -> str:
+        words = (f"{relation.name} ({len(nodes)} readers)" for relation, nodes in self.readers.items())
+        return f"compute once for all: {', '.join(words)}"
+
+
+@dataclass(frozen=True)
 class RunHook:
     """A statement before or after the model's own (`pre_hook`, `post_hook`)."""
 
@@ -181,7 +196,7 @@ class RunTest:
         return f"test: no row of {' '.join(self.sql.split())}"
 
 
-Step = AttachInputs | RunHook | CreateTarget | RunMerge | ReplaceTable | DefineView | LoadSeed | RunTest
+Step = AttachInputs | ShareInputs | RunHook | CreateTarget | RunMerge | ReplaceTable | DefineView | LoadSeed | RunTest
 
 
 @dataclass(frozen=True)

@@ -136,33 +136,45 @@ class _Reader:
                 self.names = outer
 
 
+def reads_row_by_row(text: str) -> bool:
+    """Whether each row that a query gives is computed from one row of one table, in the same way each time."""
+    from merge_runner.merge.read_query import read_query
+
+    return _plain_table(read_query(text).expression) is not None
+
+
 def _scan(statement: MergeStatement, lookup: Lookup) -> Scan | None:
     from sqlglot import exp
 
     source = statement.source
     if source.query is None:
         return _known_scan(source.parts, source.relation, source.alias is not None, lookup)
-    tree = source.query.expression
-    while True:
+    table = _plain_table(source.query.expression)
+    if table is None or any(table.args.get(key) for key in ("version", "when", "only", "hints")):
+        return None
+    alias = table.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        return None
+    names = [part for part in table.parts if isinstance(part, exp.Identifier)]
+    if len(names) != len(table.parts) or any("start" not in name.meta for name in names):
+        return None
+    span = Span(source.query.span.start + names[0].meta["start"], source.query.span.start + names[-1].meta["end"] + 1)
+    return _known_scan(tuple(name.name for name in names), span, alias is not None, lookup)
+
+
+def _plain_table(tree: exp.Expr | None) -> exp.Table | None:
+    """The one table whose rows a query gives one by one."""
+    from sqlglot import exp
+
+    while not isinstance(tree, exp.Table):
         if isinstance(tree, exp.Subquery) and not _has_more(tree):
             tree = tree.this
             continue
         if not isinstance(tree, exp.Select) or _has_more(tree) or not _is_row_by_row(tree):
             return None
-        origin = tree.args.get("from_") or tree.args.get("from")
+        origin = tree.args.get("from_")
         tree = origin.this if isinstance(origin, exp.From) else None
-        if isinstance(tree, exp.Table):
-            break
-    if _has_more(tree) or any(tree.args.get(key) for key in ("version", "when", "only", "hints")):
-        return None
-    alias = tree.args.get("alias")
-    if alias is not None and alias.args.get("columns"):
-        return None
-    names = [part for part in tree.parts if isinstance(part, exp.Identifier)]
-    if len(names) != len(tree.parts) or any("start" not in name.meta for name in names):
-        return None
-    span = Span(source.query.span.start + names[0].meta["start"], source.query.span.start + names[-1].meta["end"] + 1)
-    return _known_scan(tuple(name.name for name in names), span, alias is not None, lookup)
+    return None if _has_more(tree) else tree
 
 
 def _known_scan(parts: tuple[str, ...], span: Span, aliased: bool, lookup: Lookup) -> Scan | None:

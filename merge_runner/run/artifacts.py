@@ -11,6 +11,7 @@ from merge_runner.errors import Problems
 from merge_runner.graph.manifest import Compiled, Metadata, manifest
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.sharing import with_shared_inputs
 from merge_runner.plan.steps import NodePlan
 from merge_runner.run.results import Timing
 from merge_runner.version import version
@@ -34,7 +35,7 @@ def plan_nodes(prepared: Prepared, ids: Iterable[str]) -> tuple[dict[str, NodePl
                 plans[unique_id] = plan
         times[unique_id] = Timing("compile", started, datetime.now(timezone.utc))
     problems.check()
-    return plans, times
+    return with_shared_inputs(prepared, plans), times
 
 
 def compile_nodes(prepared: Prepared, ids: Iterable[str], invocation_id: str) -> dict[str, str]:

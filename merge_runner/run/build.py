@@ -13,11 +13,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.engine.session import Driver, start_driver
+from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.order import contracted, priorities
 from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.steps import ShareInputs
 from merge_runner.run.artifacts import plan_nodes, write_manifest, write_run_text, write_texts
 from merge_runner.run.durations import recorded_durations
 from merge_runner.run.events import Events
@@ -90,6 +92,8 @@ class _Build:
         self.unit_tests = sum(self.graph.nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if self.graph.nodes[node].resource_type in _TYPES[command]]
         self.plans, self.compile_times = plan_nodes(prepared, chosen)
+        steps = (step for plan in self.plans.values() for step in plan.steps)
+        self.shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
 
     def run(self, driver: Driver | None) -> RunResults:
         target = self.prepared.target_path
@@ -153,6 +157,7 @@ class _Build:
             driver,
             files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
             Catalog(),
+            self.shared,
             self.plans,
             self.graph.nodes,
             self.events,
@@ -196,6 +201,7 @@ class _Build:
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 
     def _keep(self, result: Result) -> None:
+        self.shared.done(result.unique_id)
         self.results.append(result)
         self.events.emit(
             "node_finished",

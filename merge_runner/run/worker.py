@@ -19,6 +19,7 @@ from merge_runner.engine.locks import writing
 from merge_runner.engine.metrics import stamped_commit
 from merge_runner.engine.perform import perform
 from merge_runner.engine.session import Driver
+from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.engine.workplace import Workplace
 from merge_runner.graph.graph import Node
@@ -43,6 +44,7 @@ class Worker:
     warehouse: Path | None
     """The folder of the embedded tables; None where a catalog keeps them."""
     catalog: Catalog
+    shared: SharedInputs
     plans: Mapping[str, NodePlan]
     nodes: Mapping[str, Node]
     events: Events
@@ -71,6 +73,7 @@ class Worker:
         place = Workplace(
             session,
             self.catalog,
+            self.shared,
             stamp=json.dumps({"merge_runner": {"invocation_id": self.invocation_id, "node": unique_id}}),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
