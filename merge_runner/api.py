@@ -121,9 +121,9 @@ class Project:
     def build(self, select: Names = (), exclude: Names = (), *, lint: bool = True, **options: Any) -> RunResults:
         """Lints, then runs models, seeds and tests in DAG order.
 
-        Options: `selector`, `state`, `defer`, `threads`, `fail_fast` as on the command line, `events` to listen to, and
-        `driver`, a running one to use and to leave running. Raises LintError where lint finds an error: nothing has
-        run then. `lint=False` leaves it out.
+        Options: `selector`, `state`, `defer`, `threads`, `fail_fast`, `batch_id` as on the command line, `events` to
+        listen to, and `driver`, a running one to use and to leave running. Raises LintError where lint finds an error:
+        nothing has run then. `lint=False` leaves it out.
         """
         if lint:
             from merge_runner.lint.gate import check
@@ -150,6 +150,7 @@ class Project:
         defer: bool = False,
         threads: int | None = None,
         fail_fast: bool = False,
+        batch_id: int | None = None,
         events: Events | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
@@ -157,7 +158,10 @@ class Project:
         from merge_runner.run.events import Events
 
         ids = self.select(select, exclude, selector, state).ids
-        options = Options(threads=threads, fail_fast=fail_fast, args={"select": list(_texts(select))})
+        if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id < 2**63):
+            raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
+        args = {"select": list(_texts(select)), "batch_id": batch_id}
+        options = Options(threads=threads, batch_id=batch_id, fail_fast=fail_fast, args=args)
         if defer and state is None:
             raise ValueError("defer needs state, the folder of the manifest.json to defer to")
         prepared = self.defer(ids, state).prepared if defer and state is not None else self.prepared

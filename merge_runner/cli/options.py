@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+LARGEST_BATCH = 2**63 - 1
+"""Delta keeps the version of an application's transactions as a Java long."""
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -88,6 +90,13 @@ _RUNNING = (
     click.option("--threads", type=click.IntRange(min=1), help="Models at once; default: the profile's."),
     click.option("-x", "--fail-fast", is_flag=True, help="Stop, and cancel what runs, at the first failure."),
 )
+_BATCH = (
+    click.option(
+        "--batch-id",
+        type=click.IntRange(min=0, max=LARGEST_BATCH),
+        help="A whole number that grows; a merge that has committed for it, or a later one, is not run again.",
+    ),
+)
 
 
 def project_options(function: Function) -> Function:
@@ -113,6 +122,11 @@ def output_options(function: Function) -> Function:
 def running_options(function: Function) -> Function:
     """Adds the options of commands that run models."""
     return _add(function, _RUNNING)
+
+
+def batch_option(function: Function) -> Function:
+    """Adds --batch-id, for commands that run merges."""
+    return _add(function, _BATCH)
 
 
 def load_project(options: dict[str, Any]) -> Project:

@@ -1,4 +1,4 @@
-"""What `build`, `run` and `test` have in common."""
+"""What `build`, `run`, `test` and `retry` have in common."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from merge_runner.run.events import Events
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
+    from merge_runner.run.last_invocation import LastInvocation
 
 _KEPT = (
     *("select", "exclude", "selector", "state", "defer", "threads", "fail_fast"),
-    *("full_refresh", "target", "vars_text", "warn_error"),
+    *("full_refresh", "profile", "profiles_dir", "target", "vars_text", "warn_error", "batch_id", "no_lint"),
 )
 
 
@@ -43,8 +44,16 @@ def _passes_lint(project: Project, ids: Sequence[str], options: dict[str, Any]) 
 def run_command(name: Command, options: dict[str, Any]) -> int:
     """Runs the selected nodes; the exit status is 1 where something failed, or warned under --warn-error."""
     project = load_project(options)
-    ids = selected(project, options)
-    project = deferred(project, ids, options)
+    return run_nodes(name, project, selected(project, options), options)
+
+
+def run_nodes(
+    name: Command, project: Project, ids: tuple[str, ...], options: dict[str, Any], last: LastInvocation | None = None
+) -> int:
+    """Runs these nodes as `run_command` does; `last` is the invocation that they are left over from."""
+    # A node that is left over reads what the invocation before has built beside it, and not the other target.
+    chosen = ids if last is None else (*ids, *_selected_before(project, options))
+    project = deferred(project, chosen, options)
     if name == "build" and not options["no_lint"] and not _passes_lint(project, ids, options):
         return 1
     display = (
@@ -52,10 +61,13 @@ def run_command(name: Command, options: dict[str, Any]) -> int:
         if options["log_format"] == "json"
         else TextDisplay(options["quiet"], options["debug"])
     )
+    args = {key: str(value) if isinstance(value := options.get(key), Path) else value for key in _KEPT}
     run = Options(
         threads=options["threads"],
+        batch_id=options.get("batch_id"),
         fail_fast=options["fail_fast"],
-        args={key: str(value) if isinstance(value := options[key], Path) else value for key in _KEPT},
+        args=args if last is None else {**args, "retried": list(last.retried)},
+        begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         observe=display.observe,
     )
     try:
@@ -64,3 +76,9 @@ def run_command(name: Command, options: dict[str, Any]) -> int:
         display.close()
     warned = any(result.warnings or result.status == "warn" for result in results.results)
     return 0 if results.ok and not (warned and options["warn_error"]) else 1
+
+
+def _selected_before(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
+    if not options["defer"]:
+        return ()
+    return project.select(options["select"], options["exclude"], options["selector"], options["state"]).ids

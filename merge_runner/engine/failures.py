@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from enum import Enum
 
+from merge_runner.engine.throwable import Told, told
 from merge_runner.errors import did_you_mean
+from merge_runner.formats.failures import HINTS, MOST_RETRIES, WRAPPERS, Kind, known_failure
 
-_DELTA_CLASS = re.compile(r"\[(DELTA_[A-Z_0-9.]+|[A-Z][A-Z_0-9]+(?:\.[A-Z_0-9]+)?)\]")
-_CLASS_IN_BRACKETS = re.compile(r"\A\(((?:[\w$]+\.)+[\w$]+)\) ")
-_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+)")
-_CONFLICTS = (
-    # delta.exceptions; none is a subclass of the Python DeltaConcurrentModificationException (delta-spark 4.4.0)
-    "ConcurrentAppendException",
-    "ConcurrentDeleteReadException",
-    "ConcurrentDeleteDeleteException",
-    "ConcurrentTransactionException",
-    "ConcurrentWriteException",
-    "MetadataChangedException",
-    "ProtocolChangedException",
+__all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
+
+_REST = re.compile(
+    r"\n\s*at [\w.$]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'"
+    r"|\s+Conflicting commit: \{|\nDriver stacktrace:"
 )
-
-
-class Kind(Enum):
-    """What may be done about a failure."""
-
-    USER = "user"
-    """The statement or its data: running it again would fail again."""
-    CONFLICT = "conflict"
-    """Another writer committed first, and nothing of this statement did: it may be run again as a whole."""
-    CANCELLED = "cancelled"
-    """It was stopped by us."""
+_EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
+"""What a task raised, in the text of the stage's failure."""
+_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+)")
 
 
 @dataclass
 class EngineError(Exception):
-    """A step failed. `offset` is where in `statement` (0-based), where the engine says so."""
+    """A step failed. `offset` is where in `statement` (0-based), where the engine says so.
+
+    `most_retries` is how often it may be run again at most, as the engines' nature allows.
+    """
 
     code: str
     message: str
@@ -44,6 +33,7 @@ class EngineError(Exception):
     kind: Kind = Kind.USER
     statement: str | None = field(default=None, repr=False)
     offset: int | None = None
+    most_retries: int = 0
 
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
@@ -72,81 +62,50 @@ def from_engine(error: BaseException) -> bool:
 def engine_error(error: BaseException, statement: str | None = None) -> EngineError:
     """`error` of PySpark, Py4J or Delta as an EngineError: Spark's error class as code, and the message without stack.
 
-    `statement` is the text that was run: a position is given only where the engine speaks of this very text.
+    What may be done about it is looked up in `formats/failures.py`. `statement` is the text that was run: a position is
+    given only where the engine speaks of this very text.
     """
     if isinstance(error, EngineError):
         return error
     if isinstance(error, InterruptedError):
         return EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
-    text = _text(error)
-    code = _condition(error) or _first_class(text) or type(error).__name__
-    kind = Kind.USER
-    if any(name in text or name == type(error).__name__ for name in _CONFLICTS):
-        kind = Kind.CONFLICT
-    elif code == "OPERATION_CANCELED" or ("cancelled" in text and ("Job" in text or "SparkException" in text)):
-        kind = Kind.CANCELLED
-    message, hint, offset = _message(text), None, _offset(error, statement)
+    chain = told(error)
+    known = known_failure(tuple((name, each.message) for each in chain for name in each.names))
+    kind = known.kind if known is not None else Kind.USER
+    most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
+    telling = _telling(chain)
+    code = telling.condition or telling.name
+    message, hint, offset = telling.message, HINTS.get(code), _offset(error, statement)
     if unresolved := _UNRESOLVED.search(message):
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
         name, where, columns = unresolved.groups()
         message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.rstrip(".").split(", "))
         offset = _word(name, statement) if offset is None else offset
-    return EngineError(code, message, hint, kind, statement, offset)
+    return EngineError(code, _trimmed(message), hint, kind, statement, offset, most)
 
 
-def _text(error: BaseException) -> str:
-    """The most telling text: a Delta error that PySpark fails to convert hides in the context of the one raised."""
-    java = getattr(error, "java_exception", None)
-    context = error.__context__
-    if "Cannot find main error class" in _java_text(java) and context is not None and context is not error:
-        return _text(context)
-    return _java_text(java) if java is not None else _remote_text(str(error))
+def _telling(chain: tuple[Told, ...]) -> Told:
+    """Of an error and its causes, the one that says what is wrong: the first with a condition that is no wrapper's.
+
+    Without any, what a task raised; else the first with the last cause, which tells where it comes from.
+    """
+    named = [each for each in chain if each.condition is not None and each.condition not in WRAPPERS]
+    if named:
+        return named[0]
+    if found := _EMBEDDED.search(chain[0].message):
+        return Told(*found.groups())
+    first, last = chain[0], chain[-1]
+    if last.message in first.message:
+        return first
+    return Told(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
 
 
-def _remote_text(text: str) -> str:
-    """What a Spark Connect server tells, as a Java throwable would say it: its class first, and no stack."""
-    message, _, stack = text.partition("\n\nJVM stacktrace:\n")
-    message, found = _CLASS_IN_BRACKETS.subn(r"\1: ", message.lstrip())
-    throwable = stack.partition("\n")[0].strip()
-    return f"{throwable}: {message}" if throwable and not found else message
-
-
-def _java_text(java: object) -> str:
-    """Class and message of a Java throwable and its deepest cause, without the stack."""
-    if java is None:
-        return ""
-    try:
-        first = str(java.toString())  # type: ignore[attr-defined]  # a Py4J object
-        cause = java
-        while cause.getCause() is not None:  # type: ignore[attr-defined]
-            cause = cause.getCause()  # type: ignore[attr-defined]
-        last = str(cause.toString())  # type: ignore[attr-defined]
-    except Exception:  # the gateway may be gone, and the error must still be told
-        return str(java)
-    return first if last in first else f"{first}\n{last}"
-
-
-def _condition(error: BaseException) -> str | None:
-    getter = getattr(error, "getCondition", None)
-    try:
-        condition = getter() if getter else None
-    except Exception:  # PySpark asks the JVM, which may be gone
-        return None
-    return str(condition) if condition and condition != "INTERNAL_ERROR" else None
-
-
-def _first_class(text: str) -> str | None:
-    match = _DELTA_CLASS.search(text)
-    return match.group(1) if match else None
-
-
-def _message(text: str) -> str:
-    """The message's first part: without Java class names, JVM stack, SQLSTATE and the echo of the statement."""
-    body = re.split(r"\n\s*at [\w.$]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'", text)[0].strip()
-    body = re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", body)
-    body = re.sub(r"^\[[A-Z][A-Z_0-9.]+\]\s*", "", body)
-    body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
+def _trimmed(text: str) -> str:
+    """The message's first part: without stack, SQLSTATE, the other writer's commit and the echo of the statement."""
+    body = _REST.split(text)[0]
+    body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body.strip())
     body = re.sub(r"; line \d+ pos \d+", "", body)
+    body = re.sub(r"\s*(?:Please retry the operation\. )?Refer to https://\S+.*", "", body, flags=re.DOTALL)
     return body.strip().rstrip(".") or "the engine gave no message"
 
 

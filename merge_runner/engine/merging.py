@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.batches import recording, skipped
 from merge_runner.engine.bounded import Bounded, bounded
 from merge_runner.engine.delta_log import files_passing, snapshot
 from merge_runner.engine.failures import EngineError
@@ -28,7 +29,12 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
         place.on_merge(made.sql)
         response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
         response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
-        rows = _run(place.session, made)
+        with recording(place.session, place.batch):
+            rows = _run(place.session, made)
+    if place.batch is not None and not rows and step.judged.layout.format != "iceberg":
+        # Another process has committed the batch since it was asked for: Delta skips the statement, and says nothing.
+        skipped(place, place.batch)
+        return
     metrics = merge_metrics(place.session, step.target, place.stamp, place.description)
     response["operation"] = "MERGE"
     response.update({short: metrics.get(name) for short, name in SHORT_NAMES.items()})

@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Literal
 
+from merge_runner.engine.batch_merging import merge_batch
+from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.metrics import stamped_commit
 from merge_runner.engine.statements import run_statement
+from merge_runner.engine.tables import table_exists
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.plan.steps import (
     AttachInputs,
@@ -63,6 +66,8 @@ def _(step: RunHook, place: Workplace) -> None:
 
 @_perform.register
 def _(step: CreateTarget, place: Workplace) -> None:
+    if step.replace and place.batch is not None and table_exists(place.session, step.layout.relation):
+        place.past_record = outlives_replacement(place.session, step.layout.relation, step.layout.format, place.batch)
     created, drift = place.catalog.create_target(
         place.session, step.layout, step.shape.query if step.shape else None, step.replace
     )
@@ -72,7 +77,14 @@ def _(step: CreateTarget, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunMerge, place: Workplace) -> None:
-    run_merge(step, place)
+    commit = next(filter(None, (stamped_commit(place.session, step.target, stamp) for stamp in place.earlier)), None)
+    if commit is not None and not place.response.get("created"):
+        place.no_op = f"had committed as version {commit.version} in the invocation that is retried"
+        place.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
+    elif place.batch is None:
+        run_merge(step, place)
+    else:
+        merge_batch(step, place, place.batch)
 
 
 @_perform.register

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import write_atomic
 from merge_runner.engine import ddl
 from merge_runner.engine.delta_log import real_layout
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps import Column, FileInput, Input, Layout, TableInput, ViewInput
@@ -175,6 +175,14 @@ class Catalog:
                 work()
                 with self._guard:
                     self._attached.add(name)
+
+
+def table_exists(session: SparkSession, relation: Relation) -> bool:
+    """Whether the session's catalog has a table. Raises EngineError."""
+    try:
+        return session.catalog.tableExists(str(relation))
+    except Exception as error:
+        raise engine_error(error) from error
 
 
 def table_folder(location: Path) -> bool:

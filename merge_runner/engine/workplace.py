@@ -12,6 +12,8 @@ from merge_runner.engine.tables import Catalog
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.engine.batches import Batch
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -33,7 +35,15 @@ class Workplace:
     description: str
     on_merge: Callable[[str], None] = lambda _: None
     """Told of the MERGE as it will run, with what was spliced into the author's text."""
+    earlier: tuple[str, ...] = ()
+    """The stamps under which its MERGE may have committed in an invocation that this one goes on with."""
+    batch: Batch | None = None
+    """The batch that its MERGE is stamped with."""
+    past_record: bool = False
+    """Whether the table has recorded this very batch, and was replaced since."""
     response: dict[str, Any] = field(default_factory=dict)
     """The node's adapter response."""
     warnings: list[str] = field(default_factory=list)
     tested: Tested | None = None
+    no_op: str | None = None
+    """Why the node's statement had nothing to do."""

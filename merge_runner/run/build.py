@@ -42,14 +42,18 @@ _TYPES: Mapping[Command, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """How to run. `threads` None: the profile's. `args` are the invocation's own words, kept in run_results.json.
+    """How to run. `threads` None: the profile's. `batch_id`: every MERGE is stamped with it, and
+    commits once for it. `args` are the invocation's own words, kept in run_results.json.
 
+    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
     `observe` is given the driver once it runs, to show what it does.
     """
 
     threads: int | None = None
+    batch_id: int | None = None
     fail_fast: bool = False
     args: Mapping[str, Any] = field(default_factory=dict)
+    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     observe: Callable[[Driver], None] = lambda _: None
 
 
@@ -165,6 +169,8 @@ class _Build:
             stopping,
             self.compile_times,
             partial(write_run_text, self.prepared),
+            batch_id=self.options.batch_id,
+            begun=self.options.begun,
         )
         dag = contracted(self.graph, self.plans)
         durations = recorded_durations(self.prepared.target_path / "run_results.json")

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import json
-import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.failures import EngineError, Kind, engine_error, from_engine
+from merge_runner.engine.batches import Batch
+from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.locks import writing
 from merge_runner.engine.metrics import stamped_commit
-from merge_runner.engine.perform import perform
 from merge_runner.engine.session import Driver
 from merge_runner.engine.shared_inputs import SharedInputs
-from merge_runner.engine.tables import Catalog
+from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.engine.workplace import Workplace
+from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import Node
-from merge_runner.plan.steps import NodePlan, ReplaceTable, RunMerge
+from merge_runner.plan.steps import NodePlan
+from merge_runner.run.attempts import DEFAULT_RETRIES, Attempts
 from merge_runner.run.events import Events
 from merge_runner.run.results import Result, Status, Timing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-DEFAULT_RETRIES = 3
-"""How often a statement is run again after another writer committed first, where the model does not say."""
-
-_LONGEST_PAUSE = 10.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,10 @@ class Worker:
     compile_times: Mapping[str, Timing]
     on_merge: Callable[[str, str], None]
     """Told of each MERGE as it will run, by node."""
+    batch_id: int | None = None
+    """The batch that merges are stamped with."""
+    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result."""
@@ -74,15 +74,18 @@ class Worker:
             session,
             self.catalog,
             self.shared,
-            stamp=json.dumps({"merge_runner": {"invocation_id": self.invocation_id, "node": unique_id}}),
+            stamp=_stamp(self.invocation_id, unique_id),
+            earlier=tuple(_stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
+            batch=Batch(".".join(unique_id.split(".")[1:]), self.batch_id) if self.batch_id is not None else None,
         )
-        attempts, error = 0, None
+        attempts, error = self._attempts(node, plan, place), None
         timer = self._timer(node)
         try:
             with self._lock(plan), self.driver.job_group(session, self.group(unique_id), place.description):
-                attempts = self._steps(node, plan, place)
+                self._configure(node, place)
+                attempts.steps(plan)
         except Exception as failure:
             if not from_engine(failure):
                 raise
@@ -93,7 +96,35 @@ class Worker:
                 timer.cancel()
         if error is not None and error.kind is Kind.CANCELLED:
             error = self._cancelled(node, plan, place, timed_out and not self.stopping.is_set())
-        return self._result(node, plan, place, Timing("execute", started, _now()), attempts, error)
+        return self._result(node, plan, place, Timing("execute", started, _now()), attempts.tries, error)
+
+    def _attempts(self, node: Node, plan: NodePlan, place: Workplace) -> Attempts:
+        retries = node.config.get("retries")
+        timeout = node.config.get("timeout")
+        return Attempts(
+            place,
+            DEFAULT_RETRIES if retries is None else retries,
+            lambda: self._committed(node, plan, place),
+            self.stopping,
+            lambda error, attempt, pause: self.events.emit(
+                "node_retried",
+                "warn",
+                node=node.unique_id,
+                name=node.name,
+                code=error.code,
+                kind=error.kind.value,
+                attempt=attempt,
+                pause=pause,
+            ),
+            time.monotonic() + timeout if timeout else None,
+        )
+
+    def _committed(self, node: Node, plan: NodePlan, place: Workplace) -> int | None:
+        """The version that the node's statement has committed, as the table says. Raises EngineError."""
+        if plan.writes is None or not table_exists(place.session, plan.writes):
+            return None
+        commit = stamped_commit(place.session, plan.writes, place.stamp)
+        return commit.version if commit is not None else None
 
     def _cancelled(self, node: Node, plan: NodePlan, place: Workplace, timed_out: bool) -> EngineError:
         """What to say of a node that was stopped: whether its statement had committed is asked of the table."""
@@ -112,39 +143,6 @@ class Worker:
     def group(self, unique_id: str) -> str:
         """The job group of a node: its statements are cancelled together."""
         return f"{self.invocation_id}/{unique_id}"
-
-    def _steps(self, node: Node, plan: NodePlan, place: Workplace) -> int:
-        """Performs the steps, a writing one again after a conflict; returns how often that one was tried."""
-        self._configure(node, place)
-        tries = 1
-        for step in plan.steps:
-            allowed = 1
-            if isinstance(step, (RunMerge, ReplaceTable)):
-                retries = node.config.get("retries")
-                allowed += DEFAULT_RETRIES if retries is None else retries
-            for attempt in range(1, allowed + 1):
-                if self.stopping.is_set():
-                    raise InterruptedError
-                try:
-                    perform(step, place)
-                except EngineError as error:
-                    if error.kind is not Kind.CONFLICT or attempt == allowed:
-                        raise
-                    pause = min(_LONGEST_PAUSE, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)
-                    self.events.emit(
-                        "node_retried",
-                        "warn",
-                        node=node.unique_id,
-                        name=node.name,
-                        code=error.code,
-                        attempt=attempt,
-                        pause=pause,
-                    )
-                    time.sleep(pause)
-                else:
-                    tries = max(tries, attempt)
-                    break
-        return tries
 
     def _configure(self, node: Node, place: Workplace) -> None:
         confs: dict[str, Any] = {
@@ -179,8 +177,8 @@ class Worker:
     ) -> Result:
         compiled = self.compile_times.get(node.unique_id)
         response = dict(place.response)
-        if "operation" in response:
-            response["attempts"] = attempts
+        if "operation" in response or attempts:
+            response["attempts"] = max(1, attempts)
         if error is not None:
             status: Status = "error"
             message = _error_message(error, plan)
@@ -202,6 +200,8 @@ class Worker:
 
 def _outcome(place: Workplace) -> tuple[Status, str]:
     response = place.response
+    if place.no_op is not None:
+        return "no-op", place.no_op
     if place.tested is not None:
         return place.tested.verdict, "" if place.tested.verdict == "pass" else f"{place.tested.failures:,} failures"
     if response.get("operation") == "MERGE":
@@ -219,6 +219,10 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
 def _error_message(error: EngineError, plan: NodePlan) -> str:
     where = plan.locate(error.statement, error.offset)
     return f"{where}: {error}" if where is not None else str(error)
+
+
+def _stamp(invocation_id: str, node: str) -> str:
+    return json.dumps({"merge_runner": {"invocation_id": invocation_id, "node": node}})
 
 
 def _now() -> datetime:

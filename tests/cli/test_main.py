@@ -45,7 +45,22 @@ def test_help_names_every_command(call):
     assert process.returncode == 0
     commands = {line.split()[0] for line in process.stdout.partition("Commands:")[2].splitlines() if line.strip()}
     assert commands == {
-        *("build", "clean", "compile", "debug", "deps", "explain", "init", "lint", "ls", "parse", "rule", "run", "test")
+        *(
+            "build",
+            "clean",
+            "compile",
+            "debug",
+            "deps",
+            "explain",
+            "init",
+            "lint",
+            "ls",
+            "parse",
+            "retry",
+            "rule",
+            "run",
+            "test",
+        )
     }
 
 

@@ -1,8 +1,12 @@
 """What engines raise, as one readable error; the texts are real ones of Spark 4.1.4 and Delta 4.4.0."""
 
-import pytest
+from pathlib import Path
 
-from merge_runner.engine.failures import EngineError, Kind, engine_error
+import pytest
+import yaml
+
+from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.formats.failures import FAILURES, MOST_RETRIES, Kind
 
 
 class FakeContext:
@@ -132,3 +136,59 @@ def test_a_name_that_delta_cannot_resolve_has_its_place_and_the_nearest_column()
 def test_a_name_that_stands_twice_has_no_place():
     text = "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve s.a in UPDATE condition given columns t.b."
     assert engine_error(Exception(text), "when s.a > 1 and s.a < 2").offset is None
+
+
+class FakeThrowable:
+    def __init__(self, texts):
+        self._texts = texts
+
+    def toString(self):  # noqa: N802
+        return self._texts[0]
+
+    def getCause(self):  # noqa: N802
+        return FakeThrowable(self._texts[1:]) if len(self._texts) > 1 else None
+
+
+class Py4JJavaError(Exception):
+    def __init__(self, texts):
+        super().__init__("An error occurred while calling o1.sql.")
+        self.java_exception = FakeThrowable(texts)
+
+
+CASES = yaml.safe_load((Path(__file__).parent / "failures.yml").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_what_engines_raise_is_understood(case):
+    error = engine_error(Py4JJavaError(case["raised"]))
+    assert (error.kind.value, error.code) == (case["kind"], case["code"])
+    assert error.message == case["message"].strip()
+    assert error.most_retries == case.get("retries", MOST_RETRIES[error.kind])
+
+
+def test_every_row_is_told_by_its_own_name_and_no_other_kind_takes_it():
+    told = {case["raised"][0].split(":")[0].rpartition(".")[2] for case in CASES}
+    for row in FAILURES:
+        if not row.text:
+            assert engine_error(type(row.error, (Exception,), {})("text")).kind is row.kind
+        else:
+            assert row.error in told
+
+
+def test_what_the_author_raises_in_words_of_an_engine_is_the_authors():
+    words = "ConcurrentAppendException: Job 7 cancelled, CommitStateUnknownException, Found conflicting files"
+    text = f"org.apache.spark.SparkRuntimeException: [USER_RAISED_EXCEPTION] {words}"
+    error = engine_error(Py4JJavaError([text]))
+    assert (error.kind, error.code, error.message) == (Kind.USER, "USER_RAISED_EXCEPTION", words)
+
+
+def test_a_commit_of_unknown_fate_is_no_conflict_whatever_caused_it():
+    error = engine_error(
+        Py4JJavaError(
+            [
+                "org.apache.iceberg.exceptions.CommitStateUnknownException: Cannot determine whether the commit was successful",
+                "org.apache.iceberg.exceptions.CommitFailedException: Cannot commit",
+            ]
+        )
+    )
+    assert error.kind is Kind.COMMIT_UNKNOWN

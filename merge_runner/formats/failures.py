@@ -1,0 +1,154 @@
+"""What Spark and the table formats raise that is not the author's mistake, as data: what it means, what may be done.
+
+What no row names is the statement's own fault, or that of its data: it would fail again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from merge_runner.formats.fact import Format
+
+
+class Kind(Enum):
+    """What may be done about a failure."""
+
+    USER = "user"
+    """The statement or its data: running it again would fail again."""
+    CONFLICT = "conflict"
+    """Another writer committed first, and nothing of this statement did: it may be run again as a whole."""
+    TRANSIENT = "transient"
+    """Something around the statement broke: it may be run again, once the table says that it has not committed."""
+    COMMIT_UNKNOWN = "commit_unknown"
+    """The answer to the commit was lost: only the table knows, and is asked before anything else."""
+    CANCELLED = "cancelled"
+    """It was stopped by us."""
+
+
+MOST_RETRIES = {Kind.CONFLICT: 100, Kind.TRANSIENT: 3, Kind.COMMIT_UNKNOWN: 1, Kind.CANCELLED: 0, Kind.USER: 0}
+"""How often a statement is run again after each kind, however many `retries` its model allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One thing that an engine raises.
+
+    `error` is the simple name of an exception's class or an error condition (DELTA_…); `text` is a pattern that the
+    beginning of its message matches (class and condition taken off). `retries` is the most that the engine's own nature
+    allows, where that is less than its kind does. `format` None: Spark's own. `source` says where the row is from.
+    """
+
+    error: str
+    kind: Kind
+    source: str
+    format: Format | None = None
+    text: str = ""
+    retries: int | None = None
+
+    def is_told_by(self, error: str, message: str) -> bool:
+        """Whether a class name or condition with this message is what the row speaks of."""
+        return error == self.error and re.match(self.text, message) is not None
+
+
+_MEASURED = "raised by Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0, when another session committed in between"
+_DELTA = "delta.exceptions of delta-spark 4.4.0; not a subclass of its DeltaConcurrentModificationException"
+_ICEBERG = "org.apache.iceberg.exceptions and the callers of SnapshotProducer.validate, Iceberg 1.12.0"
+_SPARK = "Spark 4.1.4: error-conditions.json, DAGScheduler, TaskEndReason"
+_NETWORK = "java.net; raised by stores and catalogs far away"
+
+# A task's own exception stands in the same text: it must not be able to look like the loss of its executor.
+_STAGE = r"Job aborted due to stage failure: (?:(?!Exception|Error).)*?"
+
+FAILURES: tuple[Failure, ...] = (
+    # Whether the commit has happened comes before all: what follows such an error in the chain of causes may be a
+    # conflict or a broken connection, and neither would say that nothing was committed.
+    Failure("CommitStateUnknownException", Kind.COMMIT_UNKNOWN, _ICEBERG, "iceberg"),
+    Failure("DELTA_COMMIT_STATE_UNKNOWN", Kind.COMMIT_UNKNOWN, "named for catalogs that commit, Delta 4.4.0", "delta"),
+    # The catalog's database was busy or did not answer: an update that was sent may have been done.
+    Failure("UncheckedSQLException", Kind.COMMIT_UNKNOWN, "JdbcTableOperations.doCommit, Iceberg 1.12.0", "iceberg"),
+    Failure("ServiceFailureException", Kind.COMMIT_UNKNOWN, _ICEBERG, "iceberg"),
+    # The client has lost the server or the JVM, which may have gone on alone.
+    Failure("Py4JNetworkError", Kind.COMMIT_UNKNOWN, "py4j.protocol: the JVM does not answer"),
+    Failure("SparkConnectGrpcException", Kind.COMMIT_UNKNOWN, "pyspark.errors.exceptions", text=r"<_\w+ of RPC"),
+    Failure("RetriesExceeded", Kind.COMMIT_UNKNOWN, "pyspark.errors: no answer from the server"),
+    Failure("_InactiveRpcError", Kind.COMMIT_UNKNOWN, "grpc: no answer from the server"),
+    Failure("_MultiThreadedRendezvous", Kind.COMMIT_UNKNOWN, "grpc: no answer from the server"),
+    # Stopped by us.
+    Failure("OPERATION_CANCELED", Kind.CANCELLED, "Spark Connect, after interruptAll"),
+    Failure("SPARK_JOB_CANCELLED", Kind.CANCELLED, _SPARK),
+    Failure("SparkException", Kind.CANCELLED, _SPARK, text=r"Job \S+ (?:was )?cancelled\b"),
+    # Another writer was first.
+    Failure("ConcurrentAppendException", Kind.CONFLICT, _MEASURED, "delta"),
+    Failure("ConcurrentDeleteReadException", Kind.CONFLICT, _MEASURED, "delta"),
+    Failure("ConcurrentDeleteDeleteException", Kind.CONFLICT, _DELTA, "delta"),
+    # The same txnAppId committed meanwhile: the statement run again is then skipped by the table, or runs.
+    Failure("ConcurrentTransactionException", Kind.CONFLICT, _MEASURED, "delta"),
+    Failure("ConcurrentWriteException", Kind.CONFLICT, _DELTA, "delta"),
+    # A statement that runs again is resolved again, against the new schema.
+    Failure("MetadataChangedException", Kind.CONFLICT, _MEASURED, "delta"),
+    # The table may need a writer that this Delta is not; once is enough to see.
+    Failure("ProtocolChangedException", Kind.CONFLICT, _DELTA, "delta", retries=1),
+    Failure("CommitFailedException", Kind.CONFLICT, _ICEBERG, "iceberg"),
+    Failure("ValidationException", Kind.CONFLICT, _MEASURED, "iceberg", r"Found conflicting files that can contain"),
+    Failure("ValidationException", Kind.CONFLICT, _MEASURED, "iceberg", r"Found (?:new )?conflicting delete"),
+    Failure("ValidationException", Kind.CONFLICT, _MEASURED, "iceberg", r"Cannot commit, missing data files"),
+    Failure("ValidationException", Kind.CONFLICT, _MEASURED, "iceberg", r"Missing required files to delete"),
+    Failure("ValidationException", Kind.CONFLICT, _ICEBERG, "iceberg", r"Cannot commit, found new delete"),
+    Failure("IllegalStateException", Kind.CONFLICT, _ICEBERG, "iceberg", r"Runtime file filtering is not possible"),
+    # What carries the statement broke.
+    Failure("SparkException", Kind.TRANSIENT, _SPARK, text=_STAGE + r"\bExecutorLostFailure \("),
+    Failure("SparkException", Kind.TRANSIENT, _SPARK, text=_STAGE + r"\bFetchFailed\("),
+    Failure("SparkException", Kind.TRANSIENT, _SPARK, text=_STAGE + r"\bResubmitted\b"),
+    Failure("SparkException", Kind.TRANSIENT, _SPARK, text=r"Could not find BlockManager"),
+    Failure("BlockNotFoundException", Kind.TRANSIENT, _SPARK),
+    Failure("FetchFailedException", Kind.TRANSIENT, _SPARK),
+    Failure("MetadataFetchFailedException", Kind.TRANSIENT, _SPARK),
+    Failure("RpcTimeoutException", Kind.TRANSIENT, _SPARK),
+    Failure("SQLITE_BUSY", Kind.TRANSIENT, "org.sqlite, as a JDBC source"),
+    Failure("SQLITE_LOCKED", Kind.TRANSIENT, "org.sqlite, as a JDBC source"),
+    Failure("SQLTransientException", Kind.TRANSIENT, "java.sql"),
+    Failure("SQLTransientConnectionException", Kind.TRANSIENT, "java.sql"),
+    Failure("SQLRecoverableException", Kind.TRANSIENT, "java.sql"),
+    Failure("ConnectException", Kind.TRANSIENT, _NETWORK),
+    Failure("NoRouteToHostException", Kind.TRANSIENT, _NETWORK),
+    Failure("SocketException", Kind.TRANSIENT, _NETWORK),
+    Failure("SocketTimeoutException", Kind.TRANSIENT, _NETWORK),
+    Failure("UnknownHostException", Kind.TRANSIENT, _NETWORK),
+    Failure("NoHttpResponseException", Kind.TRANSIENT, "org.apache.http"),
+    Failure("ConnectTimeoutException", Kind.TRANSIENT, "org.apache.hadoop.net and org.apache.http"),
+    Failure("AWSServiceThrottledException", Kind.TRANSIENT, "org.apache.hadoop.fs.s3a"),
+    Failure("AWSServiceIOException", Kind.TRANSIENT, "org.apache.hadoop.fs.s3a"),
+    Failure("SlowDownException", Kind.TRANSIENT, "software.amazon.awssdk, through Iceberg's S3FileIO"),
+)
+
+WRAPPERS = frozenset({"TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "FAILED_READ_FILE.NO_HINT"})
+"""Error conditions that only say where it happened: the cause below says what is wrong."""
+
+DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "MERGE_CARDINALITY_VIOLATION"})
+"""Error conditions of a MERGE in which several source rows match one target row, of Delta and of Iceberg."""
+
+HINTS = {
+    "CAST_INVALID_INPUT": "correct the value in the source, or use try_cast where NULL is meant",
+    "CAST_OVERFLOW": "widen the column, or use try_cast where NULL is meant",
+    "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE": "widen the column, or keep such values out of the source",
+    "DIVIDE_BY_ZERO": "use try_divide where NULL is meant",
+    "DELTA_NOT_NULL_CONSTRAINT_VIOLATED": "keep rows with NULL there out of the source, or declare the column nullable",
+    "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES": "keep such rows out of the source, or change the constraint",
+    "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE": "keep one source row for each key: GROUP BY, or "
+    "row_number() = 1",
+    "MERGE_CARDINALITY_VIOLATION": "keep one source row for each key: GROUP BY, or row_number() = 1",
+}
+"""What to do about error conditions that are the statement's own fault, where the engine does not say."""
+
+
+def known_failure(errors: tuple[tuple[str, str], ...]) -> Failure | None:
+    """The row that speaks of an error; None: the statement's own fault.
+
+    `errors` are class names and conditions with their messages, from the error that was raised down to its last cause.
+    """
+    for row in FAILURES:
+        if any(row.is_told_by(error, message) for error, message in errors):
+            return row
+    return None

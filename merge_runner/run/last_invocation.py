@@ -1,0 +1,118 @@
+"""The last invocation as its artifacts tell it: what it was told to do, and what it has left undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.run.build import Command
+
+_UNDONE = frozenset({"error", "fail", "skipped"})
+_COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test"}
+
+
+@dataclass(frozen=True)
+class LastInvocation:
+    """`command` and `args` as they were given; `undone` are the nodes that failed, were skipped or never ended.
+
+    `begun` are those of them whose statement may have run: what it has committed carries the stamp of `id`, or of one
+    of the invocations that this one had `retried`.
+    """
+
+    id: str
+    command: Command
+    args: Mapping[str, Any]
+    undone: tuple[str, ...]
+    begun: frozenset[str]
+
+    @property
+    def retried(self) -> tuple[str, ...]:
+        """Its own id, and those of the invocations that it went on with."""
+        return (self.id, *self.args.get("retried", ()))
+
+
+def last_invocation(target: Path) -> LastInvocation:
+    """Reads `run_results.json` of the folder, or `journal.jsonl` where a run was killed before it could write results.
+
+    Raises ProblemsError where there is neither, or where they cannot be read.
+    """
+    killed = _killed(target / "journal.jsonl")
+    path = target / "run_results.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if killed is None:
+            raise ProblemsError(
+                [Problem("no-run-results", f"there is no {path}: nothing has been run yet", hint=_HINT)]
+            ) from None
+        return killed
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProblemsError([Problem("no-run-results", f"{path} cannot be read: {error}", hint=_HINT)]) from error
+    if killed is not None and killed.id not in text:
+        return killed
+    try:
+        return _of_results(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = Problem("no-run-results", f"{path} is not what a run has written", hint=_HINT)
+        raise ProblemsError([problem]) from error
+
+
+_HINT = "run `merge-runner build` first: retry goes on with what it has left"
+
+
+def _of_results(document: Any) -> LastInvocation:
+    args = dict(document["args"])
+    command = _COMMANDS[args.pop("which")]
+    results = [(str(entry["unique_id"]), str(entry["status"])) for entry in document["results"]]
+    return LastInvocation(
+        str(document["metadata"]["invocation_id"]),
+        command,
+        args,
+        tuple(node for node, status in results if status in _UNDONE),
+        frozenset(node for node, status in results if status == "error"),
+    )
+
+
+def _killed(journal: Path) -> LastInvocation | None:
+    """The last invocation of a journal, if it never came to an end."""
+    started: Mapping[str, Any] | None = None
+    statuses: dict[str, str | None] = {}
+    for event in _events(journal):
+        name = event.get("event")
+        if name == "invocation_started":
+            started, statuses = event, {}
+        elif name in ("invocation_finished", "invocation_failed"):
+            started = None
+        elif name == "node_started":
+            statuses[event["node"]] = None
+        elif name == "node_finished":
+            statuses[event["node"]] = event["result"]["status"]
+    if started is None or started.get("command") not in _COMMANDS:
+        return None
+    undone = tuple(node for node in started["nodes"] if statuses.get(node) is None or statuses[node] in _UNDONE)
+    return LastInvocation(
+        str(started["invocation_id"]),
+        _COMMANDS[started["command"]],
+        dict(started["args"]),
+        undone,
+        frozenset(node for node in undone if node in statuses and statuses[node] in (None, "error")),
+    )
+
+
+def _events(journal: Path) -> Iterator[dict[str, Any]]:
+    """The events of a journal; the line that a killed run was writing may be torn."""
+    try:
+        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event

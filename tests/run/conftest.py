@@ -1,0 +1,61 @@
+"""A driver on which another session can commit in the middle of a model's statement."""
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+
+class Race:
+    """What a statement that calls `gate(x)` waits for: the first call tells that it has begun, and waits to be let go."""
+
+    def __init__(self, driver, folder):
+        self._driver = driver
+        self.begun, self.go = folder / "begun", folder / "go"
+
+    def __getattr__(self, name):
+        return getattr(self._driver, name)
+
+    @contextmanager
+    def session(self):
+        from pyspark.sql.types import LongType
+
+        begun, go = str(self.begun), str(self.go)
+
+        def gate(value):
+            import os
+            import time
+            from pathlib import Path
+
+            try:
+                os.close(os.open(begun, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return value  # a later call, or another attempt
+            deadline = time.monotonic() + 60
+            while not Path(go).exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            return value
+
+        with self._driver.session() as session:
+            session.udf.register("gate", gate, LongType())
+            yield session
+
+    def meanwhile(self, work, build):
+        """Runs `build`, and `work` while a statement of it waits at the gate; gives what `build` returns."""
+        found = []
+        thread = threading.Thread(target=lambda: found.append(build()))
+        thread.start()
+        try:
+            while not self.begun.exists():
+                assert thread.is_alive(), found
+                thread.join(0.02)
+            work()
+        finally:
+            self.go.touch()
+            thread.join()
+        return found[0]
+
+
+@pytest.fixture
+def race(driver, tmp_path):
+    return Race(driver, tmp_path)

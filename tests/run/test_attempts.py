@@ -1,0 +1,148 @@
+"""What is done after a failure of each kind, without Spark."""
+
+import threading
+import time
+
+import pytest
+
+from merge_runner.engine.failures import EngineError
+from merge_runner.formats.failures import MOST_RETRIES, Kind
+from merge_runner.plan.steps import CreateTarget, Layout, NodePlan, ReplaceTable, RunHook, RunTest
+from merge_runner.relation import Relation
+from merge_runner.run import attempts
+from merge_runner.run.attempts import Attempts
+
+TABLE = Relation("t", "s")
+WRITE = ReplaceTable(Layout(TABLE, "delta"), "select 1")
+
+
+class Place:
+    def __init__(self):
+        self.response, self.warnings = {}, []
+
+
+def failure(kind, most=None):
+    return EngineError("CODE", "went wrong", kind=kind, most_retries=MOST_RETRIES[kind] if most is None else most)
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Performs a step that fails as told, one entry an attempt (None: it works); gives attempts and what was raised."""
+    monkeypatch.setattr(attempts, "FIRST_PAUSE", 0.0)
+
+    def run(step, failures, retries=3, committed=lambda: None, stopping=None, deadline=None):
+        left = list(failures)
+
+        def perform(_step, _place):
+            error = left.pop(0)
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr(attempts, "perform", perform)
+        told = []
+        one = Attempts(
+            Place(), retries, committed, stopping or threading.Event(), lambda *what: told.append(what), deadline
+        )
+        try:
+            one.steps(NodePlan("m", (step,)))
+        except (EngineError, InterruptedError) as error:
+            return one, told, error
+        return one, told, None
+
+    return run
+
+
+@pytest.mark.parametrize("kind", [Kind.CONFLICT, Kind.TRANSIENT, Kind.COMMIT_UNKNOWN])
+def test_a_statement_that_has_not_committed_runs_again(tried, kind):
+    one, told, error = tried(WRITE, [failure(kind), None])
+    assert error is None
+    assert one.tries == 2
+    assert [(each.kind, number) for each, number, _ in told] == [(kind, 1)]
+
+
+@pytest.mark.parametrize("kind", [Kind.USER, Kind.CANCELLED])
+def test_a_mistake_and_a_cancellation_are_final(tried, kind):
+    one, told, error = tried(WRITE, [failure(kind)])
+    assert (one.tries, told, error.kind) == (1, [], kind)
+
+
+@pytest.mark.parametrize("kind", [Kind.TRANSIENT, Kind.COMMIT_UNKNOWN])
+@pytest.mark.parametrize("retries", [0, 3])
+def test_what_has_committed_is_a_success_and_never_runs_again(tried, kind, retries):
+    one, told, error = tried(WRITE, [failure(kind)], retries, committed=lambda: 7)
+    assert (error, told, one.tries) == (None, [], 1)
+    assert one.place.response["table_version"] == 7
+    assert "has committed: 7" in one.place.warnings[0]
+
+
+def test_a_table_that_cannot_be_asked_leaves_the_fate_open_and_nothing_runs_again(tried):
+    def committed():
+        raise EngineError("GONE", "no answer")
+
+    one, told, error = tried(WRITE, [failure(Kind.COMMIT_UNKNOWN)], committed=committed)
+    assert (one.tries, told) == (1, [])
+    assert error.message == "went wrong; whether it has committed is not known: the table says no answer"
+
+
+def test_a_conflict_is_not_asked_about_since_nothing_of_it_was_committed(tried):
+    _, _, error = tried(WRITE, [failure(Kind.CONFLICT), None], committed=lambda: pytest.fail("asked"))
+    assert error is None
+
+
+@pytest.mark.parametrize(
+    ("failures", "retries", "tries"),
+    [
+        ([failure(Kind.CONFLICT)] * 9, 5, 6),
+        ([failure(Kind.CONFLICT)] * 9, 0, 1),
+        ([failure(Kind.TRANSIENT)] * 9, 50, 1 + MOST_RETRIES[Kind.TRANSIENT]),
+        ([failure(Kind.COMMIT_UNKNOWN)] * 9, 50, 2),
+        ([failure(Kind.CONFLICT, most=1)] * 9, 50, 2),
+        ([failure(Kind.COMMIT_UNKNOWN), failure(Kind.CONFLICT), failure(Kind.USER)], 50, 3),
+    ],
+)
+def test_how_often_is_limited_by_the_model_and_by_the_kind(tried, failures, retries, tries):
+    one, _, error = tried(WRITE, failures, retries)
+    assert one.tries == tries
+    assert error is failures[tries - 1]
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "again"),
+    [
+        (RunHook("insert into t values (1)", "pre_hook"), Kind.CONFLICT, True),
+        (RunHook("insert into t values (1)", "pre_hook"), Kind.TRANSIENT, False),
+        (CreateTarget(Layout(TABLE, "delta"), None), Kind.CONFLICT, True),
+        (CreateTarget(Layout(TABLE, "delta", checks={"c": "a > 1"}), None), Kind.CONFLICT, False),
+        (RunTest("select 1", "error"), Kind.TRANSIENT, True),
+    ],
+)
+def test_other_steps_run_again_where_that_cannot_do_anything_twice(tried, step, kind, again):
+    one, told, error = tried(step, [failure(kind), None])
+    assert (error is None) is again
+    assert len(told) == again
+    assert one.tries == 0  # it is not the node's own statement
+
+
+def test_a_stopped_run_ends_the_pause_at_once(tried, monkeypatch):
+    monkeypatch.setattr(attempts, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(attempts, "LONGEST_PAUSE", 600.0)
+    stopping = threading.Event()
+    threading.Timer(0.05, stopping.set).start()
+    _, _, error = tried(WRITE, [failure(Kind.CONFLICT), None], stopping=stopping)
+    assert isinstance(error, InterruptedError)
+
+
+def test_no_pause_goes_beyond_the_models_timeout(tried, monkeypatch):
+    monkeypatch.setattr(attempts, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(attempts, "LONGEST_PAUSE", 600.0)
+    _, told, error = tried(WRITE, [failure(Kind.CONFLICT), None], deadline=time.monotonic() + 0.05)
+    assert error is None
+    assert 0 <= told[0][2] <= 0.05
+
+
+def test_pauses_double_up_to_the_longest_and_are_spread(tried, monkeypatch):
+    monkeypatch.setattr(attempts, "FIRST_PAUSE", 1e-4)
+    monkeypatch.setattr(attempts, "LONGEST_PAUSE", 4e-4)
+    _, told, _ = tried(WRITE, [failure(Kind.CONFLICT)] * 5, retries=4)
+    for (_, _, pause), longest in zip(told, [1e-4, 2e-4, 4e-4, 4e-4], strict=True):
+        assert longest / 2 <= pause <= longest

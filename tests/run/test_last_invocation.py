@@ -1,0 +1,111 @@
+"""What the artifacts tell of the last invocation, and what is wrong with them."""
+
+import json
+
+import pytest
+
+from merge_runner.errors import ProblemsError
+from merge_runner.run.last_invocation import last_invocation
+
+
+def results(target, invocation, statuses, **args):
+    entries = [{"unique_id": node, "status": status} for node, status in statuses.items()]
+    document = {"metadata": {"invocation_id": invocation}, "results": entries, "args": {"which": "build", **args}}
+    (target / "run_results.json").write_text(json.dumps(document))
+
+
+def journal(target, *events, torn=""):
+    lines = [json.dumps({"event": name, **data}) + "\n" for name, data in events]
+    with (target / "journal.jsonl").open("a") as file:
+        file.write("".join(lines) + torn)
+
+
+def started(invocation, *nodes, command="run", **args):
+    return "invocation_started", {"invocation_id": invocation, "command": command, "args": args, "nodes": nodes}
+
+
+def begun(node):
+    return "node_started", {"node": node}
+
+
+def ended(node, status):
+    return "node_finished", {"node": node, "result": {"status": status}}
+
+
+FINISHED = ("invocation_finished", {})
+
+
+def test_what_failed_or_was_skipped_is_undone(tmp_path):
+    results(
+        tmp_path,
+        "i",
+        {"a": "success", "b": "error", "c": "skipped", "d": "fail", "e": "warn", "f": "no-op", "g": "pass"},
+        threads=3,
+    )
+    last = last_invocation(tmp_path)
+    assert (last.id, last.command, last.args) == ("i", "build", {"threads": 3})
+    assert last.undone == ("b", "c", "d")
+    assert last.begun == {"b"}
+    assert last.retried == ("i",)
+
+
+def test_a_retry_of_a_retry_knows_all_invocations_before(tmp_path):
+    results(tmp_path, "j", {"b": "error"}, retried=["i"])
+    assert last_invocation(tmp_path).retried == ("j", "i")
+
+
+def test_a_killed_run_is_told_by_its_journal_and_not_by_the_results_of_the_run_before(tmp_path):
+    results(tmp_path, "old", {"a": "error"})
+    journal(tmp_path, started("old", "a"), begun("a"), ended("a", "error"), FINISHED)
+    journal(
+        tmp_path,
+        started("killed", "a", "b", "c", "d", batch_id=4),
+        begun("a"),
+        ended("a", "success"),
+        begun("b"),
+        begun("c"),
+        ended("c", "error"),
+        torn='{"event": "node_fin',
+    )
+    last = last_invocation(tmp_path)
+    assert (last.id, last.command, last.args) == ("killed", "run", {"batch_id": 4})
+    assert last.undone == ("b", "c", "d")
+    assert last.begun == {"b", "c"}
+
+
+def test_the_journal_of_a_run_that_was_killed_before_any_results_is_enough(tmp_path):
+    journal(tmp_path, started("killed", "a"))
+    assert last_invocation(tmp_path).undone == ("a",)
+    assert last_invocation(tmp_path).begun == frozenset()
+
+
+def test_results_that_were_written_before_the_kill_count(tmp_path):
+    results(tmp_path, "late", {"a": "success"})
+    journal(tmp_path, started("late", "a"), begun("a"))
+    assert last_invocation(tmp_path).undone == ()
+
+
+def test_a_run_that_could_not_start_leaves_the_one_before_to_be_retried(tmp_path):
+    results(tmp_path, "old", {"a": "error"})
+    journal(tmp_path, started("bad", "a"), ("invocation_failed", {}))
+    assert last_invocation(tmp_path).id == "old"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "", "{", "[]", "{}", '{"metadata": {}, "results": [], "args": {"which": "build"}}', "\udcff"],
+)
+def test_results_that_cannot_be_read_are_a_problem(tmp_path, text):
+    if text is not None:
+        (tmp_path / "run_results.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ProblemsError) as raised:
+        last_invocation(tmp_path)
+    assert [problem.code for problem in raised.value.problems] == ["no-run-results"]
+    assert "merge-runner build" in raised.value.problems[0].hint
+
+
+def test_a_command_that_is_not_ours_is_a_problem(tmp_path):
+    document = {"metadata": {"invocation_id": "i"}, "results": [], "args": {"which": "snapshot"}}
+    (tmp_path / "run_results.json").write_text(json.dumps(document))
+    with pytest.raises(ProblemsError):
+        last_invocation(tmp_path)

@@ -1,0 +1,97 @@
+"""`retry` on real tables: what is left over runs, what has committed does not."""
+
+import json
+
+import pytest
+
+from merge_runner.cli.main import cli
+
+pytestmark = pytest.mark.spark
+
+MERGE = """
+{{ config(HOOK) }}
+merge into {{ this }} as t
+using (select 1L as id, 1L as times) as s on t.id = s.id
+when matched then update set t.times = t.times + s.times
+when not matched then insert *
+"""
+FILES = {
+    "models/good.sql": MERGE.replace("HOOK", ""),
+    "models/hooked.sql": MERGE.replace("HOOK", "post_hook=\"select raise_error('later')\""),
+    "models/below.sql": "{{ config(materialized='table') }} select * from {{ ref('hooked') }}",
+}
+
+
+class Lent:
+    """A driver that goes on running when a command has ended."""
+
+    def __init__(self, driver):
+        self._driver = driver
+
+    def __getattr__(self, name):
+        return getattr(self._driver, name)
+
+    def stop(self):
+        pass
+
+
+@pytest.fixture
+def call(driver, monkeypatch):
+    """Runs a command in this process, on the shared driver; gives its exit status."""
+    monkeypatch.setattr("merge_runner.run.build.start_driver", lambda *_, **__: Lent(driver))
+
+    def run(root, *words):
+        with cli.make_context("merge-runner", [*words, "--project-dir", str(root)]) as ctx:
+            return cli.invoke(ctx)
+
+    return run
+
+
+def results(root):
+    document = json.loads((root / "target/run_results.json").read_text())
+    return document["args"], {each["unique_id"].split(".")[2]: each["status"] for each in document["results"]}
+
+
+def times(spark, root, name):
+    schema = next(iter(json.loads((root / "target/manifest.json").read_text())["nodes"].values()))["schema"]
+    return [row["times"] for row in spark.table(f"{schema}.{name}").collect()]
+
+
+def test_retry_runs_what_is_left_with_the_arguments_of_before(make_project, call, spark, capsys):
+    root = make_project(FILES)
+    assert call(root, "build", "--no-lint", "--threads", "1", "--vars", "{a: 1}") == 1
+    assert results(root)[1] == {"good": "success", "hooked": "error", "below": "skipped"}
+
+    (root / "models/hooked.sql").write_text(MERGE.replace("HOOK", ""))
+    assert call(root, "retry", "--threads", "2") == 0
+    args, statuses = results(root)
+    # Its MERGE had committed before the hook failed: the table says so.
+    assert statuses == {"hooked": "no-op", "below": "success"}
+    assert times(spark, root, "hooked") == times(spark, root, "good") == [1]
+    assert (args["which"], args["threads"], args["vars_text"], args["no_lint"]) == ("build", 2, "{a: 1}", True)
+    assert len(args["retried"]) == 1
+
+    capsys.readouterr()
+    assert call(root, "retry") == 0
+    assert "nothing to retry of the last build" in capsys.readouterr().err
+    assert results(root)[1] == {"hooked": "no-op", "below": "success"}  # they are still those of the last run
+
+
+def test_retry_after_a_kill_knows_what_was_done_and_names_what_is_gone(make_project, call, spark, capsys):
+    root = make_project({name: FILES[name] for name in ("models/good.sql",)})
+    assert call(root, "run") == 0
+    committed = json.loads((root / "target/run_results.json").read_text())["metadata"]["invocation_id"]
+    # What a process leaves that was killed when the MERGE had just committed: no results, no end in its journal.
+    (root / "target/run_results.json").unlink()
+    journal = root / "target/journal.jsonl"
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    events = [event for event in events if event["event"] not in ("node_finished", "invocation_finished")]
+    events[0]["nodes"].append("model.shop.gone")
+    journal.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+    capsys.readouterr()
+    assert call(root, "retry") == 0
+    assert "model.shop.gone is not in the project any more" in capsys.readouterr().err
+    args, statuses = results(root)
+    assert (statuses, args["retried"], args["which"]) == ({"good": "no-op"}, [committed], "run")
+    assert times(spark, root, "good") == [1]
