@@ -137,8 +137,12 @@ def _run(arguments: list[str]) -> int:
             say(error.format_message(), "error", event="problem", code="usage")
         else:
             error.show()
-    except (KeyboardInterrupt, EOFError, click.Abort):
+    except (KeyboardInterrupt, EOFError, click.Abort) as error:
         click.echo("interrupted", err=True)
+        if type(error).__name__ == "EndedAtOnceError":
+            # Python would wait for the threads that are still running; the JVM ends with us.
+            _flush()
+            os._exit(2)
     return 2
 
 

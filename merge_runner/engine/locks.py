@@ -2,53 +2,96 @@
 
 Delta's log store for local files checks for a version and then renames, which two processes can interleave: the later
 one would overwrite the commit of the other. An advisory lock of the operating system (released when its process dies,
-however it dies) keeps them apart.
+however it dies) keeps them apart. Inside one JVM the log store does both under a lock of its own, so that writers of
+one process may share the lock where they say so.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 _POLL_SECONDS = 0.05
 
 
+@dataclass
+class _Held:
+    handle: int
+    holders: int
+
+
+_shared: dict[Path, _Held] = {}
+"""The locks that this process holds for writers that share them."""
+_guard = threading.Lock()
+
+
 @contextmanager
 def writing(
-    warehouse: Path, name: str, waiting: Callable[[str], None], cancelled: Callable[[], bool] = lambda: False
+    warehouse: Path,
+    name: str,
+    waiting: Callable[[str], None],
+    cancelled: Callable[[], bool] = lambda: False,
+    shared: bool = False,
 ) -> Iterator[None]:
     """Holds the writer's lock of the embedded table `name` (dotted) while the block runs.
 
-    `waiting` is told once, with the holder's process id, when another one has the lock. Raises InterruptedError when
-    `cancelled` turns true meanwhile.
+    With `shared`, other threads of this process may hold it at the same time, if they say so too. `waiting` is told
+    once, with the holder's process id, when another one has the lock. Raises InterruptedError when `cancelled` turns
+    true meanwhile.
     """
     folder = warehouse / ".locks"
     folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    path = (folder / f"{name}.lock").resolve()
+    told = False
+    while (handle := _acquire(path, shared)) is None:
+        if not told:
+            holder = path.read_text(encoding="ascii", errors="replace")[:32].strip() or "unknown"
+            waiting(f"{name} is being written by process {holder}: waiting for it")
+            told = True
+        if cancelled():
+            raise InterruptedError(name)
+        time.sleep(_POLL_SECONDS)
     try:
-        told = False
-        while not _acquire(handle):
-            if not told:
-                holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
-                waiting(f"{name} is being written by process {holder}: waiting for it")
-                told = True
-            if cancelled():
-                raise InterruptedError(name)
-            time.sleep(_POLL_SECONDS)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
         yield
     finally:
+        _release(path, handle, shared)
+
+
+def _acquire(path: Path, shared: bool) -> int | None:
+    """A handle that holds the lock; None where another one has it."""
+    with _guard:
+        if shared and path in _shared:
+            _shared[path].holders += 1
+            return _shared[path].handle
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            # A second handle of this very process is refused as well: the lock belongs to the handle.
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        except BaseException:
+            os.close(handle)
+            raise
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
+        if shared:
+            _shared[path] = _Held(handle, 1)
+        return handle
+
+
+def _release(path: Path, handle: int, shared: bool) -> None:
+    with _guard:
+        if shared:
+            held = _shared[path]
+            held.holders -= 1
+            if held.holders:
+                return
+            del _shared[path]
         os.close(handle)
-
-
-def _acquire(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

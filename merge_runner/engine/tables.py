@@ -36,6 +36,7 @@ class Catalog:
 
     def __init__(self) -> None:
         self._attached: set[str] = set()
+        self._made: set[str] = set()
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
@@ -121,8 +122,20 @@ class Catalog:
     ) -> tuple[bool, list[str]]:
         """Creates the table of a layout, or adopts the one that is there.
 
-        Returns whether it was created, and in words what the real table has otherwise than declared.
+        Returns whether it was created, and in words what the real table has otherwise than declared. Of several models
+        with one table, the first creates or replaces it, and the others adopt it.
         """
+        with self._guard:
+            lock = self._locks.setdefault(f"create {layout.relation.name}", threading.Lock())
+        with lock:
+            first = layout.relation.name not in self._made
+            found = self._create_target(session, layout, shape, replace and first)
+            self._made.add(layout.relation.name)
+            return found
+
+    def _create_target(
+        self, session: SparkSession, layout: Layout, shape: str | None, replace: bool
+    ) -> tuple[bool, list[str]]:
         self.ensure_schema(session, layout.relation)
         exists = self._adopt(session, layout)
         if exists and not replace:

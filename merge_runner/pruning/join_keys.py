@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Conjunct
 from merge_runner.pruning.scope import ColumnRef, Scope
 from merge_runner.pruning.truth import truth
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -39,6 +41,21 @@ def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
             column = scope.reference(one.unnest())
             if column is not None and column.side == "target" and scope.side(other) == "source":
                 yield JoinKey(conjunct, column, other.unnest(), isinstance(tree, exp.NullSafeEQ))
+
+
+def target_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[Span]:
+    """Where ON says what of the target is equal to something of the source: the spans of the target's sides."""
+    from sqlglot import exp
+
+    for conjunct in on:
+        tree, spans = conjunct.expression, equality_sides(conjunct)
+        while isinstance(tree, exp.Paren):
+            tree = tree.this
+        if spans is None or not isinstance(tree, exp.EQ | exp.NullSafeEQ):
+            continue
+        sides = scope.side(tree.this), scope.side(tree.expression)
+        if sides in (("target", "source"), ("source", "target")):
+            yield spans[sides.index("target")]
 
 
 def joined_columns(on: tuple[Conjunct, ...], scope: Scope) -> Mapping[str, frozenset[str]]:

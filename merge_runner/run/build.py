@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from merge_runner.engine.session import Driver, start_driver
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.graph import Graph
 from merge_runner.graph.order import contracted, priorities
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import ShareInputs
@@ -24,13 +23,12 @@ from merge_runner.run.artifacts import plan_nodes, write_manifest, write_run_tex
 from merge_runner.run.durations import recorded_durations
 from merge_runner.run.events import Events
 from merge_runner.run.journal import Journal
-from merge_runner.run.results import FAILED, Result, RunResults, write_run_results
-from merge_runner.run.scheduler import Job, run_jobs
+from merge_runner.run.results import FAILED, Result, RunResults, Timing, write_run_results
+from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
+from merge_runner.run.waiting import parents_with_tests
 from merge_runner.run.worker import Worker
+from merge_runner.run.writers import write_keys
 from merge_runner.version import version
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Command = Literal["build", "run", "test"]
 _TYPES: Mapping[Command, frozenset[str]] = {
@@ -93,6 +91,9 @@ class _Build:
         self.invocation_id = str(uuid.uuid4())
         self.started_at = _now()
         self.results: list[Result] = []
+        self.known: set[str] = set()
+        self.keeping = threading.Lock()
+        self.running: dict[str, datetime] = {}
         self.unit_tests = sum(self.graph.nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if self.graph.nodes[node].resource_type in _TYPES[command]]
         self.plans, self.compile_times = plan_nodes(prepared, chosen)
@@ -119,6 +120,7 @@ class _Build:
                 self.events.emit("invocation_failed", "error", problems=[str(problem) for problem in error.problems])
                 raise
             except BaseException:
+                self._record_open()
                 self._finish()
                 raise
             else:
@@ -150,6 +152,9 @@ class _Build:
             self.events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
         try:
             self._schedule(driver)
+        except EndedAtOnceError:
+            own = False  # it would wait for what runs
+            raise
         finally:
             if own:
                 driver.stop()
@@ -157,6 +162,7 @@ class _Build:
     def _schedule(self, driver: Driver) -> None:
         stopping = threading.Event()
         files = self.prepared.files
+        writes = write_keys(self.plans, self.graph.nodes)
         worker = Worker(
             driver,
             files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
@@ -171,6 +177,7 @@ class _Build:
             partial(write_run_text, self.prepared),
             batch_id=self.options.batch_id,
             begun=self.options.begun,
+            writes=writes,
         )
         dag = contracted(self.graph, self.plans)
         durations = recorded_durations(self.prepared.target_path / "run_results.json")
@@ -181,16 +188,18 @@ class _Build:
 
         def stop() -> None:
             stopping.set()
-            for unique_id in self.plans:
-                driver.cancel(worker.group(unique_id))
+            self.events.emit("message", "warn", message="stopping: what runs is cancelled (Ctrl-C ends at once)")
+            for unique_id in list(self.running):
+                for group in worker.groups(unique_id):
+                    driver.cancel(group)
 
         run_jobs(
             Job(
-                parents=_with_tests(self.graph, dag),
+                parents=parents_with_tests(self.graph.nodes, dag),
                 work=lambda unique_id: self._work(worker, unique_id),
                 skip=self._skip,
                 priority=priorities(dag, durations, own),
-                writes={node: plan.writes for node, plan in self.plans.items() if plan.writes is not None},
+                writes=writes,
             ),
             threads,
             self.options.fail_fast,
@@ -198,8 +207,12 @@ class _Build:
         )
 
     def _work(self, worker: Worker, unique_id: str) -> bool:
-        result = worker.run(unique_id)
-        self._keep(result)
+        self.running[unique_id] = _now()
+        try:
+            result = worker.run(unique_id)
+            self._keep(result)
+        finally:
+            del self.running[unique_id]
         return result.status not in FAILED or self.graph.nodes[unique_id].config.get("on_error") == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
@@ -207,8 +220,12 @@ class _Build:
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 
     def _keep(self, result: Result) -> None:
+        with self.keeping:
+            if result.unique_id in self.known:
+                return  # the run has ended without it
+            self.known.add(result.unique_id)
+            self.results.append(result)
         self.shared.done(result.unique_id)
-        self.results.append(result)
         self.events.emit(
             "node_finished",
             "error" if result.status in FAILED else "info",
@@ -216,6 +233,19 @@ class _Build:
             name=self.graph.nodes[result.unique_id].name,
             result=result.as_json(),
         )
+
+    def _record_open(self) -> None:
+        """The run is at an end before its nodes are: says of each what is known of it."""
+        running = dict(self.running)
+        for unique_id in self.plans:
+            if unique_id in self.known:  # asked after `running`: what ends meanwhile is in one of them
+                continue
+            if unique_id in running:
+                timing = Timing("execute", running[unique_id], _now())
+                message = "the run was ended while it was running: whether its statement has committed is not known"
+                self._keep(Result(unique_id, "error", timing=(timing,), message=message))
+            else:
+                self._skip(unique_id, None)
 
     def _finish(self) -> RunResults:
         outcome = RunResults(
@@ -225,27 +255,6 @@ class _Build:
         write_manifest(self.prepared, self.invocation_id, self.plans)
         self.events.emit("invocation_finished", counts=outcome.counts(), ok=outcome.ok)
         return outcome
-
-
-def _with_tests(graph: Graph, dag: nx.DiGraph[str]) -> dict[str, set[str]]:
-    """Parents of every node; a node also waits for the tests of its parents, so that bad rows do not travel on."""
-    parents = {node: set(dag.pred[node]) for node in dag}
-    for test in dag:
-        if graph.nodes[test].resource_type != "test":
-            continue
-        tested = set(dag.pred[test])
-        for child in {child for parent in tested for child in dag.succ[parent]}:
-            if graph.nodes[child].resource_type != "test" and _below_all(dag, child, tested):
-                parents[child].add(test)
-    return parents
-
-
-def _below_all(dag: nx.DiGraph[str], node: str, others: set[str]) -> bool:
-    if others <= set(dag.pred[node]):
-        return True
-    import networkx as nx
-
-    return others <= nx.ancestors(dag, node)
 
 
 def _now() -> datetime:

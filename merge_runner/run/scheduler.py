@@ -5,12 +5,13 @@ It knows nothing of Spark: what a node does is a callable.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
+
+from merge_runner.run.ready_queue import ReadyQueue
 
 _INTERRUPT_SECONDS = 0.2
 
@@ -32,12 +33,16 @@ class Job:
     writes: Mapping[str, Hashable] = field(default_factory=dict)
 
 
+class EndedAtOnceError(KeyboardInterrupt):
+    """A second interrupt: workers are still running, and nobody waits for them."""
+
+
 def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[], None] = lambda: None) -> None:
     """Runs all nodes of the job in at most `threads` threads; returns when nothing runs any more.
 
     After a failure the node's descendants are skipped and all others still run; with `fail_fast`, `cancel` is called to
     stop what runs, and nothing else starts. KeyboardInterrupt does the same as a failure under `fail_fast`, and is
-    raised again when the workers have ended; a second one is raised at once.
+    raised again when the workers have ended; a second one raises EndedAtOnceError, while they may still be running.
     """
     _Run(job, threads, fail_fast, cancel).run()
 
@@ -48,41 +53,31 @@ class _Run:
         self.threads = threads
         self.fail_fast = fail_fast
         self.cancel = cancel
-        self.waits_for = {node: len(parents) for node, parents in job.parents.items()}
-        self.children: dict[str, list[str]] = {node: [] for node in job.parents}
-        for node, parents in job.parents.items():
-            for parent in parents:
-                self.children[parent].append(node)
-        self.ready: list[tuple[Any, int, str]] = []
-        self.arrival = 0
-        self.parked: dict[Hashable, list[str]] = {}
-        self.busy: set[Hashable] = set()
-        self.open = set(job.parents)
+        self.queue = ReadyQueue(job.parents, job.priority, job.writes)
         self.running = 0
         self.stopped = False
         self.crash: BaseException | None = None
         self.done: SimpleQueue[tuple[str, bool]] = SimpleQueue()
 
     def run(self) -> None:
-        for node, count in self.waits_for.items():
-            if count == 0:
-                self._push(node)
         interrupt: KeyboardInterrupt | None = None
-        with ThreadPoolExecutor(max_workers=self.threads, thread_name_prefix="model") as pool:
-            while True:
-                try:
-                    self._start(pool)
-                    if self.running == 0:
-                        break
-                    self._finish(*self._next_done())
-                except KeyboardInterrupt as error:
-                    if interrupt is not None:
-                        raise
-                    interrupt = error
+        pool = ThreadPoolExecutor(max_workers=self.threads, thread_name_prefix="model")
+        while True:
+            try:
+                if interrupt is not None:
                     self._stop()
-        for node in self.job.parents:
-            if node in self.open:
-                self.job.skip(node, None)
+                self._start(pool)
+                if self.running == 0:
+                    break
+                self._finish(*self._next_done())
+            except KeyboardInterrupt as error:
+                if interrupt is not None:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise EndedAtOnceError from None
+                interrupt = error
+        pool.shutdown()
+        for node in list(self.queue.open):
+            self.job.skip(node, None)
         if interrupt is not None:
             raise interrupt
         if self.crash is not None:
@@ -96,20 +91,11 @@ class _Run:
             except Empty:
                 continue
 
-    def _push(self, node: str) -> None:
-        self.arrival += 1
-        heapq.heappush(self.ready, (self.job.priority.get(node, 0), self.arrival, node))
-
     def _start(self, pool: ThreadPoolExecutor) -> None:
-        while self.ready and self.running < self.threads and not self.stopped:
-            node = heapq.heappop(self.ready)[2]
-            table = self.job.writes.get(node)
-            if table is not None and table in self.busy:
-                self.parked.setdefault(table, []).append(node)
-                continue
-            if table is not None:
-                self.busy.add(table)
-            self.open.discard(node)
+        while self.running < self.threads and not self.stopped:
+            node = self.queue.start()
+            if node is None:
+                return
             self.running += 1
             pool.submit(self._work, node)
 
@@ -124,29 +110,10 @@ class _Run:
 
     def _finish(self, node: str, passed: bool) -> None:
         self.running -= 1
-        table = self.job.writes.get(node)
-        if table is not None:
-            self.busy.discard(table)
-            for parked in self.parked.pop(table, ()):
-                self._push(parked)
-        if passed:
-            for child in self.children[node]:
-                self.waits_for[child] -= 1
-                if self.waits_for[child] == 0 and child in self.open:
-                    self._push(child)
-            return
-        self._skip_descendants(node)
-        if self.fail_fast:
+        for skip in self.queue.finish(node, passed):
+            self.job.skip(skip.node, skip.cause)
+        if self.fail_fast and not passed:
             self._stop()
-
-    def _skip_descendants(self, failed: str) -> None:
-        stack = list(reversed(self.children[failed]))
-        while stack:
-            node = stack.pop()
-            if node in self.open:
-                self.open.discard(node)
-                self.job.skip(node, failed)
-                stack.extend(reversed(self.children[node]))
 
     def _stop(self) -> None:
         if not self.stopped:

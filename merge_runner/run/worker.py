@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.batches import Batch
+from merge_runner.engine.duplicate_matches import duplicate_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.locks import writing
 from merge_runner.engine.metrics import stamped_commit
@@ -21,15 +22,19 @@ from merge_runner.engine.session import Driver
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.engine.workplace import Workplace
-from merge_runner.formats.failures import Kind
+from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node
-from merge_runner.plan.steps import NodePlan
+from merge_runner.plan.steps import NodePlan, RunMerge
 from merge_runner.run.attempts import DEFAULT_RETRIES, Attempts
 from merge_runner.run.events import Events
 from merge_runner.run.results import Result, Status, Timing
+from merge_runner.run.writers import WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_LONGEST_QUESTION = 20.0
+"""Seconds to find out why a statement failed."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Worker:
     """The batch that merges are stamped with."""
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
+    writes: Mapping[str, WriteKey] = field(default_factory=dict)
+    """What each node writes: a part of a table that another one writes as well, or the whole table."""
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result."""
@@ -81,7 +88,8 @@ class Worker:
             batch=Batch(".".join(unique_id.split(".")[1:]), self.batch_id) if self.batch_id is not None else None,
         )
         attempts, error = self._attempts(node, plan, place), None
-        timer = self._timer(node)
+        timed_out = threading.Event()
+        timer = self._timer(node, timed_out)
         try:
             with self._lock(plan), self.driver.job_group(session, self.group(unique_id), place.description):
                 self._configure(node, place)
@@ -91,11 +99,12 @@ class Worker:
                 raise
             error = engine_error(failure)
         finally:
-            timed_out = timer is not None and timer.finished.is_set()
             if timer is not None:
                 timer.cancel()
         if error is not None and error.kind is Kind.CANCELLED:
-            error = self._cancelled(node, plan, place, timed_out and not self.stopping.is_set())
+            error = self._cancelled(node, plan, place, timed_out.is_set() and not self.stopping.is_set())
+        if error is not None and error.code in DUPLICATE_MATCHES:
+            self._name_duplicates(plan, place, error)
         return self._result(node, plan, place, Timing("execute", started, _now()), attempts.tries, error)
 
     def _attempts(self, node: Node, plan: NodePlan, place: Workplace) -> Attempts:
@@ -104,7 +113,7 @@ class Worker:
         return Attempts(
             place,
             DEFAULT_RETRIES if retries is None else retries,
-            lambda: self._committed(node, plan, place),
+            lambda: self._committed(plan, place),
             self.stopping,
             lambda error, attempt, pause: self.events.emit(
                 "node_retried",
@@ -119,7 +128,7 @@ class Worker:
             time.monotonic() + timeout if timeout else None,
         )
 
-    def _committed(self, node: Node, plan: NodePlan, place: Workplace) -> int | None:
+    def _committed(self, plan: NodePlan, place: Workplace) -> int | None:
         """The version that the node's statement has committed, as the table says. Raises EngineError."""
         if plan.writes is None or not table_exists(place.session, plan.writes):
             return None
@@ -129,16 +138,40 @@ class Worker:
     def _cancelled(self, node: Node, plan: NodePlan, place: Workplace, timed_out: bool) -> EngineError:
         """What to say of a node that was stopped: whether its statement had committed is asked of the table."""
         reason = f"stopped after its timeout of {node.config['timeout']} s" if timed_out else "cancelled"
-        fate = "nothing was committed"
-        if plan.writes is not None and node.config.get("format") == "delta":
-            try:
-                commit = stamped_commit(place.session, plan.writes, place.stamp)
-            except EngineError:  # the table was not there yet, or the driver is gone
-                commit = None
-            if commit is not None:
-                place.response["table_version"] = commit.version
-                fate = f"its statement had committed as version {commit.version}"
+        try:
+            version = self._committed(plan, place)
+        except EngineError as unanswered:
+            fate = f"whether its statement has committed is not known: the table says {unanswered.message}"
+        else:
+            fate = "nothing was committed" if version is None else f"its statement had committed as version {version}"
+            if version is not None:
+                place.response["table_version"] = version
         return EngineError("timeout" if timed_out else "cancelled", f"{reason}; {fate}", kind=Kind.CANCELLED)
+
+    def _name_duplicates(self, plan: NodePlan, place: Workplace, error: EngineError) -> None:
+        """Adds to the error which keys are to blame, where that can be found out in a short time."""
+        step = next((step for step in plan.steps if isinstance(step, RunMerge)), None)
+        if step is None or self.stopping.is_set():
+            return
+        group = self.groups(plan.unique_id)[1]
+        timer = threading.Timer(_LONGEST_QUESTION, self.driver.cancel, [group])
+        timer.daemon = True
+        timer.start()
+        try:
+            with self.driver.job_group(place.session, group, f"{place.description} duplicates"):
+                found = duplicate_matches(place.session, step.target, step.judged)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            return  # the error stands as the engine has told it
+        finally:
+            timer.cancel()
+        if found:
+            error.message = "several source rows match one target row: " + "; ".join(str(each) for each in found)
+
+    def groups(self, unique_id: str) -> tuple[str, str]:
+        """All job groups of a node: that of its statements, and that of questions after its failure."""
+        return self.group(unique_id), f"{self.group(unique_id)}/why"
 
     def group(self, unique_id: str) -> str:
         """The job group of a node: its statements are cancelled together."""
@@ -161,13 +194,19 @@ class Worker:
             plan.writes.name,
             waiting=lambda message: self.events.emit("node_waiting", "warn", node=plan.unique_id, message=message),
             cancelled=self.stopping.is_set,
+            shared=self.writes.get(plan.unique_id) != WriteKey(plan.writes.name.casefold()),
         )
 
-    def _timer(self, node: Node) -> threading.Timer | None:
+    def _timer(self, node: Node, timed_out: threading.Event) -> threading.Timer | None:
         seconds = node.config.get("timeout")
         if not seconds:
             return None
-        timer = threading.Timer(seconds, self.driver.cancel, [self.group(node.unique_id)])
+
+        def stop() -> None:
+            timed_out.set()
+            self.driver.cancel(self.group(node.unique_id))
+
+        timer = threading.Timer(seconds, stop)
         timer.daemon = True
         timer.start()
         return timer

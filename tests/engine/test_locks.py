@@ -58,3 +58,38 @@ def test_waiting_ends_when_the_run_is_stopped(tmp_path, holder):
     stopping = threading.Event()
     with pytest.raises(InterruptedError), writing(tmp_path, "s.t", lambda _: stopping.set(), stopping.is_set):
         pass
+
+
+def test_threads_share_a_lock_where_both_say_so_and_it_is_free_after_the_last(tmp_path):
+    stopping = threading.Event()
+    stopping.set()
+
+    def alone():
+        with writing(tmp_path, "s.t", lambda _: None, stopping.is_set):
+            pass
+
+    with writing(tmp_path, "s.t", pytest.fail, shared=True):
+        with writing(tmp_path, "s.t", pytest.fail, shared=True), pytest.raises(InterruptedError):
+            alone()
+        with pytest.raises(InterruptedError):
+            alone()
+    alone()
+
+
+def test_who_holds_a_lock_alone_shares_it_with_nobody(tmp_path):
+    stopping = threading.Event()
+    with (
+        writing(tmp_path, "s.t", pytest.fail),
+        pytest.raises(InterruptedError),
+        writing(tmp_path, "s.t", lambda _: stopping.set(), stopping.is_set, shared=True),
+    ):
+        pass
+
+
+def test_another_process_waits_for_a_shared_lock_too(tmp_path, holder):
+    stopping = threading.Event()
+    with (
+        pytest.raises(InterruptedError),
+        writing(tmp_path, "s.t", lambda _: stopping.set(), stopping.is_set, shared=True),
+    ):
+        pass

@@ -55,3 +55,41 @@ def test_ctrl_c_cancels_what_runs_and_records_it(make_project):
     }
     assert results["model.shop.endless"]["message"].startswith("cancelled; nothing was committed")
     assert not (root / "warehouse" / "endless").exists()
+
+
+def test_ctrl_c_twice_ends_at_once_with_what_is_known(make_project):
+    root = make_project(
+        {
+            "models/quick.sql": "{{ config(materialized='table') }} select 1 as n",
+            "models/endless.sql": "-- depends_on: {{ ref('quick') }}\n" + ENDLESS,
+            "models/later.sql": "{{ config(materialized='table') }} select * from {{ ref('endless') }}",
+        }
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "merge_runner", "build", "--no-lint"],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    journal = root / "target/journal.jsonl"
+    deadline = time.monotonic() + 120
+    while not (journal.exists() and '"node": "model.shop.endless"' in journal.read_text()):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2, stderr
+    assert "Traceback" not in stderr
+    assert stderr.rstrip().endswith("interrupted")
+    entries = json.loads((root / "target/run_results.json").read_text())["results"]
+    assert {entry["unique_id"].rsplit(".", 1)[-1]: entry["status"] for entry in entries} == {
+        "quick": "success",
+        "endless": "error",
+        "later": "skipped",
+    }
+    assert not list((root / "warehouse").glob("*/endless/_delta_log/*.json"))

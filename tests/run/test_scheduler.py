@@ -1,5 +1,6 @@
 """The ready queue, without Spark."""
 
+import signal
 import threading
 import time
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.run.scheduler import Job, run_jobs
+from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
 
 
 class Recorder:
@@ -130,8 +131,6 @@ def test_an_interrupt_cancels_lets_workers_end_and_is_raised_again():
         return recorder.work(node)
 
     def interrupt():
-        import signal
-
         assert started.wait(10)
         signal.pthread_kill(main.ident, signal.SIGINT)
 
@@ -140,6 +139,27 @@ def test_an_interrupt_cancels_lets_workers_end_and_is_raised_again():
         run_jobs(Job({"a": [], "b": ["a"]}, work, recorder.skip), 2, cancel=release.set)
     assert ("end", "a") in recorder.log
     assert recorder.skipped == {"b": None}
+
+
+def test_a_second_interrupt_ends_the_run_while_its_workers_still_run():
+    release, cancelled, main = threading.Event(), threading.Event(), threading.main_thread()
+    recorder = Recorder(waits={"a": release})
+
+    def interrupt_twice():
+        signal.pthread_kill(main.ident, signal.SIGINT)
+        assert cancelled.wait(10)
+        signal.pthread_kill(main.ident, signal.SIGINT)
+
+    def work(node):
+        threading.Thread(target=interrupt_twice).start()
+        return recorder.work(node)
+
+    try:
+        with pytest.raises(EndedAtOnceError):
+            run_jobs(Job({"a": [], "b": ["a"]}, work, recorder.skip), 2, cancel=cancelled.set)
+        assert ("end", "a") not in recorder.log
+    finally:
+        release.set()
 
 
 @st.composite

@@ -1,0 +1,91 @@
+"""Says which keys are to blame where several source rows match one target row: the engines do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.statements import run_statement
+from merge_runner.merge.statement import Conjunct, MergeStatement
+from merge_runner.pruning.join_keys import target_sides
+from merge_runner.pruning.judged import JudgedMerge
+from merge_runner.pruning.scope import Scope
+from merge_runner.relation import Relation, quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_SHOWN = 5
+_LONGEST_VALUE = 40
+
+_ROW = "merge_runner_row"
+"""A number for each row of the target. Hidden columns that tell rows apart are Iceberg's only (Delta 4.4.0)."""
+
+
+@dataclass(frozen=True)
+class DuplicateMatch:
+    """The keys of a target row, as ON names them and as text (None: NULL), and how many source rows match the row."""
+
+    keys: tuple[tuple[str, str | None], ...]
+    count: int
+
+    def __str__(self) -> str:
+        keys = ", ".join(f"{name} = {_shortened(value)}" for name, value in self.keys)
+        return f"{keys} ({self.count:,} source rows)"
+
+
+def duplicate_matches(session: SparkSession, table: Relation, merge: JudgedMerge) -> list[DuplicateMatch]:
+    """Up to five keys whose target row is matched by several source rows, those with the most first.
+
+    Empty where ON has no equality whose target side is certain, or no such row is found (the source may give other rows
+    each time). Raises EngineError where the question cannot be asked of this statement.
+    """
+    text = merge.statement.text
+    spans = target_sides(merge.statement.on, merge.scope)
+    names = tuple(dict.fromkeys(" ".join(span.of(text).split()) for span in spans))
+    if not names:
+        return []
+    # Filters of the target alone have to stand below the numbers: the engine would not push them there.
+    filters = [conjunct.text for conjunct in merge.statement.on if _is_of_target(conjunct, merge.scope)]
+    rows = run_statement(session, duplicates_query(table, merge.statement, names, filters))
+    return [DuplicateMatch(tuple(zip(names, row[:-1], strict=True)), row[-1]) for row in rows]
+
+
+def duplicates_query(
+    table: Relation, statement: MergeStatement, names: Sequence[str], filters: Sequence[str] = ()
+) -> str:
+    """The query for the keys (as text) and their numbers of source rows.
+
+    `names` are expressions of the target, `filters` those conditions of ON that are about the target alone.
+    """
+    text = statement.text
+    prefix = text[statement.span.start : statement.ctes[-1].span.end] + "\n" if statement.ctes else ""
+    keys = [f"k{number}" for number in range(len(names))]
+    listed = ", ".join(keys)
+    asked = ", ".join(f"any_value({name}) AS {key}" for name, key in zip(names, keys, strict=True))
+    alias = quote(statement.target.qualifier or table.identifier)
+    where = " WHERE " + "\nAND ".join(f"({each}\n)" for each in filters) if filters else ""
+    matched = (
+        f"SELECT {asked}, count(*) AS n\n"
+        f"FROM (SELECT *, monotonically_increasing_id() AS {_ROW} FROM {table} AS {alias}{where}) AS {alias}\n"
+        f"JOIN {statement.source.span.of(text)}\n"
+        f"ON {statement.on_span.of(text)}\n"
+        f"GROUP BY {_ROW} HAVING count(*) > 1"
+    )
+    shown = ", ".join(f"CAST({key} AS STRING)" for key in keys)
+    return (
+        f"{prefix}SELECT {shown}, max(n) FROM (\n{matched}\n) GROUP BY {listed} "
+        f"ORDER BY max(n) DESC, {listed} LIMIT {MOST_SHOWN}"
+    )
+
+
+def _is_of_target(conjunct: Conjunct, scope: Scope) -> bool:
+    return conjunct.expression is not None and scope.side(conjunct.expression) == "target"
+
+
+def _shortened(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    one_line = " ".join(value.split()) if value.strip() else repr(value)
+    return one_line if len(one_line) <= _LONGEST_VALUE else one_line[: _LONGEST_VALUE - 1] + "…"
