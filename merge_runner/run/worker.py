@@ -194,7 +194,7 @@ class Worker:
             plan.writes.name,
             waiting=lambda message: self.events.emit("node_waiting", "warn", node=plan.unique_id, message=message),
             cancelled=self.stopping.is_set,
-            shared=self.writes.get(plan.unique_id) != WriteKey(plan.writes.name.casefold()),
+            shared=plan.unique_id in self.writes and self.writes[plan.unique_id].group > 0,
         )
 
     def _timer(self, node: Node, timed_out: threading.Event) -> threading.Timer | None:
