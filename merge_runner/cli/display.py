@@ -26,6 +26,11 @@ _MARKS = {
     "fail": ("FAIL", "red"),
     "error": ("ERROR", "red"),
 }
+_RETRIED = {
+    "conflict": "another writer was first",
+    "transient": "what it ran on was lost, and nothing was committed",
+    "commit_unknown": "its commit was not answered, and is not in the table",
+}
 _REFRESH_SECONDS = 0.25
 
 
@@ -122,9 +127,8 @@ class TextDisplay:
             self._say(f"    {styled('warning', fg='yellow')}: {warning}")
 
     def _on_retried(self, data: dict[str, Any]) -> None:
-        self._line(
-            f"{data['name']}: another writer was first ({data['code']}); again in {data['pause']:.1f} s", "yellow"
-        )
+        reason = _RETRIED[data["kind"]]
+        self._line(f"{data['name']}: {reason} ({data['code']}); again in {data['pause']:.1f} s", "yellow")
 
     def _on_end(self, data: dict[str, Any]) -> None:
         self.close()

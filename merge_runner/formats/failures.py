@@ -71,6 +71,12 @@ FAILURES: tuple[Failure, ...] = (
     Failure("ServiceFailureException", Kind.COMMIT_UNKNOWN, _ICEBERG, "iceberg"),
     # The client has lost the server or the JVM, which may have gone on alone.
     Failure("Py4JNetworkError", Kind.COMMIT_UNKNOWN, "py4j.protocol: the JVM does not answer"),
+    Failure(
+        "Py4JError", Kind.COMMIT_UNKNOWN, "py4j.protocol: the JVM died", text=r"An error occurred while calling \S+\Z"
+    ),
+    Failure("ConnectionRefusedError", Kind.COMMIT_UNKNOWN, "Python: the JVM does not listen any more"),
+    Failure("ConnectionResetError", Kind.COMMIT_UNKNOWN, "Python: the JVM died"),
+    Failure("BrokenPipeError", Kind.COMMIT_UNKNOWN, "Python: the JVM died"),
     Failure("SparkConnectGrpcException", Kind.COMMIT_UNKNOWN, "pyspark.errors.exceptions", text=r"<_\w+ of RPC"),
     Failure("RetriesExceeded", Kind.COMMIT_UNKNOWN, "pyspark.errors: no answer from the server"),
     Failure("_InactiveRpcError", Kind.COMMIT_UNKNOWN, "grpc: no answer from the server"),

@@ -211,6 +211,10 @@ class _Build:
         try:
             result = worker.run(unique_id)
             self._keep(result)
+        except BaseException as error:
+            # A mistake of our own: the node has begun, and must not be told to have been skipped.
+            self._keep(Result(unique_id, "error", message=f"internal error: {type(error).__name__}: {error}"))
+            raise
         finally:
             del self.running[unique_id]
         return result.status not in FAILED or self.graph.nodes[unique_id].config.get("on_error") == "continue"

@@ -122,6 +122,7 @@ class Worker:
                 name=node.name,
                 code=error.code,
                 kind=error.kind.value,
+                message=error.message,
                 attempt=attempt,
                 pause=pause,
             ),

@@ -130,3 +130,16 @@ def test_on_a_terminal_what_runs_is_shown_with_tasks_and_time(terminal):
     assert "3/8 tasks" in text
     assert "\x1b[1ma\x1b[0m" in text
     assert "1 success" in text
+
+
+def test_a_statement_that_runs_again_says_why(capsys):
+    from merge_runner.formats.failures import MOST_RETRIES
+
+    display = TextDisplay(quiet=False, debug=False)
+    events = Events(display)
+    kinds = [kind.value for kind, most in MOST_RETRIES.items() if most]
+    for kind in kinds:
+        events.emit("node_retried", "warn", node="m", name="fct", code="CODE", kind=kind, attempt=1, pause=0.5)
+    told = capsys.readouterr().err.splitlines()
+    assert [line.endswith("(CODE); again in 0.5 s") for line in told] == [True] * len(kinds)
+    assert told[0].startswith("fct: another writer was first")

@@ -130,3 +130,37 @@ def test_defer_reads_what_is_not_built_from_the_state(call, make_project, tmp_pa
     assert "--state" in call("build", "--defer", cwd=root).stderr
     nothing = call("build", "--defer", "--state", str(root / "models"), cwd=root)
     assert (nothing.returncode, "manifest.json" in nothing.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["build", "run", "retry"])
+@pytest.mark.parametrize("value", ["-1", "x", "1.5", "9223372036854775808", ""])
+def test_a_batch_id_that_is_no_whole_number_is_a_usage_error(call, make_project, command, value):
+    process = call(command, f"--batch-id={value}", cwd=make_project(MODELS))
+    assert process.returncode == 2
+    assert "--batch-id" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def test_retry_says_what_to_do_where_nothing_has_run(call, make_project):
+    process = call("retry", cwd=make_project(MODELS))
+    assert process.returncode == 2
+    assert "run_results.json: nothing has been run yet [no-run-results]" in process.stderr
+    assert "merge-runner build" in process.stderr
+
+
+def test_retry_of_nothing_says_so_and_is_well(call, make_project):
+    root = make_project(MODELS)
+    (root / "elsewhere").mkdir()
+    document = {
+        "metadata": {"invocation_id": "i"},
+        "args": {"which": "run"},
+        "results": [
+            {"unique_id": "model.shop.stg", "status": "success"},
+            {"unique_id": "model.shop.old", "status": "error"},
+        ],
+    }
+    (root / "elsewhere/run_results.json").write_text(json.dumps(document))
+    process = call("retry", "--target-path", "elsewhere", cwd=root)
+    assert process.returncode == 0
+    assert "model.shop.old is not in the project any more" in process.stderr
+    assert "nothing to retry of the last run" in process.stderr
