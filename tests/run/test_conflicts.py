@@ -1,7 +1,5 @@
 """A merge that another writer gets ahead of: it runs again, and the table has both effects exactly once."""
 
-import itertools
-
 import pytest
 
 from merge_runner import Project
@@ -9,7 +7,6 @@ from merge_runner.run.events import Events
 
 pytestmark = pytest.mark.spark
 
-NUMBERS = itertools.count()
 MODEL = """
 {{ config(bounds='off', retries=RETRIES) }}
 merge into {{ this }} as t
@@ -25,21 +22,13 @@ COLUMNS = "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: 
 def begin(make_project, spark):
     """A project with a target of the ids 0 to 4, each with `times` 1."""
 
-    def start(format, retries=3, properties=""):
+    def start(retries=3):
         files = {"models/fct.sql": MODEL.replace("RETRIES", str(retries)), "models/m.yml": COLUMNS}
-        if format == "iceberg":
-            files["pyproject.toml"] = (
-                '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n'
-            )
-            files["profiles.yml"] = (
-                f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: ice.raced{next(NUMBERS)}}}}}}}\n"
-            )
         project = Project.load(make_project(files))
         relation = project.graph.nodes["model.shop.fct"].relation
-        spark.sql(f"create schema if not exists {'.'.join(relation.name.split('.')[:-1])}")
         location = project.prepared.files.root / "warehouse" / relation.schema / "fct"
-        at = f"location '{location}'" if format == "delta" else ""
-        spark.sql(f"create table {relation} (id bigint, times bigint) using {format} {at} {properties}")
+        spark.sql(f"create schema {relation.schema}")
+        spark.sql(f"create table {relation} (id bigint, times bigint) using delta location '{location}'")
         spark.sql(f"insert into {relation} select id, 1L from range(0, 5, 1, 1)")
         return project, relation
 
@@ -70,7 +59,7 @@ def raced(race, project, winner, **options):
     ],
 )
 def test_a_delta_merge_runs_again_after_another_writer(begin, race, spark, code, statement, change):
-    project, relation = begin("delta")
+    project, relation = begin()
     spark.sql(f"insert into {relation} values (-1, 7)")  # a second file, so that OPTIMIZE has something to do
     result, retried = raced(race, project, lambda: spark.sql(statement.format(t=relation)))
     assert result.status == "success", result.message
@@ -83,23 +72,8 @@ def test_a_delta_merge_runs_again_after_another_writer(begin, race, spark, code,
     assert history.count("MERGE") == 1
 
 
-@pytest.mark.parametrize(
-    ("properties", "statement", "change"),
-    [
-        ("", "insert into {t} values (5, 10), (50, 10)", {5: 11, 50: 10}),
-        ("tblproperties ('write.merge.mode' = 'merge-on-read')", "delete from {t} where id = 3", {3: 1}),
-    ],
-)
-def test_an_iceberg_merge_runs_again_after_another_writer(begin, race, spark, properties, statement, change):
-    project, relation = begin("iceberg", properties=properties)
-    result, retried = raced(race, project, lambda: spark.sql(statement.format(t=relation)))
-    assert result.status == "success", result.message
-    assert [(event["code"], event["kind"]) for event in retried] == [("ValidationException", "conflict")]
-    assert counted(spark, relation) == MERGED | change
-
-
 def test_a_model_without_retries_says_what_was_in_the_way(begin, race, spark):
-    project, relation = begin("delta", retries=0)
+    project, relation = begin(retries=0)
     result, retried = raced(race, project, lambda: spark.sql(f"insert into {relation} values (50, 10)"))
     assert (result.status, retried) == ("error", [])
     assert "DELTA_CONCURRENT_APPEND" in result.message
