@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Literal
@@ -28,6 +28,7 @@ from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.waiting import parents_with_tests
 from merge_runner.run.worker import Worker
 from merge_runner.run.writers import write_keys
+from merge_runner.template.redact import redact
 from merge_runner.version import version
 
 Command = Literal["build", "run", "test"]
@@ -178,6 +179,7 @@ class _Build:
             batch_id=self.options.batch_id,
             begun=self.options.begun,
             writes=writes,
+            conceal=self._conceal,
         )
         dag = contracted(self.graph, self.plans)
         durations = recorded_durations(self.prepared.target_path / "run_results.json")
@@ -223,7 +225,16 @@ class _Build:
         reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 
+    def _conceal(self, text: str) -> str:
+        """What an engine says may repeat the confs and addresses that it was given."""
+        return redact(text, self.prepared.files.profile.secrets)
+
     def _keep(self, result: Result) -> None:
+        result = replace(
+            result,
+            message=self._conceal(result.message) if result.message else result.message,
+            warnings=tuple(self._conceal(warning) for warning in result.warnings),
+        )
         with self.keeping:
             if result.unique_id in self.known:
                 return  # the run has ended without it

@@ -60,6 +60,8 @@ class Worker:
     """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
     writes: Mapping[str, WriteKey] = field(default_factory=dict)
     """What each node writes: a part of a table that another one writes as well, or the whole table."""
+    conceal: Callable[[str], str] = str
+    """Takes secrets out of a message."""
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result."""
@@ -122,7 +124,7 @@ class Worker:
                 name=node.name,
                 code=error.code,
                 kind=error.kind.value,
-                message=error.message,
+                message=self.conceal(error.message),
                 attempt=attempt,
                 pause=pause,
             ),

@@ -420,3 +420,18 @@ def test_run_leaves_tests_out_and_test_runs_nothing_else(build):
     assert statuses(ran) == {"stg": "success"}
     _, tested = build({}, root=project.prepared.files.root, command="test")
     assert [result.status for result in tested.results] == ["pass"]
+
+
+def test_a_secret_of_the_profile_is_in_no_message(make_project, driver):
+    root = make_project(
+        {
+            "profiles.yml": """
+                shop: {outputs: {dev: {master: 'local[2]', schema: hiding, conf: {some.password: "{{ env_var('PASS') }}"}}}}
+            """,
+            "models/m.sql": "{{ config(materialized='table') }} select raise_error(concat('no access with hunter2', 'hunter'))",
+        }
+    )
+    project = Project.load(root, env={"PASS": "hunter2hunter"})
+    result = project.build(driver=driver, lint=False)["m"]
+    assert "no access with *****" in result.message
+    assert "hunter2hunter" not in (root / "target/journal.jsonl").read_text()
