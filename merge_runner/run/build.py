@@ -93,6 +93,7 @@ class _Build:
         self.started_at = _now()
         self.results: list[Result] = []
         self.known: set[str] = set()
+        self.abandoned = False
         self.keeping = threading.Lock()
         self.running: dict[str, datetime] = {}
         self.unit_tests = sum(self.graph.nodes[node].resource_type == "unit_test" for node in ids)
@@ -154,10 +155,10 @@ class _Build:
         try:
             self._schedule(driver)
         except EndedAtOnceError:
-            own = False  # it would wait for what runs
+            self.abandoned = True
             raise
         finally:
-            if own:
+            if own and not self.abandoned:
                 driver.stop()
 
     def _schedule(self, driver: Driver) -> None:
@@ -240,7 +241,8 @@ class _Build:
                 return  # the run has ended without it
             self.known.add(result.unique_id)
             self.results.append(result)
-        self.shared.done(result.unique_id)
+        if not self.abandoned:  # else it would wait for what runs
+            self.shared.done(result.unique_id)
         self.events.emit(
             "node_finished",
             "error" if result.status in FAILED else "info",
