@@ -428,7 +428,7 @@ def test_a_secret_of_the_profile_is_in_no_message(make_project, driver):
             "profiles.yml": """
                 shop: {outputs: {dev: {master: 'local[2]', schema: hiding, conf: {some.password: "{{ env_var('PASS') }}"}}}}
             """,
-            "models/m.sql": "{{ config(materialized='table') }} select raise_error(concat('no access with hunter2', 'hunter')) as n",
+            "models/m.sql": "{{ config(materialized='table') }} select cast(raise_error(concat('no access with hunter2', 'hunter')) as int) as n",
         }
     )
     project = Project.load(root, env={"PASS": "hunter2hunter"})
