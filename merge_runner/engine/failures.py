@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from merge_runner.engine.throwable import Told, told
 from merge_runner.errors import did_you_mean
@@ -45,10 +47,18 @@ def first_line(error: Exception) -> str:
 
 
 def silence_error_log() -> None:
-    """PySpark logs every failed statement as JSON with its stack; what a failure means is told by the node's result."""
+    """PySpark logs every failed statement as JSON with its stack, and Py4J each call that a JVM leaves unanswered.
+
+    What a failure means is told by the node's result.
+    """
     from pyspark.logger import PySparkLogger
 
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    logging.getLogger().addFilter(_is_not_of_py4j)  # it writes to the root logger; adding it twice is adding it once
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in PurePath(record.pathname).parts
 
 
 def from_engine(error: BaseException) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 import uuid
@@ -144,6 +145,7 @@ class _Build:
         if driver is None:
             started = time.monotonic()
             self.events.emit("spark_starting", master=profile.where)
+            interrupts = signal.getsignal(signal.SIGINT)
             driver = start_driver(
                 profile,
                 self.prepared.files.root,
@@ -151,6 +153,9 @@ class _Build:
                 self.prepared.invocation.env,
                 notify=lambda message: self.events.emit("message", message=message),
             )
+            if threading.current_thread() is threading.main_thread() and interrupts is not None:
+                # PySpark puts a handler there that talks to the JVM: a second Ctrl-C inside of it garbles both answers.
+                signal.signal(signal.SIGINT, interrupts)
             self.events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
         try:
             self._schedule(driver)
