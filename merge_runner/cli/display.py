@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.cli.messages import coloured, say, styled
+from merge_runner.cli.summary import summary_lines
 from merge_runner.run.events import Event
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class TextDisplay:
             "node_finished": self._on_finished,
             "node_waiting": lambda data: self._line(data["message"], "yellow"),
             "node_retried": self._on_retried,
+            "audit_failed": lambda data: self._say(f"{styled('warning', fg='yellow')}: {data['message']}"),
+            "merges_summarised": self._on_summary,
             "invocation_finished": self._on_end,
         }
 
@@ -129,6 +132,15 @@ class TextDisplay:
     def _on_retried(self, data: dict[str, Any]) -> None:
         reason = _RETRIED[data["kind"]]
         self._line(f"{data['name']}: {reason} ({data['code']}); again in {data['pause']:.1f} s", "yellow")
+
+    def _on_summary(self, data: dict[str, Any]) -> None:
+        if self._quiet:
+            return
+        self.close()
+        say("")
+        for line in summary_lines(data["merges"], data["hidden"], data["hidden_hints"]):
+            say(line)
+        say("")
 
     def _on_end(self, data: dict[str, Any]) -> None:
         self.close()

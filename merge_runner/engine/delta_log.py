@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.commit import Commit
 from merge_runner.engine.failures import engine_error
 from merge_runner.engine.statements import run_statement
 from merge_runner.relation import Relation
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
 
 
 _GENERATED = "delta.generationExpression"
-
-
-@dataclass(frozen=True)
-class Commit:
-    """One commit: table version, operation, the writer's user metadata, metrics as Delta writes them."""
-
-    version: int
-    operation: str
-    user_metadata: str | None
-    metrics: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ def verdict_held(
     if verdict == "unknown" or files_total is None or files_scanned is None:
         return None
     if verdict != "static":
+        if files_scanned < files_total and _engine_infers(merge, files_scanned):
+            return None
         if files_scanned < files_total and any(condition.cause == "negation" for condition in merge.judgement.on):
             return None  # a file of one value, or of NULLs alone, is skipped by <> and IS NOT NULL
         return files_scanned == files_total
@@ -35,3 +37,14 @@ def verdict_held(
     if counted is None or counted[0] != files_total:
         return None  # another version than the one that was merged into
     return counted[1] == files_total
+
+
+def _engine_infers(merge: JudgedMerge, files_scanned: int) -> bool:
+    """Whether Spark may skip files of an Iceberg target for what it finds in the source, which no text promises.
+
+    Without the check for several matches it infers the source's constants on the target's side (insert-only MERGE and
+    unconditional DELETE); and it takes away a scan that a source without rows makes pointless.
+    """
+    return merge.layout.format == "iceberg" and (
+        files_scanned == 0 or merge.statement.merge_class in ("insert-only", "delete-only")
+    )

@@ -9,7 +9,7 @@ from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.merging import run_merge
-from merge_runner.engine.metrics import stamped_commit
+from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.tables import table_exists
 from merge_runner.engine.workplace import Tested, Workplace
@@ -17,6 +17,7 @@ from merge_runner.plan.steps import (
     AttachInputs,
     CreateTarget,
     DefineView,
+    Layout,
     LoadSeed,
     ReplaceTable,
     RunHook,
@@ -25,7 +26,7 @@ from merge_runner.plan.steps import (
     ShareInputs,
     Step,
 )
-from merge_runner.relation import Relation, quote
+from merge_runner.relation import quote
 
 
 def perform(step: Step, place: Workplace) -> None:
@@ -58,7 +59,9 @@ def _(step: ShareInputs, place: Workplace) -> None:
 @_perform.register
 def _(step: RunHook, place: Workplace) -> None:
     try:
+        _stamp(place, of_hook(place.stamp, step.when))
         run_statement(place.session, step.sql)
+        _stamp(place, place.stamp)
     except EngineError as error:
         error.hint = f"in {step}"
         raise
@@ -77,7 +80,9 @@ def _(step: CreateTarget, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunMerge, place: Workplace) -> None:
-    commit = next(filter(None, (stamped_commit(place.session, step.target, stamp) for stamp in place.earlier)), None)
+    format = step.judged.layout.format
+    earlier = (stamped_commit(place.session, step.target, format, stamp) for stamp in place.earlier)
+    commit = next((found for found in earlier if found is not None), None)
     if commit is not None and not place.response.get("created"):
         place.no_op = f"had committed as version {commit.version} in the invocation that is retried"
         place.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
@@ -91,7 +96,7 @@ def _(step: RunMerge, place: Workplace) -> None:
 def _(step: ReplaceTable, place: Workplace) -> None:
     place.catalog.replace_table(place.session, step.layout, step.sql)
     place.response["operation"] = "CREATE OR REPLACE TABLE AS SELECT"
-    _count_written(step.layout.relation, place)
+    _count_written(step.layout, place)
 
 
 @_perform.register
@@ -119,7 +124,7 @@ def _(step: LoadSeed, place: Workplace) -> None:
     rows.createOrReplaceTempView(view)
     place.catalog.replace_table(place.session, step.layout, f"SELECT * FROM {view}")
     place.response["operation"] = "CREATE OR REPLACE TABLE AS SELECT"
-    _count_written(step.layout.relation, place)
+    _count_written(step.layout, place)
 
 
 @_perform.register
@@ -138,9 +143,15 @@ def _(step: RunTest, place: Workplace) -> None:
     place.tested = Tested(int(row["failures"] or 0), verdict)
 
 
-def _count_written(table: Relation, place: Workplace) -> None:
-    commit = stamped_commit(place.session, table, place.stamp)
+def _stamp(place: Workplace, stamp: str) -> None:
+    for key, value in stamp_confs(stamp).items():
+        place.session.conf.set(key, value)
+
+
+def _count_written(layout: Layout, place: Workplace) -> None:
+    commit = stamped_commit(place.session, layout.relation, layout.format, place.stamp)
     if commit is not None:
-        rows = commit.metrics.get("numOutputRows")
+        # A table that is written as a whole: what it has now is what was written.
+        rows = commit.metrics.get("total-records" if layout.format == "iceberg" else "numOutputRows")
         place.response["rows_affected"] = int(rows) if rows is not None else None
         place.response["table_version"] = commit.version

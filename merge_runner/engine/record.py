@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.delta_log import generated_columns, real_layout
 from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.iceberg_layout import iceberg_layout
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.tables import Catalog
 from merge_runner.formats.types import parse_type
@@ -79,9 +80,8 @@ def _table(session: SparkSession, relation: Relation) -> FileTable:
         return FileTable(str(relation), "delta", real.partition_by, real.cluster_by, columns, None, properties)
     columns = _columns(session, relation, {})
     if provider == "iceberg":
-        rows = run_statement(session, f"SHOW TBLPROPERTIES {relation}")
-        properties = _told({row["key"]: row["value"] for row in rows})
-        return FileTable(str(relation), "iceberg", _transforms(session, relation), (), columns, None, properties)
+        real = iceberg_layout(session, relation)
+        return FileTable(str(relation), "iceberg", real.partition_by, (), columns, None, _told(real.properties))
     known = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
     return FileTable(str(relation), cast("None", provider if known else None), columns=columns)
 
@@ -97,27 +97,6 @@ def _columns(session: SparkSession, relation: Relation, generated: Mapping[str, 
         data_type = written if parse_type(written) is not None else None
         found.append(FileColumn(field.name, data_type, field.nullable, generated.get(field.name)))
     return tuple(found)
-
-
-def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:
-    """The partition fields of an Iceberg table, as its DDL has them."""
-    statement = run_statement(session, f"SHOW CREATE TABLE {relation}")[0][0]
-    line = next((line for line in statement.splitlines() if line.startswith("PARTITIONED BY (")), None)
-    return tuple(_split(line.strip()[len("PARTITIONED BY (") : -1])) if line is not None else ()
-
-
-def _split(text: str) -> list[str]:
-    """The parts between commas that stand in no bracket and no backquotes."""
-    parts, depth, quoted, start = [], 0, False, 0
-    for index, character in enumerate(text):
-        if character == "`":
-            quoted = not quoted
-        elif not quoted:
-            depth += (character == "(") - (character == ")")
-            if character == "," and depth == 0:
-                parts.append(text[start:index].strip())
-                start = index + 1
-    return [*parts, text[start:].strip()]
 
 
 def _told(properties: Mapping[str, str]) -> dict[str, str]:

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.failures import engine_error
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A statement that has run: its rows, how long it took by our clock, and the frame whose plan has its metrics.
+
+    Spark forgets the metrics of a plan that nobody holds any more.
+    """
+
+    rows: list[Row]
+    milliseconds: int
+    frame: DataFrame
+
+
+def run_measured(session: SparkSession, statement: str) -> Ran:
+    """Runs a command to its end, and keeps what it was run by. Raises EngineError."""
+    started = time.monotonic()
+    try:
+        frame = session.sql(statement)
+        rows = frame.collect()
+    except Exception as error:  # PySpark, Py4J and Delta raise many kinds
+        raise engine_error(error, statement) from error
+    return Ran(rows, round(1000 * (time.monotonic() - started)), frame)
 
 
 def run_statement(session: SparkSession, statement: str) -> list[Row]:

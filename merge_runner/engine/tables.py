@@ -18,9 +18,11 @@ from merge_runner.atomic import write_atomic
 from merge_runner.engine import ddl
 from merge_runner.engine.delta_log import real_layout
 from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.iceberg_layout import iceberg_layout
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps import Column, FileInput, Input, Layout, TableInput, ViewInput
+from merge_runner.pruning.layout import partition_field
 from merge_runner.relation import Relation, quote, string_literal
 
 if TYPE_CHECKING:
@@ -211,20 +213,25 @@ def table_folder(location: Path) -> bool:
 def drift(session: SparkSession, layout: Layout) -> list[str]:
     """In words, where the real table differs from the layout that the project declares; empty when it does not."""
     found = _column_drift(session, layout)
-    if layout.format != "delta":
-        return found
-    real = real_layout(session, layout.relation)
+    read = iceberg_layout if layout.format == "iceberg" else real_layout
+    real = read(session, layout.relation)
     for what, declared, columns in (
         ("partitioned by", layout.partition_by, real.partition_by),
         ("clustered by", layout.cluster_by, real.cluster_by),
     ):
-        if [name.lower() for name in declared] != [name.lower() for name in columns]:
+        if _fields(declared) != _fields(columns):
             found.append(f"{what} ({', '.join(columns)}), declared ({', '.join(declared)})")
     for key, value in layout.properties.items():
         held = real.properties.get(key)
         if held is None or held.lower() != value.lower():
             found.append(f"property {key} is {held or 'not set'}, declared {value}")
     return found
+
+
+def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:
+    """Columns, and the transforms of a partitioning, however they are spelled."""
+    fields = [partition_field(column) for column in columns]
+    return [(field.column.lower(), field.transform, field.parameter) for field in fields]
 
 
 def _column_drift(session: SparkSession, layout: Layout) -> list[str]:

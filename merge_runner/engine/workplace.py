@@ -31,7 +31,7 @@ class Workplace:
     catalog: Catalog
     shared: SharedInputs
     stamp: str
-    """What this node's commits carry as `userMetadata`."""
+    """What the commits of this node's statement carry (engine/stamp.py)."""
     description: str
     on_merge: Callable[[str], None] = lambda _: None
     """Told of the MERGE as it will run, with what was spliced into the author's text."""

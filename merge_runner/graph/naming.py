@@ -32,7 +32,7 @@ class Naming:
         The project's macros `generate_schema_name(custom_schema_name, node)` and
         `generate_alias_name(custom_alias_name, node)` are called as in dbt.
         """
-        catalog, schema = self._default
+        catalog, schema = _default(self.profile)
         alias = config.alias or name
         if self.macros:
             node = {"name": name, "config": config.as_json()}
@@ -49,10 +49,22 @@ class Naming:
         """The project's macros that have a say in every name."""
         return frozenset(name for name in (_SCHEMA, _ALIAS) if self.templates.has_macro(name))
 
-    @property
-    def _default(self) -> tuple[str | None, str]:
-        catalog, _, schema = self.profile.schema.rpartition(".")
-        return catalog or None, schema
+
+def audit_table(profile: Profile) -> Relation | None:
+    """The table that `audit` of the profile names; a bare name is a table of the profile's schema."""
+    if profile.audit is None:
+        return None
+    rest, _, identifier = profile.audit.rpartition(".")
+    if not rest:
+        catalog, schema = _default(profile)
+        return Relation(identifier, schema, catalog)
+    named, _, schema = rest.rpartition(".")
+    return Relation(identifier, schema, named or None)
+
+
+def _default(profile: Profile) -> tuple[str | None, str]:
+    catalog, _, schema = profile.schema.rpartition(".")
+    return catalog or None, schema
 
 
 def table_location(root: Path, profile: Profile, relation: Relation, config: Mapping[str, Any]) -> Path | None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
+from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.graph.order import levels
+from merge_runner.plan.engine_plan import engine_plan
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.sharing import with_shared_inputs
@@ -25,6 +27,11 @@ class ExplainedNode:
     kind: str
     plan: NodePlan
     merge: JudgedMerge | None
+
+    @property
+    def engine_plan(self) -> MergePlan | None:
+        """How the engine will run its MERGE; None where it has none."""
+        return engine_plan(self.merge) if self.merge is not None else None
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,8 @@ class Explanation:
                     yield f"    {step}"
                 if node.merge is not None:
                     yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
+                if node.engine_plan is not None:
+                    yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""
@@ -63,6 +72,7 @@ class Explanation:
                         "class": node.merge.statement.merge_class if node.merge else None,
                         "verdict": node.merge.judgement.verdict if node.merge else None,
                         "reason": node.merge.judgement.reason if node.merge else None,
+                        "engine_plan": _plan_json(node.engine_plan),
                         "steps": [{"step": type(step).__name__, "text": str(step)} for step in node.plan.steps],
                     }
                     for node in level
@@ -93,6 +103,10 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
     return Explanation(
         tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(prepared.graph, explained))
     )
+
+
+def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:
+    return None if plan is None else {"find": plan.find, "write": plan.write, "text": plan.words}
 
 
 def _is_test(node: ExplainedNode) -> bool:

@@ -216,6 +216,12 @@ def _folder(value: str) -> str:
     return value
 
 
+def _table(value: str) -> str:
+    if not re.match(r"[\w-]+(?:\.[\w-]+){0,2}\Z", value):
+        raise ValueError("the name of a table: schema.table, or catalog.schema.table")
+    return value
+
+
 @dataclass(frozen=True)
 class _Output:
     """An output as it is written, rendered."""
@@ -230,7 +236,7 @@ class _Output:
     conf: _Conf = field(default_factory=dict)
     catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty)] = field(default_factory=dict)
     platform: Platform = "oss"
-    audit: str | None = None
+    audit: Annotated[str, AfterValidator(_table)] | None = None
     jvm: Jvm | None = None
 
     def __post_init__(self) -> None:

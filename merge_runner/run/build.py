@@ -17,15 +17,18 @@ from merge_runner.engine.session import Driver, start_driver
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.errors import ProblemsError
+from merge_runner.graph.naming import audit_table
 from merge_runner.graph.order import contracted, priorities
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import ShareInputs
 from merge_runner.run.artifacts import plan_nodes, write_manifest, write_run_text, write_texts
+from merge_runner.run.audit import audit
 from merge_runner.run.durations import recorded_durations
 from merge_runner.run.events import Events
 from merge_runner.run.journal import Journal
 from merge_runner.run.results import FAILED, Result, RunResults, Timing, write_run_results
 from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
+from merge_runner.run.summary import ROWS, summary
 from merge_runner.run.waiting import parents_with_tests
 from merge_runner.run.worker import Worker
 from merge_runner.run.writers import write_keys
@@ -159,12 +162,18 @@ class _Build:
             self.events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
         try:
             self._schedule(driver)
+            self._audit(driver)
         except EndedAtOnceError:
             self.abandoned = True
             raise
         finally:
             if own and not self.abandoned:
                 driver.stop()
+
+    def _audit(self, driver: Driver) -> None:
+        table = audit_table(self.prepared.files.profile)
+        if table is not None:
+            audit(driver, self.prepared, table, self.invocation_id, self.results, self.events)
 
     def _schedule(self, driver: Driver) -> None:
         stopping = threading.Event()
@@ -275,8 +284,21 @@ class _Build:
         )
         write_run_results(self.prepared.target_path / "run_results.json", outcome, version())
         write_manifest(self.prepared, self.invocation_id, self.plans)
+        self._summarise()
         self.events.emit("invocation_finished", counts=outcome.counts(), ok=outcome.ok)
         return outcome
+
+    def _summarise(self) -> None:
+        formats = {node: str(self.graph.nodes[node].config.get("format")) for node in self.plans}
+        merges = summary(self.results, formats)
+        if merges:
+            shown, hidden = merges[:ROWS], merges[ROWS:]
+            self.events.emit(
+                "merges_summarised",
+                merges=[row.as_json() for row in shown],
+                hidden=len(hidden),
+                hidden_hints=sum(bool(row.hints) for row in hidden),
+            )
 
 
 def _now() -> datetime:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +16,9 @@ from merge_runner.engine.batches import Batch
 from merge_runner.engine.duplicate_matches import duplicate_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.locks import writing
-from merge_runner.engine.metrics import stamped_commit
 from merge_runner.engine.session import Driver
 from merge_runner.engine.shared_inputs import SharedInputs
+from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.engine.workplace import Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
@@ -83,8 +82,8 @@ class Worker:
             session,
             self.catalog,
             self.shared,
-            stamp=_stamp(self.invocation_id, unique_id),
-            earlier=tuple(_stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
+            stamp=stamp(self.invocation_id, unique_id),
+            earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
             batch=Batch(".".join(unique_id.split(".")[1:]), self.batch_id) if self.batch_id is not None else None,
@@ -135,7 +134,8 @@ class Worker:
         """The version that the node's statement has committed, as the table says. Raises EngineError."""
         if plan.writes is None or not table_exists(place.session, plan.writes):
             return None
-        commit = stamped_commit(place.session, plan.writes, place.stamp)
+        format = self.nodes[plan.unique_id].config.get("format")
+        commit = stamped_commit(place.session, plan.writes, format, place.stamp)
         return commit.version if commit is not None else None
 
     def _cancelled(self, node: Node, plan: NodePlan, place: Workplace, timed_out: bool) -> EngineError:
@@ -183,7 +183,7 @@ class Worker:
     def _configure(self, node: Node, place: Workplace) -> None:
         confs: dict[str, Any] = {
             **self.driver.session_confs,
-            "spark.databricks.delta.commitInfo.userMetadata": place.stamp,
+            **stamp_confs(place.stamp),
             **(node.config.get("conf") or {}),
         }
         for key, value in confs.items():
@@ -261,10 +261,6 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
 def _error_message(error: EngineError, plan: NodePlan) -> str:
     where = plan.locate(error.statement, error.offset)
     return f"{where}: {error}" if where is not None else str(error)
-
-
-def _stamp(invocation_id: str, node: str) -> str:
-    return json.dumps({"merge_runner": {"invocation_id": invocation_id, "node": node}})
 
 
 def _now() -> datetime:

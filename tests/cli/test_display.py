@@ -132,6 +132,52 @@ def test_on_a_terminal_what_runs_is_shown_with_tasks_and_time(terminal):
     assert "1 success" in text
 
 
+MERGE = {
+    "name": "fct",
+    "seconds": 2.5,
+    **{"files_scanned": 30, "files_total": 30},
+    **{"rows_inserted": 1, "rows_updated": 2, "rows_deleted": 0, "rows_copied": 10, "copied_per_change": 5.0},
+    "hints": ["all 30 files were scanned"],
+}
+TABLE = [
+    "",
+    "merge  seconds  files scanned  inserted  updated  deleted  copied",
+    "fct        2.5       30 of 30         1        2        0    5.0x",
+    "    hint: all 30 files were scanned",
+    "",
+]
+
+
+def finish(display):
+    events = Events(display)
+    events.emit("merges_summarised", merges=[MERGE], hidden=0, hidden_hints=0)
+    events.emit("invocation_finished", counts={"success": 1}, ok=True)
+    display.close()
+
+
+def test_the_merges_are_told_before_the_count(capfd):
+    finish(TextDisplay(quiet=False, debug=False))
+    assert capfd.readouterr().err.splitlines() == [*TABLE, "1 success"]
+    finish(TextDisplay(quiet=True, debug=False))
+    assert capfd.readouterr().err.splitlines() == ["1 success"]
+    finish(JsonDisplay(quiet=False))
+    assert json.loads(capfd.readouterr().err.splitlines()[0])["merges"] == [MERGE]
+
+
+def test_on_a_terminal_the_table_follows_the_live_view(terminal):
+    written = terminal()
+    display = TextDisplay(quiet=False, debug=False)
+    events = Events(display)
+    events.emit("node_started", node="model.p.fct", name="fct", group="g/a")
+    display.observe(FakeDriver())
+    events.emit("node_finished", node="model.p.fct", name="fct", result=result())
+    finish(display)
+    text = written()
+    assert f"\x1b[1m{TABLE[1]}\x1b[0m" in text
+    assert "\x1b[33mhint\x1b[0m: all 30 files were scanned" in text
+    assert text.index("5.0x") < text.index("1 success")
+
+
 def test_a_statement_that_runs_again_says_why(capsys):
     from merge_runner.formats.failures import MOST_RETRIES
 

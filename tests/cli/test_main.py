@@ -107,6 +107,10 @@ def test_explain_tells_levels_and_steps(call, make_project):
     assert any("partitioned by id" in line for line in lines)
     document = json.loads(call("explain", "--output", "json", cwd=root).stdout)
     assert [step["step"] for step in document["levels"][1][0]["steps"]] == ["AttachInputs", "CreateTarget", "RunMerge"]
+    plan = "one left anti join finds the new rows; appends only, rewrites nothing"
+    assert f"    on delta: {plan}" in lines
+    assert document["levels"][1][0]["engine_plan"] == {"find": None, "write": "left anti", "text": plan}
+    assert document["levels"][0][0]["engine_plan"] is None
 
 
 def test_clean_removes_the_generated_files_and_nothing_outside_the_project(call, make_project, tmp_path):

@@ -40,6 +40,23 @@ def test_case(case):
     assert verdict_held(merge, total, scanned, lambda _: counted) is held
 
 
+@pytest.mark.parametrize(
+    ("clauses", "scanned", "held"),
+    [
+        ("when matched then update set k = 1", 9, False),
+        ("when matched then update set k = 1", 10, True),
+        ("when matched then update set k = 1", 0, None),  # the source had no row: the scan was taken out of the plan
+        ("when matched then delete", 9, None),  # Spark infers the source's constants on the target's side
+        ("when not matched then insert *", 9, None),
+    ],
+)
+def test_iceberg_may_skip_more_than_the_text_promises(clauses, scanned, held):
+    layout = TableLayout("iceberg", LAYOUT.columns, complete=True, partition_by=())
+    merge = judge_merge(parse(f"merge into t using s on t.id = s.id {clauses}"), layout, lambda _: None)
+    assert merge.judgement.verdict == "none"
+    assert verdict_held(merge, 10, scanned, lambda _: None) is held
+
+
 def test_an_unknown_verdict_promises_nothing():
     merge = judge_merge(
         parse("merge into t using s on t.x = 5 when matched then delete"), TableLayout("delta"), lambda _: None

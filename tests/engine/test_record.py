@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from merge_runner.api import Project
-from merge_runner.engine.record import _split, record
+from merge_runner.engine.iceberg_layout import _split
+from merge_runner.engine.record import record
 from merge_runner.engine.tables import Catalog
 from merge_runner.errors import Problems
 from merge_runner.plan.layout_file import recorded_layouts

@@ -8,7 +8,6 @@ table's snapshot skips; Iceberg's scan of the target is planned. `test_the_short
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -72,7 +71,6 @@ class Engines:
         self.none = getattr(getattr(self.jvm.scala, "None$"), "MODULE$")
         self.snapshots: dict[str, object] = {}
         self.skipped: dict[tuple[str, str], tuple[int, int]] = {}
-        self.numbers = itertools.count()
 
     def build(self) -> None:
         """Makes the probe tables."""
@@ -111,13 +109,12 @@ class Engines:
 
     def run_delta(self, table: str, on: str, clauses: str, using: str) -> tuple[int, int]:
         """The same of a MERGE that really runs, from its metrics."""
-        from merge_runner.engine.metrics import _status_store
+        from merge_runner.engine.plan_metrics import command_metrics
+        from merge_runner.engine.statements import run_measured
 
-        description = f"facts {next(self.numbers)}"
-        self.session.sparkContext.setJobDescription(description)
-        self.session.sql(f"merge into facts.{table} as t using ({using}) as s on {on} {clauses}")
-        self.session.sparkContext.setJobDescription(None)
-        metrics = _status_store(self.session, description)
+        metrics = command_metrics(
+            run_measured(self.session, f"merge into facts.{table} as t using ({using}) as s on {on} {clauses}")
+        )
         return metrics["numTargetFilesBeforeSkipping"], metrics["numTargetFilesAfterSkipping"]
 
     def iceberg(self, table: str, on: str, clauses: str = "", using: str = "") -> tuple[int, int]:

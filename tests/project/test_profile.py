@@ -173,6 +173,10 @@ def test_variables_of_other_outputs_are_not_needed(read):
             "[invalid-value]",
             'profiles.yml:3:75: output shop.local: "conf.spark.password" must be text [invalid-value]',
         ]),
+        ("{schema: a, audit: ../hush}", [
+            'profiles.yml:3:31: output shop.local: "audit" must be the name of a table: schema.table, or '
+            "catalog.schema.table [invalid-value]",
+        ]),
         ("[hush]", ['profiles.yml:3:12: profile shop: "outputs.local" must be a mapping [invalid-value]']),
     ],
 )  # fmt: skip

@@ -1,0 +1,39 @@
+"""How an Iceberg table is laid out, as its own DDL says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.delta_log import RealLayout
+from merge_runner.engine.statements import run_statement
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def iceberg_layout(session: SparkSession, table: Relation) -> RealLayout:
+    """Partition fields with their transforms, and properties. Raises EngineError."""
+    rows = run_statement(session, f"SHOW TBLPROPERTIES {table}")
+    return RealLayout(_transforms(session, table), (), {row["key"]: row["value"] for row in rows})
+
+
+def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:
+    """The partition fields of an Iceberg table, as its DDL has them."""
+    statement = run_statement(session, f"SHOW CREATE TABLE {relation}")[0][0]
+    line = next((line for line in statement.splitlines() if line.startswith("PARTITIONED BY (")), None)
+    return tuple(_split(line.strip()[len("PARTITIONED BY (") : -1])) if line is not None else ()
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that stand in no bracket and no backquotes."""
+    parts, depth, quoted, start = [], 0, False, 0
+    for index, character in enumerate(text):
+        if character == "`":
+            quoted = not quoted
+        elif not quoted:
+            depth += (character == "(") - (character == ")")
+            if character == "," and depth == 0:
+                parts.append(text[start:index].strip())
+                start = index + 1
+    return [*parts, text[start:].strip()]

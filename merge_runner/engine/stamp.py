@@ -1,0 +1,56 @@
+"""The stamp that our writes carry in the table itself, by which their commits are found again.
+
+Delta keeps it in the history's `userMetadata`, Iceberg (1.12.0, Spark 4.1) in the snapshot's summary; both take it from
+confs of the writing session.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.commit import Commit
+from merge_runner.engine.delta_log import latest_commits
+from merge_runner.engine.iceberg_log import SUMMARY_KEY, latest_snapshots
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})
+"""Delta's operations that are a model's own statement."""
+_RECENT = 50
+"""Commits of other writers that may stand above ours before we look no further."""
+
+
+def stamp(invocation_id: str, node: str) -> str:
+    """The stamp of a node's statement."""
+    return json.dumps({"merge_runner": {"invocation_id": invocation_id, "node": node}})
+
+
+def of_hook(stamp: str, hook: str) -> str:
+    """The stamp of a hook (`pre_hook`, `post_hook`) of that node, whose commits are not the statement's."""
+    told = json.loads(stamp)
+    return json.dumps({"merge_runner": {**told["merge_runner"], "hook": hook}})
+
+
+def stamp_confs(stamp: str) -> Mapping[str, str]:
+    """The confs of a session whose commits shall carry the stamp."""
+    return {
+        "spark.databricks.delta.commitInfo.userMetadata": stamp,
+        f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}": stamp,
+    }
+
+
+def stamped_commit(session: SparkSession, table: Relation, format: str | None, stamp: str) -> Commit | None:
+    """The newest commit of a table that carries the stamp and wrote data; None where there is none.
+
+    Raises EngineError.
+    """
+    if format == "iceberg":
+        # Rewriting files changes no row; procedures may carry a session's properties as well.
+        found = (one for one in latest_snapshots(session, table, _RECENT) if one.operation != "replace")
+    else:
+        found = (one for one in latest_commits(session, table, _RECENT) if one.operation in _WRITES)
+    return next((one for one in found if one.stamp == stamp), None)

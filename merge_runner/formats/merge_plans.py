@@ -1,0 +1,95 @@
+"""How the engines run a MERGE: which joins, and what they write, by its clauses and the table's properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.formats.fact import Format
+
+Shape = Literal["insert", "matched", "upsert", "by-source", "by-source-insert"]
+"""Which clauses there are: INSERT alone; MATCHED alone; both; BY SOURCE with or without MATCHED; and INSERT as well."""
+
+Join = Literal["inner", "left outer", "right outer", "full outer", "left anti"]
+
+MARKING: Mapping[Format, tuple[str, str]] = {
+    "delta": ("delta.enableDeletionVectors", "true"),
+    "iceberg": ("write.merge.mode", "merge-on-read"),
+}
+"""The property, and its value, with which a MERGE marks old rows instead of copying what stands beside them."""
+
+_DELTA = "delta-io/delta v4.4.0, commands/merge/ClassicMergeExecutor.scala and InsertOnlyMergeExecutor.scala"
+_ICEBERG = "apache/spark 4.1, catalyst/analysis/RewriteMergeIntoTable.scala"
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """How a format runs a MERGE of a shape. `marks`: the table has its property of MARKING.
+
+    `find` is the join that finds the touched files, None where there is no such pass; `write` is the join whose rows
+    are written. Sides are the engine's: Delta has the source on the left, Iceberg the target. `words` are for people.
+    Every row is held against the engine by tests/formats/test_merge_plans.py.
+    """
+
+    format: Format
+    shape: Shape
+    marks: bool
+    find: Join | None
+    write: Join
+    words: str
+    source: str
+
+
+_APPENDS = "one left anti join finds the new rows; appends only, rewrites nothing"
+_DELTA_FINDS = "an inner join finds the touched files, then "
+_DELTA_ALL = "a right outer join reads every file of the target, then "
+_COPIES = "rewrites them as a whole"
+_COPIES_ALL = "rewrites all of them"
+_VECTORS = "writes the changed rows alone, and one more pass marks the old ones in deletion vectors"
+_KEYS = "a pass over the keys finds the files with matches, then "
+_POSITIONS = "writes the changed rows alone, and delete files mark the old ones"
+
+PLANS: tuple[MergePlan, ...] = (
+    *(MergePlan("delta", "insert", marks, None, "left anti", _APPENDS, _DELTA) for marks in (False, True)),
+    MergePlan("delta", "matched", False, "inner", "right outer", f"{_DELTA_FINDS}a right outer join {_COPIES}", _DELTA),
+    MergePlan("delta", "matched", True, "inner", "inner", f"{_DELTA_FINDS}another {_VECTORS}", _DELTA),
+    MergePlan("delta", "upsert", False, "inner", "full outer", f"{_DELTA_FINDS}a full outer join {_COPIES}", _DELTA),
+    MergePlan("delta", "upsert", True, "inner", "left outer", f"{_DELTA_FINDS}a left outer join {_VECTORS}", _DELTA),
+    *(
+        MergePlan(
+            "delta", shape, False, "right outer", "full outer", f"{_DELTA_ALL}a full outer join {_COPIES_ALL}", _DELTA
+        )
+        for shape in ("by-source", "by-source-insert")
+    ),
+    MergePlan("delta", "by-source", True, "right outer", "right outer", f"{_DELTA_ALL}another {_VECTORS}", _DELTA),
+    MergePlan(
+        *("delta", "by-source-insert", True, "right outer", "full outer"),
+        f"{_DELTA_ALL}a full outer join {_VECTORS}",
+        _DELTA,
+    ),
+    *(MergePlan("iceberg", "insert", marks, None, "left anti", _APPENDS, _ICEBERG) for marks in (False, True)),
+    MergePlan("iceberg", "matched", False, None, "left outer", f"{_KEYS}a left outer join {_COPIES}", _ICEBERG),
+    MergePlan("iceberg", "matched", True, None, "inner", f"one inner join {_POSITIONS}", _ICEBERG),
+    MergePlan("iceberg", "upsert", False, None, "full outer", f"{_KEYS}a full outer join {_COPIES}", _ICEBERG),
+    MergePlan("iceberg", "upsert", True, None, "right outer", f"one right outer join {_POSITIONS}", _ICEBERG),
+    MergePlan(
+        *("iceberg", "by-source", False, None, "left outer"),
+        "one left outer join reads every file of the target and rewrites all of them",
+        _ICEBERG,
+    ),
+    MergePlan(
+        *("iceberg", "by-source-insert", False, None, "full outer"),
+        "one full outer join reads every file of the target and rewrites all of them",
+        _ICEBERG,
+    ),
+    MergePlan("iceberg", "by-source", True, None, "left outer", f"one left outer join {_POSITIONS}", _ICEBERG),
+    MergePlan("iceberg", "by-source-insert", True, None, "full outer", f"one full outer join {_POSITIONS}", _ICEBERG),
+)
+
+
+def merge_plan(format: Format, shape: Shape, properties: Mapping[str, str]) -> MergePlan:
+    """The plan of a MERGE of this shape into a table with these properties, whose names compare without case."""
+    name, value = MARKING[format]
+    marks = any(key.lower() == name.lower() and set_to.lower() == value for key, set_to in properties.items())
+    return next(plan for plan in PLANS if (plan.format, plan.shape, plan.marks) == (format, shape, marks))

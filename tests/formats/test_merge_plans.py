@@ -1,0 +1,102 @@
+"""The plans of MERGE against the engines: the joins that really run, on Delta and on Iceberg."""
+
+import itertools
+import re
+
+import pytest
+
+from merge_runner.formats.merge_plans import MARKING, PLANS, merge_plan
+from merge_runner.merge.parse import parse
+from merge_runner.plan.engine_plan import shape
+
+NUMBERS = itertools.count()
+MATCHED = "when matched and s.v > t.v then update set v = s.v "
+INSERT = "when not matched then insert * "
+BY_SOURCE = "when not matched by source and t.id = 1 then delete "
+CLAUSES = {
+    "insert": INSERT,
+    "matched": MATCHED,
+    "upsert": MATCHED + INSERT,
+    "by-source": MATCHED + BY_SOURCE,
+    "by-source-insert": MATCHED + INSERT + BY_SOURCE,
+}
+JOIN = re.compile(r"Join\b.*\b(Inner|LeftOuter|RightOuter|FullOuter|LeftAnti|LeftSemi)\b")
+NAMES = {
+    "inner": "Inner",
+    "left outer": "LeftOuter",
+    "right outer": "RightOuter",
+    "full outer": "FullOuter",
+    "left anti": "LeftAnti",
+}
+ROWS = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.format}-{plan.shape}-{plan.marks}")
+
+
+def statement(plan, table):
+    using = "(select id, cast(id as int) as v from range(5, 15))"
+    return f"merge into {table} as t using {using} as s on t.id = s.id {CLAUSES[plan.shape]}"
+
+
+@ROWS
+def test_the_row_of_a_statement_is_found(plan):
+    name, value = MARKING[plan.format]
+    properties = {name.upper(): value} if plan.marks else {"other": "true"}
+    assert shape(parse(statement(plan, "t"))) == plan.shape
+    assert merge_plan(plan.format, plan.shape, properties) == plan
+
+
+def test_by_source_alone_and_delete_only_have_the_joins_of_their_kind():
+    assert shape(parse("merge into t using s on t.id = s.id when not matched by source then delete")) == "by-source"
+    assert shape(parse("merge into t using s on t.id = s.id when matched then delete")) == "matched"
+
+
+@pytest.fixture
+def table(spark):
+    """Creates a table of ten rows in two files."""
+
+    def make(plan):
+        name, value = MARKING[plan.format]
+        catalog = "ice." if plan.format == "iceberg" else ""
+        table = f"{catalog}merge_plans.t{next(NUMBERS)}"
+        spark.sql(f"create schema if not exists {catalog}merge_plans")
+        properties = f"tblproperties ('{name}' = '{value}')" if plan.marks else ""
+        spark.sql(f"create table {table} (id bigint, v int) using {plan.format} {properties}")
+        spark.sql(f"insert into {table} select /*+ repartition(2) */ id, 0 from range(10)")
+        return table
+
+    return make
+
+
+@pytest.mark.spark
+@ROWS
+def test_the_engine_joins_as_the_row_says(spark, table, plan):
+    text = statement(plan, table(plan))
+    found = _delta_joins(spark, text) if plan.format == "delta" else _explained_joins(spark, text)
+    wanted = [NAMES[join] for join in (plan.find, plan.write) if join is not None]
+    if plan.format == "delta" and plan.marks and plan.shape != "insert":
+        assert len(found) > len(wanted)  # the pass that writes the vectors joins once more
+        found = found[: len(wanted)]
+    assert found == wanted
+
+
+def _explained_joins(spark, text):
+    """Joins of the first plan, without the pass over the keys, which is a subquery with a semi join."""
+    explained = spark.sql(f"explain {text}").collect()[0][0]
+    return [join for join in JOIN.findall(explained) if join != "LeftSemi"]
+
+
+def _delta_joins(spark, text):
+    """Joins of the queries that the command runs, in their order: the first finds the files, the second writes."""
+    spark.sparkContext.setJobDescription(text)
+    spark.sql(text)
+    spark.sparkContext.setJobDescription(None)
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    store = spark._jsparkSession.sharedState().statusStore()
+    executions = store.executionsList()
+    all_of_them = [executions.apply(index) for index in range(executions.size())]
+    root = next(one for one in reversed(all_of_them) if one.description() == text).executionId()
+    joins = []
+    for one in all_of_them:
+        if one.rootExecutionId() == root and one.executionId() != root:
+            told = one.physicalPlanDescription().partition("== Initial Plan ==")[0]
+            joins += JOIN.findall(told.partition("\n\n(")[0])
+    return joins

@@ -1,0 +1,167 @@
+"""The audit table: one row for each model of each invocation, once."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from datetime import datetime, timezone
+
+import pytest
+
+from merge_runner import Project
+from merge_runner.engine.audit import COLUMNS, write_audit
+from merge_runner.engine.tables import Catalog
+from merge_runner.graph.naming import audit_table
+from merge_runner.project.profile import Profile
+from merge_runner.relation import Relation
+from merge_runner.run.audit import audit, audit_rows
+from merge_runner.run.events import Events
+from merge_runner.run.results import Result, Timing
+
+
+class Node:
+    def __init__(self, kind, name):
+        self.resource_type, self.name = kind, name
+
+
+NODES = {"model.p.a": Node("model", "a"), "model.p.b": Node("model", "b"), "test.p.c": Node("test", "c")}
+
+
+def at(second):
+    return datetime(2024, 1, 1, 0, 0, second, tzinfo=timezone.utc)
+
+
+def test_a_row_has_every_column_and_tests_have_none():
+    ran = Result(
+        "model.p.a",
+        "success",
+        timing=(Timing("compile", at(1), at(2)), Timing("execute", at(5), at(9))),
+        adapter_response={"rows_inserted": 3, "bounds": {"dt": "2 values"}, "metrics": {"n": 1}, "verdict": "static"},
+        message="3 inserted",
+    )
+    rows = audit_rows("run1", [ran, Result("model.p.b", "skipped"), Result("test.p.c", "pass")], NODES)
+    assert [row["unique_id"] for row in rows] == ["model.p.a", "model.p.b"]
+    assert all(row.keys() == COLUMNS.keys() for row in rows)
+    assert {key: value for key, value in rows[0].items() if value is not None} == {
+        "invocation_id": "run1",
+        "unique_id": "model.p.a",
+        "name": "a",
+        "status": "success",
+        "started_at": at(1),
+        "completed_at": at(9),
+        "rows_inserted": 3,
+        "verdict": "static",
+        "bounds": '{"dt": "2 values"}',
+        "metrics": '{"n": 1}',
+        "message": "3 inserted",
+    }
+    assert {key for key, value in rows[1].items() if value is not None} == {
+        "invocation_id",
+        "unique_id",
+        "name",
+        "status",
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "audit", "relation"),
+    [
+        ("shop", "runs", Relation("runs", "shop")),
+        ("ice.shop", "runs", Relation("runs", "shop", "ice")),
+        ("ice.shop", "ops.runs", Relation("runs", "ops")),
+        ("shop", "ice.ops.runs", Relation("runs", "ops", "ice")),
+        ("shop", None, None),
+    ],
+)
+def test_the_name_of_the_table(schema, audit, relation):
+    assert audit_table(Profile("p", "dev", schema, audit=audit)) == relation
+
+
+FILES = {
+    "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: SCHEMA, audit: AUDIT}}}\n",
+    "models/fct.sql": """
+        merge into {{ this }} as t using (select {{ var('id') }} as id) as s on t.id = s.id
+        when matched then update set * when not matched then insert *
+    """,
+    "models/bad.sql": "{{ config(materialized='table') }} select nope",
+    "models/below.sql": "{{ config(materialized='table') }} select * from {{ ref('bad') }}",
+}
+
+
+@pytest.fixture
+def built(make_project, driver):
+    """Builds the models once for each given id, with this audit table; gives the project and the results."""
+
+    def run(schema, audit, *ids):
+        text = FILES["profiles.yml"].replace("SCHEMA", schema).replace("AUDIT", audit)
+        root = make_project({**FILES, "profiles.yml": text})
+        projects = [Project.load(root, vars={"id": number}) for number in ids]
+        return projects[0], [project.build(driver=driver, lint=False) for project in projects]
+
+    return run
+
+
+def rows_of(spark, table):
+    return [row.asDict() for row in spark.sql(f"select * from {table} order by invocation_id, unique_id").collect()]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("table", ["audited_delta.runs", "ice.audited.runs"])
+def test_two_invocations_are_kept_and_the_same_one_is_written_once(built, driver, spark, table):
+    project, (first, second) = built("audited_shop_" + table.partition(".")[0], table, 1, 2)
+    rows = rows_of(spark, table)
+    assert sorted((row["invocation_id"], row["name"], row["status"]) for row in rows) == sorted(
+        (results.invocation_id, name, status)
+        for results in (first, second)
+        for name, status in (("fct", "success"), ("bad", "error"), ("below", "skipped"))
+    )
+    merged = next(row for row in rows if row["name"] == "fct" and row["invocation_id"] == second.invocation_id)
+    response = second["fct"].adapter_response
+    for name in (
+        "rows_inserted",
+        "rows_updated",
+        "files_total",
+        "files_scanned",
+        "table_version",
+        "verdict",
+        "attempts",
+    ):
+        assert merged[name] == response[name]
+    assert json.loads(merged["metrics"]) == response["metrics"]
+    assert merged["message"] == second["fct"].message
+    events = []
+    again = Events(lambda event: events.append(event.name))
+    audit(
+        driver, project.prepared, audit_table(project.prepared.files.profile), first.invocation_id, first.results, again
+    )
+    assert events == ["audit_written"]
+    assert rows_of(spark, table) == rows
+    if table.startswith("audited"):
+        folder = project.prepared.files.root / "warehouse" / "audited_delta" / "runs"
+        assert (folder / "_delta_log").is_dir()
+
+
+@pytest.mark.spark
+def test_a_table_that_cannot_be_written_is_a_warning_and_changes_no_result(built, spark):
+    spark.sql("create schema if not exists audited_bad")
+    spark.sql("create table if not exists audited_bad.runs (n int) using delta")
+    project, (results,) = built("audited_shop_bad", "audited_bad.runs", 1)
+    assert results.counts() == {"success": 1, "error": 1, "skipped": 1}
+    journal = (project.prepared.target_path / "journal.jsonl").read_text().splitlines()
+    failed = [event for event in map(json.loads, journal) if event["event"] == "audit_failed"]
+    assert len(failed) == 1
+    assert failed[0]["message"].startswith("the audit table audited_bad.runs is not written: ")
+    assert failed[0]["level"] == "warn"
+
+
+@pytest.mark.spark
+def test_writers_without_a_lock_try_again_after_a_conflict(spark, tmp_path):
+    table, folder = Relation("runs", "audited_at_once"), tmp_path / "runs"
+
+    def write(number):
+        rows = audit_rows(f"run{number}", [Result("model.p.a", "success")], NODES)
+        return write_audit(spark.newSession(), Catalog(), table, folder, rows, nullcontext)
+
+    assert write(0) == []
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(write, (1, 2, 3))) == [[]] * 3
+    assert [row["invocation_id"] for row in rows_of(spark, table)] == ["run0", "run1", "run2", "run3"]
