@@ -8,6 +8,7 @@ import pytest
 
 from merge_runner.engine.failures import EngineError, Kind
 from merge_runner.engine.metrics import SHORT_NAMES, merge_response
+from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.statements import run_measured
 from merge_runner.engine.tables import Catalog
@@ -64,7 +65,7 @@ class Table:
     def merge(self, text, node="model.shop.m", lead=""):
         """Runs a MERGE in a session of its own, with a stamp of its own; gives the response."""
         session = self.spark.newSession()
-        place = Workplace(session, Catalog(), stamp(f"run{next(NUMBERS)}", node), "test")
+        place = Workplace(session, Catalog(), SharedInputs([]), stamp(f"run{next(NUMBERS)}", node), "test")
         for key, value in stamp_confs(place.stamp).items():
             session.conf.set(key, value)
         ran = run_measured(session, f"{lead} merge into {self.relation} as t {text}")
@@ -279,7 +280,7 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
     monkeypatch.setattr(delta_metrics, "stamped_commit", lost)
     target = table("delta")
     session = target.spark.newSession()
-    place = Workplace(session, Catalog(), stamp("run", "model.shop.m"), "test")
+    place = Workplace(session, Catalog(), SharedInputs([]), stamp("run", "model.shop.m"), "test")
     ran = run_measured(session, f"merge into {target.relation} as t {ALL}")
     response = merge_response(place, target.relation, "delta", ran)
     assert response["rows_inserted"] is None
