@@ -25,7 +25,7 @@ def statements():
             yield pytest.param(case, using, id=name)
 
 
-@pytest.mark.parametrize(("case", "using"), statements())
+@pytest.mark.parametrize(("case", "using"), list(statements()))
 def test_bounding(case, using):
     known = {
         ("db", "delta"): KnownTable(TableLayout("delta")),
