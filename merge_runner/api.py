@@ -16,7 +16,7 @@ from merge_runner.plan.defer import defer
 from merge_runner.plan.prepare import Flags, Prepared, prepare
 
 if TYPE_CHECKING:
-    from merge_runner.engine.session import Driver
+    from merge_runner.engine.driver import Driver
     from merge_runner.lint.report import Report
     from merge_runner.run.events import Events
     from merge_runner.run.results import RunResults

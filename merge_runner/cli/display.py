@@ -16,7 +16,7 @@ from merge_runner.run.events import Event
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from merge_runner.engine.session import Driver
+    from merge_runner.engine.driver import Driver
 
 _MARKS = {
     "success": ("OK", "green"),

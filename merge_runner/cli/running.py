@@ -11,7 +11,7 @@ from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.cli.problems import show_problems
 from merge_runner.errors import Problem
-from merge_runner.run.build import Command, Options, build
+from merge_runner.run.build import Command, Options, build, starting_driver
 from merge_runner.run.events import Events
 
 if TYPE_CHECKING:
@@ -54,8 +54,6 @@ def run_nodes(
     # A node that is left over reads what the invocation before has built beside it, and not the other target.
     chosen = ids if last is None else (*ids, *_selected_before(project, options))
     project = deferred(project, chosen, options)
-    if name == "build" and not options["no_lint"] and not _passes_lint(project, ids, options):
-        return 1
     display = (
         JsonDisplay(options["quiet"])
         if options["log_format"] == "json"
@@ -70,8 +68,15 @@ def run_nodes(
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         observe=display.observe,
     )
+    events = Events(display)
     try:
-        results = build(project.prepared, ids, name, run, Events(display))
+        with starting_driver(project.prepared, events) as starting:
+            if ids:
+                starting.launch()  # the JVM comes up while the project is looked at
+            if name == "build" and not options["no_lint"] and not _passes_lint(project, ids, options):
+                return 1
+            starting.proceed()  # lint uses processes only where there is no thread that they could not have
+            results = build(project.prepared, ids, name, run, events, starting=starting)
     finally:
         display.close()
     warned = any(result.warnings or result.status == "warn" for result in results.results)

@@ -57,16 +57,28 @@ def fetch_jars(
     The repository is $MERGE_RUNNER_MAVEN_URL or Maven Central. `notify` is told of every download.
     Raises ProblemsError `jar-download` or `jar-checksum`.
     """
-    folder = cache_folder(env) / "jars"
     repository = env.get("MERGE_RUNNER_MAVEN_URL", DEFAULT_REPOSITORY).rstrip("/")
-    paths = []
-    for jar in pinned(groups):
-        path = folder / jar.name
-        if not path.exists() or _sha256(path) != jar.sha256:
+    paths = _paths(groups, env)
+    for path, jar in paths.items():
+        if not _intact(path, jar):
             notify(f"fetching {jar.name}")
             _download(f"{repository}/{jar.path}", path, jar)
-        paths.append(path)
-    return paths
+    return list(paths)
+
+
+def jars_at_hand(groups: Iterable[str], env: Mapping[str, str]) -> list[Path] | None:
+    """Paths of the groups' jars, verified, where all of them are there already; else None."""
+    paths = _paths(groups, env)
+    return list(paths) if all(_intact(path, jar) for path, jar in paths.items()) else None
+
+
+def _paths(groups: Iterable[str], env: Mapping[str, str]) -> dict[Path, Jar]:
+    folder = cache_folder(env) / "jars"
+    return {folder / jar.name: jar for jar in pinned(groups)}
+
+
+def _intact(path: Path, jar: Jar) -> bool:
+    return path.exists() and _sha256(path) == jar.sha256
 
 
 def _sha256(path: Path) -> str:

@@ -1,177 +1,156 @@
-"""The Spark driver of one invocation, and a session of its own for each model that runs."""
+"""Starts the Spark driver of an invocation, beside whatever else has to be done before a statement can run."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.confs import spark_confs, table_formats
-from merge_runner.engine.failures import first_line, from_engine, silence_error_log
-from merge_runner.engine.jars import fetch_jars
-from merge_runner.engine.java import require_java
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.failures import first_line
+from merge_runner.engine.jars import fetch_jars, jars_at_hand
+from merge_runner.engine.java import find_java, require_java
+from merge_runner.engine.jvm import Jvm, launch, running_already
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from merge_runner.project.profile import Profile
 
-_LOG_LIMIT = 10 << 20
+_POLL_SECONDS = 0.2
 
 
-class Driver(Protocol):
-    """A running Spark: a driver in this process (ClassicDriver), or a server far away (ConnectDriver)."""
+class Starting:
+    """A driver on its way, as the profile says. Leaving the block ends what has been started and not been asked for.
 
-    @property
-    def spark(self) -> SparkSession:
-        """The first session, which lives as long as the driver."""
+    What the JVM prints goes to the file `log`; `notify` is told what takes time or has no effect.
+    """
 
-    @property
-    def session_confs(self) -> Mapping[str, str]:
-        """The profile's confs that each new session has yet to be given."""
+    def __init__(
+        self, profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None]
+    ) -> None:
+        self._profile = profile
+        self._root = root
+        self._log = log
+        self._env = env
+        self._notify = notify
+        self._jvm: Jvm | None = None
+        self._opened: Future[Driver] | None = None
+        self._abandoned = False
+        self._guard = threading.Lock()
 
-    def session(self) -> AbstractContextManager[SparkSession]:
-        """A session of its own: confs and temporary views are shared with nobody."""
+    def __enter__(self) -> Starting:
+        return self
 
-    def job_group(self, session: SparkSession, group: str, description: str) -> AbstractContextManager[None]:
-        """What this thread runs in the session inside the block belongs to `group`."""
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.abandon()
 
-    def cancel(self, group: str) -> None:
-        """Cancels what a group runs, and what it would run next."""
+    def launch(self) -> None:
+        """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread."""
+        if self._profile.remote is not None or running_already():
+            return
+        java = find_java(self._env)
+        jars = jars_at_hand(table_formats(self._profile), self._env)
+        if java is None or jars is None:
+            return
+        with suppress(OSError):  # told when the driver is asked for
+            self._jvm = launch(spark_confs(self._profile, self._root, jars), java, self._root, self._log)
 
-    def tasks(self, group: str) -> tuple[int, int]:
-        """Tasks done and known of a group's active stages. The second number grows while a statement runs."""
+    def proceed(self) -> None:
+        """Starts Spark in the JVM that was launched, in a thread of its own."""
+        if self._jvm is not None:
+            self._opening()
 
-    def stop(self) -> None:
-        """Ends the driver, or the connection; what was running is lost."""
+    def driver(self) -> Driver:
+        """The driver, once it is up; it is the caller's from now on.
 
+        Raises ProblemsError: no Java, jars not to be had, Spark did not start; what `connect` raises.
+        """
+        if self._profile.remote is not None:
+            from merge_runner.engine.connect import connect
 
-@dataclass(frozen=True)
-class ClassicDriver:
-    """A Spark driver in a JVM of its own beside this process, on whatever master."""
+            return connect(self._profile, self._profile.remote, self._notify)
+        # Not in this thread: PySpark would answer a Ctrl-C in its own way from then on.
+        opened = self._opening()
+        while not opened.done():
+            # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
+            wait([opened], timeout=_POLL_SECONDS)
+        driver = opened.result()
+        self._jvm = self._opened = None
+        return driver
 
-    spark: SparkSession
-    session_confs: Mapping[str, str] = field(default_factory=dict)
-    """Empty: a new session inherits all that Spark was started with."""
+    def abandon(self) -> None:
+        """Ends at once what has been started."""
+        with self._guard:
+            self._abandoned = True
+            jvm = self._jvm
+        if jvm is None:
+            return  # there is nothing yet, and will be nothing
+        jvm.end()
+        if self._opened is not None:
+            from merge_runner.engine.classic import forget_gateway
 
-    @contextmanager
-    def session(self) -> Iterator[SparkSession]:
-        """A session of its own. It is not stopped: that would stop the driver, which all sessions share."""
-        yield self.spark.newSession()
+            wait([self._opened])
+            with suppress(Exception):  # it could not be started any more
+                self._opened.result().stop()
+            forget_gateway()
+        self._jvm = self._opened = None
 
-    @contextmanager
-    def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
-        """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
-        context = session.sparkContext
-        context.setJobGroup(group, description, interruptOnCancel=True)
-        context.setLocalProperty("spark.scheduler.pool", group)
+    def _opening(self) -> Future[Driver]:
+        if self._opened is None:
+            self._opened = Future()
+            threading.Thread(target=self._open, args=(self._opened,), name="spark-start", daemon=True).start()
+        return self._opened
+
+    def _open(self, opened: Future[Driver]) -> None:
         try:
-            yield
-        finally:
-            # Local properties stick to the thread, which runs other models afterwards.
-            for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
-                context.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
+            opened.set_result(self._start())
+        except BaseException as error:
+            opened.set_exception(error)
 
-    def cancel(self, group: str) -> None:
-        """Cancels the jobs of a group, those that it would start next included."""
-        # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
-        with _if_it_is_there():
-            self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+    def _start(self) -> Driver:
+        from merge_runner.engine.classic import open_driver
 
-    def tasks(self, group: str) -> tuple[int, int]:
-        """Tasks done and known of a group's active stages."""
-        done = known = 0
-        tracker = self.spark.sparkContext.statusTracker()
-        for job in tracker.getJobIdsForGroup(group):
-            info = tracker.getJobInfo(job)
-            for stage in info.stageIds if info else ():
-                stage_info = tracker.getStageInfo(stage)
-                if stage_info:
-                    done += stage_info.numCompletedTasks
-                    known += stage_info.numTasks
-        return done, known
+        profile = self._profile
+        java = require_java(self._env)
+        confs = spark_confs(profile, self._root, fetch_jars(table_formats(profile), self._env, self._notify))
+        try:
+            return open_driver(confs, self._launched(confs, java))
+        except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
+            raise ProblemsError([self._not_started(error)]) from error
 
-    def stop(self) -> None:
-        """Ends the driver and its JVM's Spark."""
-        with _if_it_is_there():
-            self.spark.stop()
+    def _launched(self, confs: Mapping[str, str], java: Path) -> Jvm | None:
+        with self._guard:
+            if self._abandoned:
+                raise InterruptedError("nobody needs the driver any more")
+            if self._jvm is None and not running_already():
+                self._jvm = launch(confs, java, self._root, self._log)
+            return self._jvm
 
-
-@contextmanager
-def _if_it_is_there() -> Iterator[None]:
-    """A driver that is lost has nothing to cancel or stop; the results say that it is lost."""
-    try:
-        yield
-    except Exception as error:
-        if not from_engine(error):
-            raise
+    def _not_started(self, error: Exception) -> Problem:
+        tail = ""
+        with suppress(OSError):
+            text = self._log.read_bytes()[self._jvm.log_start if self._jvm else 0 :]
+            lines = text.decode("utf-8", "replace").splitlines()
+            causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
+            tail = causes[-1].strip() if causes else ""
+        return Problem(
+            "spark-not-started",
+            f"Spark did not start on {self._profile.master}: {tail or first_line(error)}",
+            hint=f"the whole story is in {self._log}",
+        )
 
 
 def start_driver(
     profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
 ) -> Driver:
-    """Starts Spark, or connects to a Spark Connect server, as the profile says.
-
-    What the JVM prints goes to the file `log`; `notify` is told what takes time or has no effect. Raises ProblemsError:
-    no Java, jars not to be had, Spark did not start; over Spark Connect what `connect` raises.
-    """
-    if profile.remote is not None:
-        from merge_runner.engine.connect import connect
-
-        return connect(profile, profile.remote, notify)
-    os.environ["JAVA_HOME"] = str(require_java(env))
-    jars = fetch_jars(table_formats(profile), env, notify)
-    confs = spark_confs(profile, root, jars)
-
-    from pyspark import SparkConf
-    from pyspark.sql import SparkSession
-
-    silence_error_log()
-    with _jvm_output_to(log):
-        try:
-            builder = SparkSession.builder.config(conf=SparkConf(loadDefaults=True).setAll(list(confs.items())))
-            spark = builder.getOrCreate()
-        except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
-            raise ProblemsError([_not_started(profile, log, error)]) from error
-    return ClassicDriver(spark)
-
-
-def _not_started(profile: Profile, log: Path, error: Exception) -> Problem:
-    tail = ""
-    with suppress(OSError):
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
-        tail = causes[-1].strip() if causes else ""
-    return Problem(
-        "spark-not-started",
-        f"Spark did not start on {profile.master}: {tail or first_line(error)}",
-        hint=f"the whole story is in {log}",
-    )
-
-
-@contextmanager
-def _jvm_output_to(log: Path) -> Iterator[None]:
-    """The JVM that starts inside inherits `log` as its standard output and error, for as long as it lives."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    if log.exists() and log.stat().st_size > _LOG_LIMIT:
-        log.replace(log.with_suffix(".1.log"))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = [os.dup(1), os.dup(2)]
-    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.dup2(handle, 1)
-        os.dup2(handle, 2)
-        yield
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.dup2(saved[0], 1)
-        os.dup2(saved[1], 2)
-        for descriptor in (*saved, handle):
-            os.close(descriptor)
+    """Starts Spark, or connects to a Spark Connect server, as the profile says. Raises ProblemsError."""
+    with Starting(profile, root, log, env, notify) as starting:
+        starting.launch()
+        return starting.driver()

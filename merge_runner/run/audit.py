@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from merge_runner.engine.audit import write_audit
+from merge_runner.engine.driver import Driver
 from merge_runner.engine.failures import engine_error, from_engine
 from merge_runner.engine.locks import writing
 from merge_runner.engine.metrics import SHORT_NAMES
-from merge_runner.engine.session import Driver
 from merge_runner.engine.stamp import stamp, stamp_confs
 from merge_runner.engine.tables import Catalog
 from merge_runner.graph.graph import Node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 import uuid
@@ -13,7 +12,8 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Literal
 
-from merge_runner.engine.session import Driver, start_driver
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.session import Starting
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.errors import ProblemsError
@@ -67,13 +67,26 @@ def build(
     options: Options,
     events: Events,
     driver: Driver | None = None,
+    starting: Starting | None = None,
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and tests), in DAG order.
 
-    Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running.
+    Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running;
+    `starting` is one on its way, which is used and stopped.
     Raises ProblemsError (nothing has run then) and KeyboardInterrupt (run_results.json holds what was done).
     """
-    return _Build(prepared, ids, command, options, events).run(driver)
+    return _Build(prepared, ids, command, options, events).run(driver, starting)
+
+
+def starting_driver(prepared: Prepared, events: Events) -> Starting:
+    """The driver that the project's profile asks for; nothing has been started yet."""
+    return Starting(
+        prepared.files.profile,
+        prepared.files.root,
+        prepared.target_path / "logs" / "spark.log",
+        prepared.invocation.env,
+        notify=lambda message: events.emit("message", message=message),
+    )
 
 
 def thread_count(prepared: Prepared, options: Options, models: int) -> int:
@@ -106,7 +119,7 @@ class _Build:
         steps = (step for plan in self.plans.values() for step in plan.steps)
         self.shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
 
-    def run(self, driver: Driver | None) -> RunResults:
+    def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
         target = self.prepared.target_path
         with Journal(target / "journal.jsonl") as journal:
             self.events.listen(journal)
@@ -120,7 +133,7 @@ class _Build:
             self._tell_what_does_not_run()
             try:
                 write_texts(self.prepared, self.plans, ("compiled", "run"))
-                self._run_nodes(driver)
+                self._run_nodes(driver, starting)
             except ProblemsError as error:
                 # Nothing has run: the results of the run before stay what they are.
                 self.events.emit("invocation_failed", "error", problems=[str(problem) for problem in error.problems])
@@ -140,7 +153,7 @@ class _Build:
                 "message", message=f"{self.unit_tests} unit tests are declared and not run: they are to come"
             )
 
-    def _run_nodes(self, driver: Driver | None) -> None:
+    def _run_nodes(self, driver: Driver | None, starting: Starting | None) -> None:
         if not self.plans:
             return
         own = driver is None
@@ -148,17 +161,8 @@ class _Build:
         if driver is None:
             started = time.monotonic()
             self.events.emit("spark_starting", master=profile.where)
-            interrupts = signal.getsignal(signal.SIGINT)
-            driver = start_driver(
-                profile,
-                self.prepared.files.root,
-                self.prepared.target_path / "logs" / "spark.log",
-                self.prepared.invocation.env,
-                notify=lambda message: self.events.emit("message", message=message),
-            )
-            if threading.current_thread() is threading.main_thread() and interrupts is not None:
-                # PySpark puts a handler there that talks to the JVM: a second Ctrl-C inside of it garbles both answers.
-                signal.signal(signal.SIGINT, interrupts)
+            with starting or starting_driver(self.prepared, self.events) as coming:
+                driver = coming.driver()
             self.events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
         try:
             self._schedule(driver)

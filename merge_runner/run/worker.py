@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.batches import Batch
+from merge_runner.engine.driver import Driver
 from merge_runner.engine.duplicate_matches import duplicate_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.locks import writing
-from merge_runner.engine.session import Driver
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.tables import Catalog, table_exists

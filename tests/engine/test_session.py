@@ -1,15 +1,19 @@
 """What is said where Spark cannot be had, and how a Spark Connect server stands in for a driver; no server runs here."""
 
 import os
+import subprocess
 import sys
+import tempfile
 import threading
+import time
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import connect
+from merge_runner.engine import connect, jvm, session
 from merge_runner.engine.connect import ConnectDriver
-from merge_runner.engine.session import start_driver
+from merge_runner.engine.session import Starting, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.profile import Profile
 
@@ -156,19 +160,57 @@ def test_the_tasks_of_a_group_are_those_of_its_active_stages():
     assert driver.tasks("a") == (0, 0)
 
 
-def test_a_driver_that_does_not_start_says_why_and_where_its_log_is(tmp_path, monkeypatch):
-    from pyspark.sql import SparkSession
+@pytest.fixture
+def spark_submit(tmp_path, monkeypatch):
+    """Makes Spark a shell script, which runs in place of its JVM; gives the folder that it may write into."""
 
+    def make(script):
+        home = tmp_path / "fake"
+        (home / "bin").mkdir(parents=True)
+        (home / "bin" / "spark-submit").write_text(f"#!/bin/sh\ncd '{home}'\n{script}\n")
+        (home / "bin" / "spark-submit").chmod(0o755)
+        monkeypatch.setenv("SPARK_HOME", str(home))
+        monkeypatch.setattr(session, "running_already", lambda: False)
+        monkeypatch.setattr(session, "find_java", lambda env: Path("/java"))
+        monkeypatch.setattr(session, "require_java", lambda env: Path("/java"))
+        monkeypatch.setattr(session, "fetch_jars", lambda *_: [])
+        monkeypatch.setattr(session, "jars_at_hand", lambda *_: [])
+        return home
+
+    return make
+
+
+def starting(tmp_path, **keys):
+    profile = Profile("shop", "dev", "shop", **keys)
+    return Starting(profile, tmp_path, tmp_path / "logs" / "spark.log", os.environ, lambda _: None)
+
+
+def until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat")
+        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"  # ended, and not waited for
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_a_driver_that_does_not_start_says_why_and_where_its_log_is(tmp_path, spark_submit):
+    spark_submit(
+        """
+        echo 'INFO all is well' >&2
+        echo 'java.lang.IllegalArgumentException: System memory is too small' >&2
+        exit 1
+        """
+    )
     log = tmp_path / "spark.log"
-
-    def fail(self):
-        os.write(2, b"INFO all is well\njava.lang.IllegalArgumentException: System memory is too small\n\tat Main\n")
-        raise RuntimeError("Java gateway process exited before sending its port number")
-
-    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", fail)
-    monkeypatch.setenv("JAVA_HOME", "/java")
-    monkeypatch.setattr("merge_runner.engine.session.require_java", lambda env: "/java")
-    monkeypatch.setattr("merge_runner.engine.session.fetch_jars", lambda *_: [])
+    log.write_text("java.lang.Error: of an earlier run\n")
     with pytest.raises(ProblemsError) as caught:
         start_driver(Profile("shop", "dev", "shop"), tmp_path, log, os.environ)
     (problem,) = caught.value.problems
@@ -176,3 +218,71 @@ def test_a_driver_that_does_not_start_says_why_and_where_its_log_is(tmp_path, mo
         "Spark did not start on local[*]: java.lang.IllegalArgumentException: System memory is too small"
     )
     assert str(log) in problem.hint
+
+
+def test_a_cause_in_the_log_of_an_earlier_run_is_not_told(tmp_path, spark_submit):
+    spark_submit("exit 3")
+    log = tmp_path / "spark.log"
+    log.write_text("java.lang.Error: of an earlier run\n")
+    with pytest.raises(ProblemsError) as caught:
+        start_driver(Profile("shop", "dev", "shop"), tmp_path, log, os.environ)
+    (problem,) = caught.value.problems
+    assert problem.message == "Spark did not start on local[*]: the JVM ended with status 3"
+
+
+@pytest.mark.parametrize("proceeded", [False, True])
+def test_a_driver_that_nobody_asks_for_is_ended(tmp_path, spark_submit, proceeded):
+    home = spark_submit("echo $$ > pid; while sleep 0.1; do :; done")
+    with starting(tmp_path) as coming:
+        coming.launch()
+        if proceeded:
+            coming.proceed()
+        until(lambda: (home / "pid").exists() and (home / "pid").read_text())
+        pid = int((home / "pid").read_text())
+        assert alive(pid)
+    assert not alive(pid)
+
+
+def test_a_jvm_is_ended_that_does_not_want_to(tmp_path, spark_submit, monkeypatch):
+    monkeypatch.setattr(jvm, "_END_SECONDS", 0.2)
+    home = spark_submit("trap '' TERM; echo $$ > pid; while sleep 0.1; do :; done")
+    with starting(tmp_path) as coming:
+        coming.launch()
+        until(lambda: (home / "pid").exists() and (home / "pid").read_text())
+    assert not alive(int((home / "pid").read_text()))
+
+
+def test_a_jvm_reads_its_confs_from_a_file_of_its_own(tmp_path, spark_submit):
+    home = spark_submit("""echo "$*" > arguments; cp "$2" confs; ls -l "$2" > mode; ls -ld "${2%/*}" > folder""")
+    with starting(tmp_path, conf={"my.secret": "a=b c\\d"}) as coming:
+        coming.launch()
+        until(lambda: (home / "folder").exists() and (home / "folder").read_text())
+    assert "my.secret=a\\=b\\ c\\\\d\n" in (home / "confs").read_text()
+    assert "my.secret" not in (home / "arguments").read_text()
+    assert (home / "folder").read_text().startswith("drwx------")
+    assert list(Path(tempfile.gettempdir()).glob(Path((home / "arguments").read_text().split()[1]).parent.name)) == []
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from merge_runner.engine.jvm import launch
+
+kept = launch({}, Path("/java"), Path.cwd(), Path("jvm.log"))
+print(kept.process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_jvm_of_a_killed_process_reads_the_end_of_its_input(tmp_path, spark_submit):
+    spark_submit("exec cat")
+    parent = subprocess.Popen(
+        [sys.executable, "-c", CHILD], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    pid = int(parent.stdout.readline())
+    assert alive(pid)
+    parent.kill()
+    parent.wait()
+    until(lambda: not alive(pid))
+    parent.stdin.close()
+    parent.stdout.close()

@@ -1,0 +1,108 @@
+"""A Spark driver in a JVM of its own beside this process, on whatever master."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.failures import from_engine, silence_error_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.engine.jvm import Jvm
+
+
+@dataclass(frozen=True)
+class ClassicDriver:
+    """A Spark driver in a JVM of its own beside this process, on whatever master."""
+
+    spark: SparkSession
+    session_confs: Mapping[str, str] = field(default_factory=dict)
+    """Empty: a new session inherits all that Spark was started with."""
+    ended: Callable[[], None] = lambda: None
+    """Is called when Spark has stopped."""
+
+    @contextmanager
+    def session(self) -> Iterator[SparkSession]:
+        """A session of its own. It is not stopped: that would stop the driver, which all sessions share."""
+        yield self.spark.newSession()
+
+    @contextmanager
+    def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
+        """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
+        context = session.sparkContext
+        context.setJobGroup(group, description, interruptOnCancel=True)
+        context.setLocalProperty("spark.scheduler.pool", group)
+        try:
+            yield
+        finally:
+            # Local properties stick to the thread, which runs other models afterwards.
+            for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
+                context.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
+
+    def cancel(self, group: str) -> None:
+        """Cancels the jobs of a group, those that it would start next included."""
+        # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
+        with _if_it_is_there():
+            self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+
+    def tasks(self, group: str) -> tuple[int, int]:
+        """Tasks done and known of a group's active stages."""
+        done = known = 0
+        tracker = self.spark.sparkContext.statusTracker()
+        for job in tracker.getJobIdsForGroup(group):
+            info = tracker.getJobInfo(job)
+            for stage in info.stageIds if info else ():
+                stage_info = tracker.getStageInfo(stage)
+                if stage_info:
+                    done += stage_info.numCompletedTasks
+                    known += stage_info.numTasks
+        return done, known
+
+    def stop(self) -> None:
+        """Ends the driver and its JVM's Spark."""
+        with _if_it_is_there():
+            self.spark.stop()
+        self.ended()
+
+
+@contextmanager
+def _if_it_is_there() -> Iterator[None]:
+    """A driver that is lost has nothing to cancel or stop; the results say that it is lost."""
+    try:
+        yield
+    except Exception as error:
+        if not from_engine(error):
+            raise
+
+
+def open_driver(confs: Mapping[str, str], jvm: Jvm | None) -> ClassicDriver:
+    """Starts Spark with the confs in a JVM that `launch` gave; None: in the one that PySpark has, or would start.
+
+    Raises whatever PySpark, Py4J and Spark raise.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    silence_error_log()
+    conf = SparkConf(loadDefaults=True).setAll(list(confs.items()))
+    if jvm is None:
+        return ClassicDriver(SparkSession.builder.config(conf=conf).getOrCreate())
+    spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
+    return ClassicDriver(spark, ended=lambda: end_jvm(jvm))
+
+
+def end_jvm(jvm: Jvm) -> None:
+    """Ends a JVM without waiting for it, and lets PySpark in this process start another one."""
+    jvm.end(wait=False)
+    forget_gateway()
+
+
+def forget_gateway() -> None:
+    """PySpark keeps one gateway in the life of a process: it has gone, and the next driver may have another."""
+    from pyspark import SparkContext
+
+    SparkContext._gateway = SparkContext._jvm = None

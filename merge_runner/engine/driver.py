@@ -1,0 +1,37 @@
+"""What a Spark driver is to those who run models: sessions, job groups, cancellation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Driver(Protocol):
+    """A running Spark: a driver in this process (ClassicDriver), or a server far away (ConnectDriver)."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The first session, which lives as long as the driver."""
+
+    @property
+    def session_confs(self) -> Mapping[str, str]:
+        """The profile's confs that each new session has yet to be given."""
+
+    def session(self) -> AbstractContextManager[SparkSession]:
+        """A session of its own: confs and temporary views are shared with nobody."""
+
+    def job_group(self, session: SparkSession, group: str, description: str) -> AbstractContextManager[None]:
+        """What this thread runs in the session inside the block belongs to `group`."""
+
+    def cancel(self, group: str) -> None:
+        """Cancels what a group runs, and what it would run next."""
+
+    def tasks(self, group: str) -> tuple[int, int]:
+        """Tasks done and known of a group's active stages. The second number grows while a statement runs."""
+
+    def stop(self) -> None:
+        """Ends the driver, or the connection; what was running is lost."""

@@ -1,0 +1,176 @@
+"""The JVM of a classic driver: its process, and the gateway to it.
+
+PySpark starts a JVM and waits for it. Here the process is started first, without loading PySpark, and the gateway is
+opened when the JVM is up, so that a project can be read and planned meanwhile.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_LOG_LIMIT = 10 << 20
+_POLL_SECONDS = 0.02
+_END_SECONDS = 10.0
+_LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For the JVM of Spark's launcher, which lives for a third of a second and prints the command of the real one."""
+
+
+class Jvm:
+    """A JVM that is on its way or up. It ends when this process ends, however that comes: its standard input closes."""
+
+    def __init__(self, process: Popen[bytes], folder: Path, log_start: int) -> None:
+        self.process = process
+        self.log_start = log_start
+        """Where what this JVM prints begins in its log."""
+        self._folder = folder
+        self._gateway: Any = None
+
+    def wait(self) -> tuple[int, str]:
+        """Waits for the gateway in the JVM: its port and secret. Raises ChildProcessError where the JVM has ended."""
+        told = self._folder / "gateway"
+        while not told.exists():
+            if self.process.poll() is not None:
+                self._tidy()
+                raise ChildProcessError(f"the JVM ended with status {self.process.returncode}")
+            time.sleep(_POLL_SECONDS)
+        data = told.read_bytes()  # Spark writes another file and renames it
+        self._tidy()
+        port, length = struct.unpack(">ii", data[:8])
+        return port, data[8 : 8 + length].decode("utf-8")
+
+    def connect(self) -> Any:
+        """The gateway to the JVM, once it is up. Raises ChildProcessError where the JVM has ended."""
+        self._gateway = gateway(*self.wait())
+        self._gateway.proc = self.process  # as PySpark itself keeps it
+        return self._gateway
+
+    def end(self, *, wait: bool = True) -> None:
+        """Ends the JVM: with `wait`, it has ended when this returns."""
+        if self._gateway is not None:
+            with suppress(Exception):  # it may have gone
+                self._gateway.shutdown()
+        with suppress(OSError):
+            stdin: IO[bytes] | None = self.process.stdin
+            if stdin is not None:
+                stdin.close()
+        if wait:
+            self._signal(signal.SIGTERM)
+            try:
+                self.process.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._signal(signal.SIGKILL)
+                self.process.wait()
+        self._tidy()
+
+    def _signal(self, number: signal.Signals) -> None:
+        # The whole group: Spark's launch script may still be waiting for its launcher.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+    def _tidy(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> Jvm:
+    """Starts the JVM of a driver with its confs, in the folder `root`; what it prints is appended to the file `log`.
+
+    Raises OSError. The process is in a session of its own, so that a Ctrl-C at the terminal is not meant for it.
+    """
+    home = spark_home()
+    folder = Path(tempfile.mkdtemp(prefix="merge-runner-"))
+    try:
+        settings = folder / "driver.properties"  # not on the command line, where everybody could read secrets
+        settings.write_text(_properties(confs), encoding="utf-8")
+        arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+        env = {
+            **os.environ,
+            "JAVA_HOME": str(java_home.absolute()),
+            "SPARK_HOME": str(home),
+            "SPARK_CONNECT_MODE": "0",
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway"),
+        }
+        env.setdefault("SPARK_LAUNCHER_OPTS", _LAUNCHER_OPTIONS)
+        with _appending(log) as output:
+            log_start = output.tell()
+            process = subprocess.Popen(
+                [
+                    str(home / "bin" / "spark-submit"),
+                    *("--properties-file", str(settings), "--load-spark-defaults"),
+                    *arguments,
+                ],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                cwd=root,
+                env=env,
+                start_new_session=True,
+            )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Jvm(process, folder, log_start)
+
+
+def gateway(port: int, secret: str) -> Any:
+    """PySpark's gateway to a JVM that is up. Raises what Py4J raises where nobody, or someone else, listens there."""
+    from pyspark.java_gateway import launch_gateway
+
+    os.environ |= {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    try:
+        return launch_gateway()  # type: ignore[no-untyped-call]
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+
+
+def running_already() -> bool:
+    """Whether PySpark in this process has a JVM that somebody else started, as a notebook has."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return True
+    context = sys.modules.get("pyspark.core.context")
+    return context is not None and context.SparkContext._gateway is not None
+
+
+def spark_home() -> Path:
+    """Where Spark is: $SPARK_HOME, else the files of PySpark. Found without loading PySpark, which takes long."""
+    if os.environ.get("SPARK_HOME"):
+        return Path(os.environ["SPARK_HOME"]).absolute()
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("pyspark")
+    return Path(spec.origin).parent
+
+
+def _properties(confs: Mapping[str, str]) -> str:
+    """Confs as a Java properties file."""
+    return "".join(f"{_escaped(key)}={_escaped(value)}\n" for key, value in confs.items())
+
+
+def _escaped(text: str) -> str:
+    special = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+    special |= {character: f"\\{character}" for character in " :=#!"}
+    return "".join(special.get(character, character) for character in text)
+
+
+@contextmanager
+def _appending(log: Path) -> Iterator[IO[bytes]]:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > _LOG_LIMIT:
+        log.replace(log.with_suffix(".1.log"))
+    with log.open("ab") as output:
+        yield output
