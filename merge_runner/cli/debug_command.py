@@ -25,7 +25,7 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 @project_options
 @output_options
 def command(**options: Any) -> int:
-    """Check the set-up: versions, Java, jars, project and profile, and with --spark a session."""
+    """Check the set-up: versions, Java, jars, project, profile and class-data archive, and with --spark a session."""
     from merge_runner.cli.messages import styled
     from merge_runner.cli.problems import show_problems
     from merge_runner.errors import ProblemsError
@@ -46,6 +46,7 @@ def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "java", _java
     yield "jars", _jars
     yield "project", lambda: _project(options)
+    yield "archive", lambda: _archive(options)
     if options["spark"]:
         yield "spark", lambda: _spark(options)
     if options["write_catalog"] is not None:
@@ -80,6 +81,13 @@ def _project(options: dict[str, Any]) -> str:
         f"{project.graph.project} at {project.prepared.files.root}, {len(project.graph.nodes)} nodes, "
         f"target {profile.target} on {profile.where}, schema {profile.schema}"
     )
+
+
+def _archive(options: dict[str, Any]) -> str:
+    from merge_runner.engine.archive import archive_state
+
+    files = load_project(options).prepared.files
+    return archive_state(files.profile, files.root, os.environ)
 
 
 def _spark(options: dict[str, Any]) -> str:

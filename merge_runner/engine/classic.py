@@ -79,10 +79,12 @@ def _if_it_is_there() -> Iterator[None]:
             raise
 
 
-def open_driver(confs: Mapping[str, str], jvm: Jvm | None) -> ClassicDriver:
+def open_driver(
+    confs: Mapping[str, str], jvm: Jvm | None, afterwards: Callable[[], None] = lambda: None
+) -> ClassicDriver:
     """Starts Spark with the confs in a JVM that `launch` gave; None: in the one that PySpark has, or would start.
 
-    Raises whatever PySpark, Py4J and Spark raise.
+    `afterwards` is called when Spark has been stopped. Raises whatever PySpark, Py4J and Spark raise.
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -91,14 +93,13 @@ def open_driver(confs: Mapping[str, str], jvm: Jvm | None) -> ClassicDriver:
     conf = SparkConf(loadDefaults=True).setAll(list(confs.items()))
     if jvm is None:
         return ClassicDriver(SparkSession.builder.config(conf=conf).getOrCreate())
-    spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
-    return ClassicDriver(spark, ended=lambda: end_jvm(jvm))
 
+    def ended() -> None:
+        jvm.end(wait=False)
+        forget_gateway()
+        afterwards()
 
-def end_jvm(jvm: Jvm) -> None:
-    """Ends a JVM without waiting for it, and lets PySpark in this process start another one."""
-    jvm.end(wait=False)
-    forget_gateway()
+    return ClassicDriver(SparkSession(SparkContext(conf=conf, gateway=jvm.connect())), ended=ended)
 
 
 def forget_gateway() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LOG_LIMIT = 10 << 20
 _POLL_SECONDS = 0.02
 _END_SECONDS = 10.0
+_ENDING_SECONDS = 2.0
 _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For the JVM of Spark's launcher, which lives for a third of a second and prints the command of the real one."""
 
@@ -40,8 +41,10 @@ class Jvm:
         """Where what this JVM prints begins in its log."""
         self._folder = folder
         self._gateway: Any = None
+        self.address = (0, "")
+        """Port and secret of the gateway, once `connect` has been called."""
 
-    def wait(self) -> tuple[int, str]:
+    def _wait(self) -> tuple[int, str]:
         """Waits for the gateway in the JVM: its port and secret. Raises ChildProcessError where the JVM has ended."""
         told = self._folder / "gateway"
         while not told.exists():
@@ -56,9 +59,18 @@ class Jvm:
 
     def connect(self) -> Any:
         """The gateway to the JVM, once it is up. Raises ChildProcessError where the JVM has ended."""
-        self._gateway = gateway(*self.wait())
+        self.address = self._wait()
+        self._gateway = gateway(*self.address)
         self._gateway.proc = self.process  # as PySpark itself keeps it
         return self._gateway
+
+    def has_ended(self) -> bool:
+        """Whether the process is over, or is just ending."""
+        try:
+            self.process.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def end(self, *, wait: bool = True) -> None:
         """Ends the JVM: with `wait`, it has ended when this returns."""
@@ -76,6 +88,12 @@ class Jvm:
             except subprocess.TimeoutExpired:
                 self._signal(signal.SIGKILL)
                 self.process.wait()
+        self._tidy()
+
+    def kill(self) -> None:
+        """Ends the JVM in the middle of whatever it does."""
+        self._signal(signal.SIGKILL)
+        self.process.wait()
         self._tidy()
 
     def _signal(self, number: signal.Signals) -> None:

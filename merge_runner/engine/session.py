@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.archive import Archive, archive, make_later, with_archive
 from merge_runner.engine.confs import spark_confs, table_formats
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.failures import first_line
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from merge_runner.project.profile import Profile
 
 _POLL_SECONDS = 0.2
+_ABANDON_SECONDS = 5.0
 
 
 class Starting:
@@ -60,7 +62,9 @@ class Starting:
         if java is None or jars is None:
             return
         with suppress(OSError):  # told when the driver is asked for
-            self._jvm = launch(spark_confs(self._profile, self._root, jars), java, self._root, self._log)
+            confs = spark_confs(self._profile, self._root, jars)
+            confs = with_archive(confs, archive(self._profile, confs, java, self._env), self._log)
+            self._jvm = launch(confs, java, self._root, self._log)
 
     def proceed(self) -> None:
         """Starts Spark in the JVM that was launched, in a thread of its own."""
@@ -90,15 +94,14 @@ class Starting:
         with self._guard:
             self._abandoned = True
             jvm = self._jvm
-        if jvm is None:
-            return  # there is nothing yet, and will be nothing
-        jvm.end()
-        if self._opened is not None:
+        if jvm is not None:
+            jvm.end()
+        if self._opened is not None and jvm is not None:
             from merge_runner.engine.classic import forget_gateway
 
-            wait([self._opened])
+            wait([self._opened], timeout=_ABANDON_SECONDS)
             with suppress(Exception):  # it could not be started any more
-                self._opened.result().stop()
+                self._opened.result(timeout=0).stop()
             forget_gateway()
         self._jvm = self._opened = None
 
@@ -115,23 +118,38 @@ class Starting:
             opened.set_exception(error)
 
     def _start(self) -> Driver:
-        from merge_runner.engine.classic import open_driver
+        from merge_runner.engine.classic import forget_gateway
 
         profile = self._profile
         java = require_java(self._env)
         confs = spark_confs(profile, self._root, fetch_jars(table_formats(profile), self._env, self._notify))
+        fitting = archive(profile, confs, java, self._env)
+        chosen = with_archive(confs, fitting, self._log)
         try:
-            return open_driver(confs, self._launched(confs, java))
+            try:
+                return self._open_in(chosen, java, fitting)
+            except Exception:
+                if fitting is None or chosen == confs or self._abandoned or not (self._jvm and self._jvm.has_ended()):
+                    raise
+                # It may be the archive that the JVM could not bear.
+                self._jvm = None
+                forget_gateway()
+                driver = self._open_in(confs, java, None)
+                fitting.discard()
+                return driver
         except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
             raise ProblemsError([self._not_started(error)]) from error
 
-    def _launched(self, confs: Mapping[str, str], java: Path) -> Jvm | None:
+    def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
+        """A driver in the JVM that was launched, or else in a new one."""
+        from merge_runner.engine.classic import open_driver
+
         with self._guard:
             if self._abandoned:
                 raise InterruptedError("nobody needs the driver any more")
             if self._jvm is None and not running_already():
                 self._jvm = launch(confs, java, self._root, self._log)
-            return self._jvm
+        return open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
 
     def _not_started(self, error: Exception) -> Problem:
         tail = ""
