@@ -33,6 +33,7 @@ _COMMANDS = {
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",
     "test": "run the data tests",
+    "warm": "keep a Spark driver running for the next runs",
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""
 

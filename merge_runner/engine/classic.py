@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.engine.jvm import Jvm
+
+_CANCEL_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class ClassicDriver:
     """Empty: a new session inherits all that Spark was started with."""
     ended: Callable[[], None] = lambda: None
     """Is called when Spark has stopped."""
+    running: set[str] = field(default_factory=set)
+    """The groups whose blocks are open."""
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
@@ -33,18 +39,33 @@ class ClassicDriver:
     @contextmanager
     def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
         """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
+        self.running.add(group)
         context = session.sparkContext
         context.setJobGroup(group, description, interruptOnCancel=True)
         context.setLocalProperty("spark.scheduler.pool", group)
         try:
             yield
         finally:
+            self.running.discard(group)
             # Local properties stick to the thread, which runs other models afterwards.
             for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
                 context.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
 
     def cancel(self, group: str) -> None:
         """Cancels the jobs of a group, those that it would start next included."""
+        self._cancel(group)
+        if group in self.running:
+            threading.Thread(target=self._keep_cancelling, args=(group,), daemon=True).start()
+
+    def _keep_cancelling(self, group: str) -> None:
+        # Spark refuses the later jobs of a cancelled group, but not the stages that adaptive execution starts by
+        # themselves (DAGScheduler.handleMapStageSubmitted): what began just afterwards would run to its end.
+        while group in self.running:
+            time.sleep(_CANCEL_SECONDS)
+            with suppress(Exception):  # the group, and the driver with it, may just have ended
+                self._cancel(group)
+
+    def _cancel(self, group: str) -> None:
         # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
         with _if_it_is_there():
             self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)

@@ -28,6 +28,7 @@ _LOG_LIMIT = 10 << 20
 _POLL_SECONDS = 0.02
 _END_SECONDS = 10.0
 _ENDING_SECONDS = 2.0
+_DEAF_TO_CTRL_C = ("/bin/sh", "-c", """trap '' INT; exec "$@" """, "sh")
 _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For the JVM of Spark's launcher, which lives for a third of a second and prints the command of the real one."""
 
@@ -97,9 +98,8 @@ class Jvm:
         self._tidy()
 
     def _signal(self, number: signal.Signals) -> None:
-        # The whole group: Spark's launch script may still be waiting for its launcher.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
+        with suppress(ProcessLookupError):
+            self.process.send_signal(number)
 
     def _tidy(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -108,7 +108,7 @@ class Jvm:
 def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> Jvm:
     """Starts the JVM of a driver with its confs, in the folder `root`; what it prints is appended to the file `log`.
 
-    Raises OSError. The process is in a session of its own, so that a Ctrl-C at the terminal is not meant for it.
+    Raises OSError. A Ctrl-C at the terminal does not end it; what ends the whole process group does.
     """
     home = spark_home()
     folder = Path(tempfile.mkdtemp(prefix="merge-runner-"))
@@ -128,6 +128,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
             log_start = output.tell()
             process = subprocess.Popen(
                 [
+                    *_DEAF_TO_CTRL_C,
                     str(home / "bin" / "spark-submit"),
                     *("--properties-file", str(settings), "--load-spark-defaults"),
                     *arguments,
@@ -137,7 +138,6 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
                 stderr=output,
                 cwd=root,
                 env=env,
-                start_new_session=True,
             )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

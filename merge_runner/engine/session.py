@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from merge_runner.engine import warm
 from merge_runner.engine.archive import Archive, archive, make_later, with_archive
 from merge_runner.engine.confs import spark_confs, table_formats
 from merge_runner.engine.driver import Driver
@@ -43,6 +44,7 @@ class Starting:
         self._jvm: Jvm | None = None
         self._opened: Future[Driver] | None = None
         self._abandoned = False
+        self._warm = False
         self._guard = threading.Lock()
 
     def __enter__(self) -> Starting:
@@ -55,7 +57,7 @@ class Starting:
 
     def launch(self) -> None:
         """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread."""
-        if self._profile.remote is not None or running_already():
+        if self._profile.remote is not None or running_already() or self._keeper_is_free():
             return
         java = find_java(self._env)
         jars = jars_at_hand(table_formats(self._profile), self._env)
@@ -66,9 +68,15 @@ class Starting:
             confs = with_archive(confs, archive(self._profile, confs, java, self._env), self._log)
             self._jvm = launch(confs, java, self._root, self._log)
 
+    def _keeper_is_free(self) -> bool:
+        with suppress(OSError):
+            told = warm.status(warm.socket_path(self._root, self._env)) if warm.wanted(self._env) else None
+            self._warm = told is not None and told["ready"] and told["user"] is None
+        return self._warm
+
     def proceed(self) -> None:
         """Starts Spark in the JVM that was launched, in a thread of its own."""
-        if self._jvm is not None:
+        if self._jvm is not None or self._warm:
             self._opening()
 
     def driver(self) -> Driver:
@@ -96,7 +104,7 @@ class Starting:
             jvm = self._jvm
         if jvm is not None:
             jvm.end()
-        if self._opened is not None and jvm is not None:
+        if self._opened is not None and (jvm is not None or self._warm):
             from merge_runner.engine.classic import forget_gateway
 
             wait([self._opened], timeout=_ABANDON_SECONDS)
@@ -125,6 +133,10 @@ class Starting:
         confs = spark_confs(profile, self._root, fetch_jars(table_formats(profile), self._env, self._notify))
         fitting = archive(profile, confs, java, self._env)
         chosen = with_archive(confs, fitting, self._log)
+        if self._warm:
+            attached = self._attached(confs, chosen, java)
+            if attached is not None:
+                return attached
         try:
             try:
                 return self._open_in(chosen, java, fitting)
@@ -139,6 +151,22 @@ class Starting:
                 return driver
         except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
             raise ProblemsError([self._not_started(error)]) from error
+
+    def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
+        """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
+        try:
+            path = warm.socket_path(self._root, self._env)
+            key = warm.driver_key(confs, java, self._env)
+            told = warm.status(path)
+            if told is None:
+                return None
+            if told["key"] != key:
+                self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
+                warm.start(warm_order(self._root, self._log, chosen, java, path, key, told["limit"]))
+            return warm.attach(path, key)
+        except Exception as error:  # whatever it is, a JVM of our own will do
+            self._notify(f"the warm driver cannot be used: {first_line(error)}")
+            return None
 
     def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
         """A driver in the JVM that was launched, or else in a new one."""
@@ -163,6 +191,36 @@ class Starting:
             f"Spark did not start on {self._profile.master}: {tail or first_line(error)}",
             hint=f"the whole story is in {self._log}",
         )
+
+
+def start_warm(
+    profile: Profile, root: Path, log: Path, env: Mapping[str, str], idle: float, notify: Callable[[str], None]
+) -> None:
+    """Starts the project's warm driver, which ends after `idle` seconds of nothing; nothing where it is up already.
+
+    Raises ProblemsError: what `start_driver` raises, `warm-remote` over Spark Connect, `warm-busy` where one that was
+    started otherwise is in use.
+    """
+    if profile.remote is not None:
+        raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
+    java = require_java(env)
+    confs = spark_confs(profile, root, fetch_jars(table_formats(profile), env, notify))
+    chosen = with_archive(confs, archive(profile, confs, java, env), log)
+    try:
+        path = warm.socket_path(root, env)
+        warm.start(warm_order(root, log, chosen, java, path, warm.driver_key(confs, java, env), idle))
+    except warm.Refused as error:
+        message = "the warm driver was started otherwise, and a run is using it"
+        raise ProblemsError([Problem("warm-busy", message, hint="wait for it, or `merge-runner warm stop`")]) from error
+    except (OSError, ChildProcessError) as error:
+        raise ProblemsError([Problem("warm-not-started", f"no warm driver: {error}")]) from error
+
+
+def warm_order(
+    root: Path, log: Path, confs: Mapping[str, str], java: Path, path: Path, key: str, idle: float
+) -> warm.Order:
+    """What a keeper is told to keep; it logs beside the log of cold drivers."""
+    return warm.Order(confs, str(java), str(root), str(log.with_name("warm.log").absolute()), key, str(path), idle)
 
 
 def start_driver(

@@ -286,3 +286,13 @@ def test_the_jvm_of_a_killed_process_reads_the_end_of_its_input(tmp_path, spark_
     until(lambda: not alive(pid))
     parent.stdin.close()
     parent.stdout.close()
+
+
+@pytest.mark.spark
+def test_a_group_that_is_cancelled_before_its_statement_has_a_job_is_cancelled(driver):
+    # The first stage of a shuffle under adaptive execution is no job of its own.
+    slow = "select count(*) from range(3000000000) group by id % 7 having max(sha2(cast(id as string), 512)) = 'x'"
+    with driver.session() as own, driver.job_group(own, "early", "cancelled early"):
+        driver.cancel("early")
+        with pytest.raises(Exception, match="cancelled"):
+            own.sql(slow).collect()

@@ -1,0 +1,336 @@
+"""The keeper of a warm driver, with a pretended JVM: who may have it, and what ends it."""
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from merge_runner.cli.warm_command import command
+from merge_runner.engine import attached, session, warm, warm_keeper
+from merge_runner.engine.session import Starting, start_warm
+from merge_runner.engine.warm import Gone, Line, Order, Refused
+from merge_runner.errors import ProblemsError
+from merge_runner.project.profile import Profile
+
+
+def until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+class FakeJvm:
+    """A process that does nothing, in place of a JVM."""
+
+    address = (4711, "a secret")
+
+    def __init__(self):
+        self.process = subprocess.Popen(["sleep", "600"])
+        self.ended = None
+
+    def end(self):
+        self._end("gently")
+
+    def kill(self):
+        self._end("at once")
+
+    def _end(self, how):
+        self.ended = self.ended or how
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def runtime(monkeypatch):
+    """A folder for sockets, whose paths must be short."""
+    folder = Path(tempfile.mkdtemp(prefix="mr"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def keep(runtime, tmp_path, monkeypatch):
+    """Starts a keeper in a thread of this process, which keeps a pretended JVM."""
+    jvm, threads = FakeJvm(), []
+    monkeypatch.setattr(warm_keeper, "launch", lambda *_: jvm)
+    monkeypatch.setattr(warm_keeper, "open_driver", lambda *_: object())
+    monkeypatch.setattr(warm_keeper._Keeper, "_full", lambda self: False)
+    path = warm.socket_path(tmp_path, os.environ)
+
+    def start(idle=600.0, key="the key"):
+        order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), key, str(path), idle)
+
+        def run():
+            with warm_keeper._listening(path) as listening:
+                keeper = warm_keeper._Keeper(order, listening)
+                keeper.run()
+                for connection in keeper.connections:  # as the end of the process would
+                    connection.shutdown(socket.SHUT_RDWR)
+
+        threads.append(threading.Thread(target=run))
+        threads[0].start()
+        until(lambda: (warm.status(path) or {"ready": False})["ready"])
+        return SimpleNamespace(path=path, jvm=jvm, over=lambda: not threads[0].is_alive(), order=order)
+
+    yield start
+    if threads:
+        warm.stop(path)
+        threads[0].join(30)
+    jvm.end()
+
+
+def test_one_run_at_a_time_has_the_jvm(keep):
+    kept = keep()
+    line, second = Line(kept.path), Line(kept.path)
+    assert warm.status(kept.path)["user"] is None
+    assert line.ask("attach", key="the key") == {"port": 4711, "secret": "a secret"}
+    assert warm.status(kept.path)["user"] == os.getpid()
+    with pytest.raises(Refused, match="busy"):
+        second.ask("attach", key="the key")
+    line.ask("status")
+    line.ask("detach")
+    line.close()
+    assert second.ask("attach", key="the key")["port"] == 4711
+    second.ask("detach")
+    second.close()
+    assert not kept.over()
+
+
+def test_who_needs_another_driver_does_not_get_this_one(keep):
+    line = Line(keep().path)
+    with pytest.raises(Refused, match="other"):
+        line.ask("attach", key="another key")
+    line.close()
+
+
+def test_a_run_that_is_killed_takes_the_jvm_with_it(keep):
+    kept = keep()
+    line = Line(kept.path)
+    line.ask("attach", key="the key")
+    line.close()
+    until(kept.over)
+    assert kept.jvm.ended == "at once"
+    assert not kept.path.exists()
+
+
+def test_a_keeper_ends_after_its_idle_time_and_not_while_it_is_used(keep):
+    kept = keep(idle=0.5)
+    line = Line(kept.path)
+    line.ask("attach", key="the key")
+    time.sleep(1)
+    assert not kept.over()
+    line.ask("detach")
+    until(kept.over)
+    assert kept.jvm.ended == "gently"
+    line.close()
+
+
+def test_a_keeper_whose_jvm_has_ended_ends(keep):
+    kept = keep()
+    kept.jvm.process.kill()
+    until(kept.over)
+    assert warm.status(kept.path) is None
+
+
+def test_a_keeper_that_nobody_can_find_ends(keep):
+    kept = keep()
+    kept.path.unlink()
+    until(kept.over)
+    assert kept.jvm.ended == "gently"
+
+
+def test_stop_ends_it_and_says_whether_there_was_one(keep):
+    kept = keep()
+    assert warm.stop(kept.path)
+    until(kept.over)
+    assert not warm.stop(kept.path)
+
+
+def test_only_the_owner_can_come_to_the_socket(keep):
+    path = keep().path
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("wrong", ["open", "link", "file"])
+def test_a_folder_that_others_can_enter_is_refused(runtime, tmp_path, wrong):
+    folder = runtime / "merge-runner"
+    if wrong == "open":
+        folder.mkdir()
+        folder.chmod(0o755)
+    elif wrong == "link":
+        folder.symlink_to(tmp_path)
+    else:
+        folder.touch()
+    with pytest.raises(PermissionError):
+        warm.socket_path(tmp_path, os.environ)
+
+
+def test_the_socket_of_a_dead_keeper_is_nothing(runtime, tmp_path, keep):
+    path = warm.socket_path(tmp_path, os.environ)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    assert warm.status(path) is None
+    with pytest.raises(Gone):
+        Line(path)
+    assert not warm.stop(path)
+    keep()
+    assert warm.status(path)["ready"]
+
+
+def test_a_project_has_one_keeper(keep):
+    kept = keep()
+    with warm_keeper._listening(kept.path) as listening:
+        assert listening is None
+    assert warm.status(kept.path)["ready"]
+
+
+def test_a_driver_that_does_not_start_is_told(runtime, tmp_path, monkeypatch):
+    monkeypatch.setattr(warm, "_spawn", lambda order: subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"]))
+    order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), "k", str(runtime / "s.sock"))
+    with pytest.raises(ChildProcessError, match="did not start"):
+        warm.start(order)
+
+
+def test_starting_again_keeps_the_one_that_fits_and_replaces_another(keep, monkeypatch):
+    kept = keep()
+    warm.start(kept.order)
+    assert not kept.over()
+    spawned = []
+
+    def spawn(order):
+        spawned.append(order.key)
+        raise RuntimeError("enough")
+
+    monkeypatch.setattr(warm, "_spawn", spawn)
+    with pytest.raises(RuntimeError):
+        warm.start(replace(kept.order, key="another"))
+    assert spawned == ["another"]
+    until(kept.over)
+
+
+def test_one_that_is_in_use_is_not_replaced(keep):
+    kept = keep()
+    line = Line(kept.path)
+    line.ask("attach", key="the key")
+    with pytest.raises(Refused, match="busy"):
+        warm.start(replace(kept.order, key="another"))
+    assert not kept.over()
+    line.ask("detach")
+    line.close()
+
+
+@pytest.mark.parametrize(
+    ("env", "used"),
+    [
+        ({}, True),
+        ({"MERGE_RUNNER_WARM": "0"}, False),
+        ({"CI": "true"}, False),
+        ({"CI": "true", "MERGE_RUNNER_WARM": "1"}, True),
+    ],
+)
+def test_a_warm_driver_is_not_used_in_ci_unless_asked(env, used):
+    assert warm.wanted(env) is used
+
+
+def test_a_driver_is_another_with_other_confs_jars_java_or_environment(tmp_path):
+    java, jar = tmp_path / "java", tmp_path / "a.jar"
+    java.mkdir()
+    jar.write_text("x")
+    confs = {"spark.driver.extraClassPath": str(jar), "a": "b"}
+
+    def key(java=java, **env):
+        return warm.driver_key(confs, java, {"HOME": "/h", **env})
+
+    keys = [key(), key(AWS_PROFILE="x"), key(java=tmp_path)]
+    assert key() == key(SPARK_BUFFER_SIZE="1") == key(HOME="/x")
+    jar.write_text("another one")
+    keys.append(key())
+    confs["a"] = "c"
+    keys.append(key())
+    assert len(set(keys)) == 5
+
+
+@pytest.fixture
+def attaching(monkeypatch, tmp_path):
+    """A Starting in a machine where the JVM of the keeper is not looked into; `launched` says what it started."""
+    launched = []
+    monkeypatch.setattr(session, "running_already", lambda: False)
+    monkeypatch.setattr(session, "launch", lambda *_: launched.append("a JVM of its own"))
+    monkeypatch.setattr("merge_runner.engine.classic.open_driver", lambda *_: "a driver of its own")
+    monkeypatch.setattr(
+        attached, "attach_driver", lambda port, secret, leave: SimpleNamespace(stop=lambda: leave(True))
+    )
+    monkeypatch.setattr(warm, "driver_key", lambda *_: "the key")
+    for name in ("find_java", "require_java"):
+        monkeypatch.setattr(session, name, lambda env: Path("/java"))
+    for name in ("fetch_jars", "jars_at_hand"):
+        monkeypatch.setattr(session, name, lambda *_: [])
+    monkeypatch.setenv("MERGE_RUNNER_CDS", "0")
+
+    def make(**env):
+        starting = Starting(Profile("p", "t", "s"), tmp_path, tmp_path / "log", {**os.environ, "CI": "", **env}, print)
+        return SimpleNamespace(starting=starting, launched=launched)
+
+    return make
+
+
+def test_a_run_uses_the_warm_driver_and_leaves_it(keep, attaching):
+    kept, run = keep(), attaching()
+    run.starting.launch()
+    driver = run.starting.driver()
+    assert warm.status(kept.path)["user"] == os.getpid()
+    driver.stop()
+    assert warm.status(kept.path)["user"] is None
+    assert run.launched == []
+
+
+def test_a_run_that_ends_before_it_begins_leaves_the_warm_driver(keep, attaching):
+    kept, run = keep(), attaching()
+    with run.starting as starting:
+        starting.launch()
+        starting.proceed()
+    assert warm.status(kept.path)["user"] is None
+
+
+@pytest.mark.parametrize("why", ["busy", "CI", "none"])
+def test_a_run_that_does_not_get_it_starts_a_jvm_of_its_own(keep, attaching, why, capsys):
+    line = None
+    if why != "none":
+        line = Line(keep().path)
+    if why == "busy":
+        line.ask("attach", key="the key")
+    run = attaching(CI="true") if why == "CI" else attaching()
+    run.starting.launch()
+    assert run.starting.driver() == "a driver of its own"
+    assert run.launched[0] == "a JVM of its own"
+    if why == "busy":
+        line.ask("detach")
+    if line is not None:
+        line.close()
+
+
+def test_none_is_kept_warm_for_a_server(tmp_path):
+    with pytest.raises(ProblemsError) as caught:
+        start_warm(Profile("p", "t", "s", master=None, remote="sc://h"), tmp_path, tmp_path, os.environ, 1, print)
+    assert caught.value.problems[0].code == "warm-remote"
+
+
+def test_status_tells_whether_there_is_one(make_project, runtime):
+    from click.testing import CliRunner
+
+    root = make_project({})
+    done = CliRunner().invoke(command, ["status", "--project-dir", str(root)], standalone_mode=False)
+    assert (done.output, done.return_value) == ("there is no warm driver\n", 1)

@@ -1,0 +1,204 @@
+"""Builds that use a warm driver, as processes of their own: what they find is what is there."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+FACT = """
+merge into {{ this }} as t using (select s.id, s.name, r.n from {{ ref('stg') }} as s join {{ source('raw', 'r') }} as r on r.id = s.id) as s
+   on t.id = s.id
+when matched and t.name <> s.name then update set *
+when not matched then insert *
+"""
+SOURCES = """
+sources:
+  - name: raw
+    tables:
+      - {name: r, path: data/r.csv, format: csv, options: {header: true}, columns: [{name: id, data_type: int}, {name: n, data_type: int}]}
+"""
+PROFILE = "shop: {{outputs: {{dev: {{master: 'local[2]', schema: shop, conf: {{spark.local.dir: scratch, my.own: {own}}}}}}}}}"
+ENDLESS = (
+    "{{ config(materialized='table') }} select count(*) as n from range(100000000000L) "
+    "where sha2(cast(id as string), 512) = 'x'"
+)
+
+STARTED = '"node": "model.shop.endless"'
+
+
+@pytest.fixture
+def shop(make_project):
+    """A project, and what one calls in it."""
+    root = make_project(
+        {
+            "profiles.yml": PROFILE.format(own="a"),
+            "models/stg.sql": stg("(1, 'a'), (2, 'b')"),
+            "models/fct.sql": FACT,
+            "models/s.yml": SOURCES,
+            "models/endless.sql": ENDLESS,
+            "data/r.csv": "id,n\n1,10\n2,20\n3,30\n",
+        }
+    )
+    runtime = tempfile.mkdtemp(prefix="mr")
+    env = {name: value for name, value in os.environ.items() if name not in ("CI", "MERGE_RUNNER_WARM")}
+    shop = Shop(root, {**env, "XDG_RUNTIME_DIR": runtime, "PYTHONUNBUFFERED": "1"})
+    yield shop
+    shop.call("warm", "stop")
+    shutil.rmtree(runtime)
+
+
+def stg(values):
+    return f"{{{{ config(materialized='view') }}}} select * from values {values} as v(id, name)"
+
+
+class Shop:
+    def __init__(self, root, env):
+        self.root = root
+        self.env = env
+
+    def call(self, *words, ok=True, **env):
+        done = subprocess.run(
+            [sys.executable, "-m", "merge_runner", *words],
+            cwd=self.root,
+            env={**self.env, **env},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0 or not ok, done.stderr + done.stdout
+        return done
+
+    def warm_jvm(self):
+        """The process id of the warm JVM; None without one."""
+        match = re.search(r"is process (\d+), kept", self.call("warm", "status", ok=False).stdout)
+        return int(match.group(1)) if match else None
+
+    def facts(self, *words, **env):
+        """Source rows and inserted rows of a run of fct."""
+        self.call("run", *(words or ("-s", "fct")), **env)
+        results = json.loads((self.root / "target/run_results.json").read_text())["results"]
+        (response,) = [entry["adapter_response"] for entry in results if entry["unique_id"] == "model.shop.fct"]
+        return response["rows_source"], response["rows_inserted"]
+
+    def begin_endless(self):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "merge_runner", "build", "--no-lint", "-s", "endless"],
+            cwd=self.root,
+            env=self.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        journal = self.root / "target/journal.jsonl"
+        until(lambda: journal.exists() and STARTED in journal.read_text().rpartition("invocation_started")[2])
+        time.sleep(2)
+        return process
+
+
+def until(condition):
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def alive(pid):
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_every_run_finds_what_is_there_now(shop):
+    shop.call("warm", "start")
+    jvm = shop.warm_jvm()
+    house = shop.root / "warehouse/shop"
+    assert shop.facts("-s", "+fct") == (2, 2)
+    assert shop.facts() == (2, 0)
+
+    # A folder that was removed is a table that has not been built.
+    shutil.rmtree(house / "fct")
+    assert shop.facts() == (2, 2)
+
+    # A view that another process redefined is read as it is now, and so is a file.
+    (house / "stg.view.sql").write_text("select * from values (1, 'a'), (2, 'b'), (3, 'c') as v(id, name)")
+    assert shop.facts() == (3, 1)
+    (shop.root / "data/r.csv").write_text("id,n\n1,10\n2,20\n")
+    assert shop.facts() == (2, 0)
+
+    # A table that another process replaced by one of as many versions, whose log is another one.
+    versions = len(list((house / "fct/_delta_log").glob("*.json")))
+    shutil.rmtree(house / "fct")
+    (house / "stg.view.sql").write_text("select * from values (2, 'b') as v(id, name)")
+    for _ in range(versions):
+        shop.facts(MERGE_RUNNER_WARM="0")
+    (house / "stg.view.sql").write_text("select * from values (1, 'a'), (2, 'b') as v(id, name)")
+    assert shop.facts() == (2, 1)
+
+    # A model that is no view any more, and a source of another schema.
+    (shop.root / "models/stg.sql").write_text("{{ config(materialized='table') }} select 1 as id, 'z' as name")
+    shutil.rmtree(house / "fct")
+    (house / "stg.view.sql").unlink()
+    assert shop.facts("-s", "+fct") == (1, 1)
+    assert shop.warm_jvm() == jvm
+
+    # Another conf needs another JVM, which takes the place of this one.
+    (shop.root / "profiles.yml").write_text(PROFILE.format(own="b"))
+    assert shop.facts() == (1, 0)
+    other = shop.warm_jvm()
+    assert other not in (None, jvm)
+    assert not alive(jvm)
+
+    # Where nobody asks for it in CI, it is not used.
+    warm_log = shop.root / "target/logs/warm.log"
+    before = warm_log.stat().st_size
+    assert shop.facts(CI="true") == (1, 0)
+    assert warm_log.stat().st_size == before
+    assert shop.call("warm", "stop").stdout == "the warm driver has ended\n"
+    assert not alive(other)
+
+
+WRONG = """
+import sys
+from merge_runner.engine.jvm import gateway
+gateway(int(sys.argv[1]), sys.argv[2]).jvm.java.lang.System.currentTimeMillis()
+print("came in")
+"""
+
+
+def test_ctrl_c_leaves_the_jvm_and_kill_ends_it(shop):
+    from merge_runner.engine import warm
+
+    shop.call("warm", "start")
+    jvm = shop.warm_jvm()
+    path = warm.socket_path(shop.root, shop.env)
+    line = warm.Line(path)
+    told = line.ask("attach", key=warm.status(path)["key"])
+    for secret, said in ((told["secret"], "came in\n"), ("another secret", "")):
+        words = [sys.executable, "-c", WRONG, str(told["port"]), secret]
+        assert subprocess.run(words, capture_output=True, text=True, check=False).stdout == said
+    line.ask("detach")
+    line.close()
+
+    process = shop.begin_endless()
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert stderr.rstrip().endswith("interrupted")
+    assert shop.warm_jvm() == jvm
+    assert shop.facts("-s", "+fct") == (2, 2)
+    assert shop.warm_jvm() == jvm
+
+    process = shop.begin_endless()
+    process.kill()
+    process.communicate()
+    until(lambda: not alive(jvm))
+    assert shop.warm_jvm() is None
