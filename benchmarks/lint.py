@@ -27,21 +27,14 @@ import sys
 import tempfile
 import threading
 import time
-import venv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dbt_environment import CACHE, QUIET, dbt_command
+
 LAYERS = 10
 PER_YAML_FILE = 20
-DBT = ["dbt-core<1.12", "dbt-spark[session]"]
-QUIET = {
-    "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-    "DBT_USE_COLORS": "false",
-    "DBT_LOG_PATH": "logs",
-    "NO_COLOR": "1",
-    "PYTHONWARNINGS": "ignore",
-}
 
 COLUMNS = (
     "event_id",
@@ -343,27 +336,13 @@ def resident(pid: int) -> float:
     return 0.0
 
 
-def dbt_command(path: str | None, cache: Path) -> str:
-    """The dbt to run: the given one, or one installed into the cache folder."""
-    if path is not None:
-        return path
-    folder = cache / "dbt"
-    dbt = folder / ("Scripts" if os.name == "nt" else "bin") / "dbt"
-    if not (folder / "complete").exists():
-        print("installing dbt …", file=sys.stderr)
-        venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([dbt.parent / "python", "-m", "pip", "install", "-q", *DBT], check=True)
-        (folder / "complete").touch()
-    return str(dbt)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="merge-runner lint against dbt parse.")
     parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--large", type=int, default=10_000, help="models of the large project; 0 leaves it out")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dbt", help="the dbt to run; default: one installed into the cache folder")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "merge-runner-bench")
+    parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--command", default="lint", help="our command, with its arguments")
     parser.add_argument("--only", choices=["dbt", "ours"], help="measure one of the two")
     parser.add_argument("--keep", type=Path, help="write the projects into this folder and keep them")

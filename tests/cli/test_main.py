@@ -60,6 +60,7 @@ def test_help_names_every_command(call):
             "rule",
             "run",
             "test",
+            "warm",
         )
     }
 
