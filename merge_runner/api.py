@@ -57,7 +57,7 @@ class Project:
             target_path=target_path,
             full_refresh=full_refresh,
         )
-        return cls(prepare(Path(path), flags, os.environ if env is None else env, on_log))
+        return cls(prepare(Path(path).absolute(), flags, os.environ if env is None else env, on_log))
 
     @property
     def graph(self) -> Graph:

@@ -37,8 +37,8 @@ class Starting:
         self, profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None]
     ) -> None:
         self._profile = profile
-        self._root = root
-        self._log = log
+        self._root = root.absolute()  # the JVM may have another folder
+        self._log = log.absolute()
         self._env = env
         self._notify = notify
         self._jvm: Jvm | None = None

@@ -435,3 +435,11 @@ def test_a_secret_of_the_profile_is_in_no_message(make_project, driver):
     result = project.build(driver=driver, lint=False)["m"]
     assert "no access with *****" in result.message
     assert "hunter2hunter" not in (root / "target/journal.jsonl").read_text()
+
+
+def test_a_project_is_the_same_by_a_relative_path(make_project, driver, monkeypatch):
+    root = make_project({"models/m.sql": "{{ config(materialized='table') }} select 1 as n"})
+    monkeypatch.chdir(root.parent)
+    results = Project.load(root.name).build(driver=driver, lint=False)
+    assert results.ok, results.results
+    assert list(root.glob("warehouse/*/m/_delta_log/*.json"))
