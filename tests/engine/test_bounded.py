@@ -147,7 +147,7 @@ def run(session, table_format, case, race=""):
 
 
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=8, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=5, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(case=merges())
 def test_bounds_change_nothing(session, table_format, case):
     judged, made = run(session, table_format, case)
@@ -167,8 +167,8 @@ RACES = {
     ("table_format", "using", "race"),
     [
         *(("delta", using, "other values") for using in SOURCES),
-        *(("delta", next(iter(SOURCES)), race) for race in RACES if race != "other values"),
-        *(("iceberg", using, "other values") for using in list(SOURCES)[1:3]),
+        ("delta", next(iter(SOURCES)), "a row of another partition"),
+        *(("iceberg", using, "no rows any more") for using in list(SOURCES)[1:3]),
     ],
 )
 def test_a_writer_between_the_two_steps_changes_nothing(session, table_format, using, race):

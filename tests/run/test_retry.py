@@ -38,7 +38,9 @@ class Lent:
 @pytest.fixture
 def call(driver, monkeypatch):
     """Runs a command in this process, on the shared driver; gives its exit status."""
-    monkeypatch.setattr("merge_runner.run.build.start_driver", lambda *_, **__: Lent(driver))
+    for step in ("launch", "proceed"):
+        monkeypatch.setattr(f"merge_runner.engine.session.Starting.{step}", lambda _: None)
+    monkeypatch.setattr("merge_runner.engine.session.Starting.driver", lambda _: Lent(driver))
 
     def run(root, *words):
         with cli.make_context("merge-runner", [*words, "--project-dir", str(root)]) as ctx:
