@@ -72,7 +72,9 @@ def session_confs(profile: Profile) -> dict[str, str]:
 
 def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
     cores = os.cpu_count() or 1
-    return {
+    # Compiling generated code takes longer than a short run gains by it (eight small merges: 13.4 against 15.3 s).
+    interpreted = {"spark.sql.codegen.wholeStage": "false"} if _kind(profile) == "fast-start" else {}
+    return interpreted | {
         # On the driver's class path they need not be copied, unlike spark.jars.
         "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars),
         "spark.driver.memory": f"{_driver_memory()}m",
@@ -84,10 +86,13 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
 
 
 def _java_options(profile: Profile) -> str:
-    local = (profile.master or "").startswith("local")
-    kind = profile.jvm or ("fast-start" if local else "throughput")
     log_config = Path(__file__).parent / "log4j2.properties"
-    return f'{_JVM_OPTIONS[kind]} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
+    return f'{_JVM_OPTIONS[_kind(profile)]} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
+
+
+def _kind(profile: Profile) -> str:
+    local = (profile.master or "").startswith("local")
+    return profile.jvm or ("fast-start" if local else "throughput")
 
 
 def _driver_memory() -> int:

@@ -51,12 +51,13 @@ _STATEMENTS = (
     _TABLE,
     _MERGE.replace("{rows}", "100"),
     _MERGE.replace("{rows}", "200"),
-    "create or replace view {schema}.recent as select * from {table} where day >= date'2024-01-01'",
+    "create schema if not exists spark_catalog.trained",
+    "create or replace view spark_catalog.trained.{format}_recent as select * from {table} where day >= date'2024-01-01'",
     "create or replace table {schema}.daily using {format} as "
-    "select day, count(*) as n, sum(amount) as total, max(label) as label from {schema}.recent group by day",
+    "select day, count(*) as n, sum(amount) as total, max(label) as label from spark_catalog.trained.{format}_recent group by day",
     "select count(*), count(*) != 0 from (select day from {schema}.daily group by day having count(*) > 1)",
     "select r.*, d.n, row_number() over (partition by r.day order by r.id) as place "
-    "from {schema}.recent as r left join {schema}.daily as d on r.day = d.day",
+    "from spark_catalog.trained.{format}_recent as r left join {schema}.daily as d on r.day = d.day",
     "delete from {table} where id = 7",
     "show tblproperties {table}",
 )
