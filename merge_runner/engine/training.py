@@ -52,12 +52,12 @@ _STATEMENTS = (
     _MERGE.replace("{rows}", "100"),
     _MERGE.replace("{rows}", "200"),
     "create schema if not exists spark_catalog.trained",
-    "create or replace view spark_catalog.trained.{format}_recent as select * from {table} where day >= date'2024-01-01'",
+    "create or replace view {view} as select * from {table} where day >= date'2024-01-01'",
     "create or replace table {schema}.daily using {format} as "
-    "select day, count(*) as n, sum(amount) as total, max(label) as label from spark_catalog.trained.{format}_recent group by day",
+    "select day, count(*) as n, sum(amount) as total, max(label) as label from {view} group by day",
     "select count(*), count(*) != 0 from (select day from {schema}.daily group by day having count(*) > 1)",
     "select r.*, d.n, row_number() over (partition by r.day order by r.id) as place "
-    "from spark_catalog.trained.{format}_recent as r left join {schema}.daily as d on r.day = d.day",
+    "from {view} as r left join {schema}.daily as d on r.day = d.day",
     "delete from {table} where id = 7",
     "show tblproperties {table}",
 )
@@ -108,9 +108,9 @@ def _run(profile: Profile, confs: Mapping[str, str], java_home: Path, root: Path
 
 
 def _train(session: SparkSession, root: Path, table_format: str, table: str) -> None:
-    schema = table.rpartition(".")[0]
+    schema, view = table.rpartition(".")[0], f"spark_catalog.trained.{table_format}_recent"
     for statement in _STATEMENTS:
-        session.sql(statement.format(schema=schema, table=table, format=table_format)).collect()
+        session.sql(statement.format(schema=schema, table=table, view=view, format=table_format)).collect()
     rows = root / f"{table_format}.csv"
     rows.write_text("id,day\n1,2024-01-01\n2,2024-01-02\n", encoding="utf-8")
     session.read.options(header=True, inferSchema=True).csv(str(rows)).createOrReplaceTempView("rows")
