@@ -80,7 +80,8 @@ def merges(draw):
         st.lists(st.tuples(st.integers(0, 3), pool, st.integers(0, 9)), max_size=6, unique_by=lambda row: row[:2])
     )
     using = draw(st.sampled_from(sorted(SOURCES)))
-    return name, value_type, draw(st.booleans()), using, clauses, target, source, draw(st.booleans())
+    wanted = draw(st.sampled_from([["p"], ["id"], ["p", "id"]]))
+    return name, value_type, draw(st.booleans()), using, clauses, target, source, draw(st.booleans()), wanted
 
 
 def rows(session, table):
@@ -102,12 +103,12 @@ def outcome(session, table, text):
     return None, rows(session, table)
 
 
-def run(session, table_format, case, race=""):
+def run(session, table_format, case, race="", expression="s.q"):
     """Runs a MERGE with and without bounds on two tables that are alike; gives how the bounded one was made.
 
     `race` are rows that another writer adds to the source when the bounds are known, or columns that it drops.
     """
-    name, value_type, null_safe, using, clauses, target, source, partitioned = case
+    name, value_type, null_safe, using, clauses, target, source, partitioned, wanted = case
     number = next(_NUMBERS)
     plain, tied, given = (f"{SCHEMA[table_format]}.{word}{number}" for word in ("plain", "tied", "src"))
     empty = f"(0L, cast(null as {name}), 0, 'w')"
@@ -123,18 +124,22 @@ def run(session, table_format, case, race=""):
     )
     equal = "<=>" if null_safe else "="
     text = (
-        f"merge into {{target}} as t using {using.format(source=given)} on t.id = s.id and t.p {equal} s.q\n"
-        + "\n".join(CLAUSES[place].format(value=f"cast(s.q as {name})") for place in clauses)
+        f"merge into {{target}} as t using {using.format(source=given)} on t.id = s.id and t.p {equal} {expression}\n"
+        + "\n".join(CLAUSES[place].format(value=f"cast({expression} as {name})") for place in clauses)
     )
     layout = TableLayout(
         table_format,
-        tuple(TableColumn(*pair) for pair in [("id", parse_type("bigint")), ("p", parse_type(name))]),
+        tuple(
+            TableColumn(column, parse_type(of))
+            for column, of in [("id", "bigint"), ("p", name), ("v", "int"), ("w", "string")]
+        ),
+        complete=True,
         partition_by=(PartitionField("p"),) if partitioned else (),
         cluster_by=(),
     )
     known = KnownTable(TableLayout(table_format))
-    judged = judge_merge(parse(text.format(target=tied)), layout, lambda _: known, ["p"])
-    step = RunMerge(Relation(*reversed(tied.split("."))), text.format(target=tied), judged, bounding(judged, ["p"]))
+    judged = judge_merge(parse(text.format(target=tied)), layout, lambda _: known, wanted)
+    step = RunMerge(Relation(*reversed(tied.split("."))), text.format(target=tied), judged, bounding(judged, wanted))
     expected = outcome(session, plain, text.format(target=plain))
     with bounded(step, session) as made:
         if race:
@@ -174,9 +179,41 @@ RACES = {
 def test_a_writer_between_the_two_steps_changes_nothing(session, table_format, using, race):
     target = [(id, f"date'2024-{month}'", id) for id in range(3) for month in ("01-01", "01-02", "02-29")]
     source = [(1, "date'2024-01-01'", 5), (2, "date'2024-01-02'", 6), (3, "date'2024-01-02'", 2)]
-    case = ("date", "date", False, using, [0, 1, 3], target, source, True)
+    case = ("date", "date", False, using, [0, 1, 3], target, source, True, ["p"])
     _, made = run(session, table_format, case, RACES[race])
     assert made.bounds == {"p": "2 values"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value_type", "expression", "partitioned", "bounds"),
+    [
+        ("date", "timestamp", "to_date(s.q)", True, {"p": "2 values", "id": "1 range"}),
+        ("int", "string", "cast(s.q as int) + 1", False, {"p": "2 ranges", "id": "1 range"}),
+        ("string", "string", "upper(s.q)", True, {"p": "2 values", "id": "1 range"}),
+        ("date", "timestamp", "s.q", True, {"id": "1 range"}),
+        ("int", "string", "s.q", True, {"id": "1 range"}),
+    ],
+)
+def test_values_are_expressions_of_the_source(session, name, value_type, expression, partitioned, bounds):
+    pool = {"date": ["2024-01-01", "2024-01-03"], "int": ["1", "3"], "string": ["A", "C"]}[name]
+    target = [(id, f"'{p}'", id) for id in range(1, 4) for p in pool]
+    source = [(1, f"'{pool[0]}'", 6), (2, f"'{pool[1]}'", 7), (3, "null", 8)]
+    case = (name, value_type, False, "{source} as s", [0, 1, 3], target, source, partitioned, ["p", "id"])
+    _, made = run(session, "delta", case, expression=expression)
+    assert made.bounds == bounds
+    assert bool(made.left_out) == ("p" not in bounds)
+
+
+@pytest.mark.parametrize(("name", "words"), [("int", "3 ranges"), ("string", "1 range"), ("decimal(10,2)", "2 ranges")])
+def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, name, words):
+    monkeypatch.setattr("merge_runner.engine.source_values.MOST_COLLECTED", 3)
+    pool = {"int": ["1", "2", "3", "900", "5000"], "string": ["a", "b", "c", "d", "é"]}.get(
+        name, ["-1.5", "0.01", "0.02", "10.00", "99999999.99"]
+    )
+    rows = [(id, f"'{p}'", id) for id, p in enumerate([*pool, "7"])]
+    source = [*rows[:5], (9, "null", 1)]
+    _, made = run(session, "delta", (name, name, True, "{source} as s", [1, 3], rows, source, True, ["p"]))
+    assert made.bounds == {"p": f"{words} and NULL"}
 
 
 @pytest.mark.slow

@@ -33,7 +33,13 @@ FILES = {
 
 
 @pytest.fixture
-def build(make_project, driver):
+def messages():
+    """What the last builds said of their merges."""
+    return []
+
+
+@pytest.fixture
+def build(make_project, driver, messages):
     """Builds a project, then builds it again with another source; gives the folder and the last results."""
 
     def run(files, *sources):
@@ -41,13 +47,15 @@ def build(make_project, driver):
         for only in sources:
             results = Project.load(root, vars={"only": only}).build(driver=driver, lint=False)
             assert results.ok, [result.message for result in results.results]
+        messages.append(results["fct"].message)
         return root, results["fct"].adapter_response
 
     return run
 
 
-def test_partition_values_are_spliced_into_on(build):
+def test_partition_values_are_spliced_into_on(build, messages):
     root, response = build({}, "true", "id in (13, 24)")
+    assert messages == ["0 inserted, 2 updated, 0 deleted; dt bounded to 2 values"]
     assert response["bounds"] == {"dt": "2 values"}
     assert (response["files_total"], response["files_scanned"]) == (10, 2)
     assert response["verdict"] == "runtime"
@@ -59,11 +67,12 @@ def test_partition_values_are_spliced_into_on(build):
     assert " AND t.dt IN" not in (root / "target/compiled/shop/models/fct.sql").read_text()
 
 
-def test_small_targets_are_left_alone(build):
+def test_small_targets_are_left_alone(build, messages):
     model = FILES["models/fct.sql"].replace(", bounds=['dt']", "")
     _, response = build({"models/fct.sql": model}, "true", "id in (13, 24)")
     assert response["bounds"] == {}
-    assert response["bounds_left_out"][0].startswith("the target is small (0.0 MiB in 10 files)")
+    assert response["bounds_left_out"] == ["the target is small (0.0 MiB in 10 files)"]
+    assert messages[0].endswith("; no bounds: the target is small (0.0 MiB in 10 files)")
     assert (response["files_scanned"], response["verdict"], response["verdict_held"]) == (10, "runtime", True)
 
 
