@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import sys
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,23 +19,52 @@ from merge_runner.cli.options import (
     selection_options,
 )
 
+if TYPE_CHECKING:
+    from merge_runner.plan.explain import Explanation
+    from merge_runner.plan.prepare import Prepared
+
 
 @click.command("explain")
 @selection_options
 @defer_option
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", help="How the plan is written.")
+@click.option("--spark", is_flag=True, help="Ask Spark for its own plan of each merge, and the files it would read.")
 @project_options
 @output_options
 def command(**options: Any) -> int:
-    """Tell what `build` would do: levels, the models that run side by side, and the steps of each."""
+    """Tell what `build` would do: levels, the models that run side by side, and the steps of each.
+
+    The exit status is 1 where --spark is given and Spark refuses a statement.
+    """
     from merge_runner.plan.explain import explain
 
     project = load_project(options)
     ids = selected(project, options)
-    explanation = explain(deferred(project, ids, options).prepared, ids)
+    prepared = deferred(project, ids, options).prepared
+    explanation = _on_spark(prepared, ids, options) if options["spark"] else explain(prepared, ids)
     if options["output"] == "json":
         click.echo(json.dumps(explanation.as_json(), indent=2))
     else:
+        width = get_terminal_size().columns if options["spark"] and sys.stdout.isatty() else None
         for line in explanation.lines():
-            click.echo(line)
-    return 0
+            click.echo(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
+    return 0 if explanation.ok else 1
+
+
+def _on_spark(prepared: Prepared, ids: tuple[str, ...], options: dict[str, Any]) -> Explanation:
+    from merge_runner.cli.display import JsonDisplay, TextDisplay
+    from merge_runner.plan.explain import explain
+    from merge_runner.run.build import starting_driver
+    from merge_runner.run.events import Events
+    from merge_runner.run.explain import explain_on_spark
+
+    quiet = options["quiet"]
+    display = JsonDisplay(quiet) if options["log_format"] == "json" else TextDisplay(quiet, options["debug"])
+    events = Events(display)
+    with starting_driver(prepared, events) as starting:
+        if any(prepared.graph.nodes[node].config.get("materialized") == "merge" for node in ids):
+            events.emit("spark_starting", master=prepared.files.profile.where)
+            starting.launch()  # the JVM comes up while the project is looked at
+        explanation = explain(prepared, ids)
+        starting.proceed()
+        return explain_on_spark(prepared, explanation, starting=starting)

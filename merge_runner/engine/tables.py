@@ -139,7 +139,7 @@ class Catalog:
         self, session: SparkSession, layout: Layout, shape: str | None, replace: bool
     ) -> tuple[bool, list[str]]:
         self.ensure_schema(session, layout.relation)
-        exists = self._adopt(session, layout)
+        exists = self.adopt(session, layout)
         if exists and not replace:
             return False, drift(session, layout)
         columns = _typed_columns(session, layout, shape)
@@ -155,7 +155,7 @@ class Catalog:
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> None:
         """The table of a layout from a query, in one commit."""
         self.ensure_schema(session, layout.relation)
-        self._adopt(session, layout)
+        self.adopt(session, layout)
         run_statement(session, ddl.replace_table_as(layout, query))
         self._mark(layout.relation)
 
@@ -167,7 +167,8 @@ class Catalog:
             write_atomic(definition, query)
         self._mark(relation)
 
-    def _adopt(self, session: SparkSession, layout: Layout) -> bool:
+    def adopt(self, session: SparkSession, layout: Layout) -> bool:
+        """Makes the table of a layout known to the catalog; False where there is none yet."""
         if session.catalog.tableExists(str(layout.relation)):
             return True
         if layout.location is None or not table_folder(layout.location):

@@ -10,6 +10,7 @@ from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.graph.order import levels
 from merge_runner.plan.engine_plan import engine_plan
+from merge_runner.plan.engine_told import EngineTold, told_as_json
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.sharing import with_shared_inputs
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainedNode:
-    """A node and its plan; `merge` is what is known of its MERGE, None where it has none."""
+    """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
+
+    `told` is what a running engine says of it, where one was asked.
+    """
 
     name: str
     kind: str
     plan: NodePlan
     merge: JudgedMerge | None
+    told: EngineTold | None = None
 
     @property
     def engine_plan(self) -> MergePlan | None:
@@ -36,9 +41,18 @@ class ExplainedNode:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The nodes that have something to do, level by level: all nodes of a level could run at once."""
+    """The nodes that have something to do, level by level: all nodes of a level could run at once.
+
+    `asked`: a running engine was asked about each MERGE.
+    """
 
     levels: tuple[tuple[ExplainedNode, ...], ...]
+    asked: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether no statement was refused by an engine that was asked."""
+        return not any(node.told is not None and node.told.error for level in self.levels for node in level)
 
     def lines(self) -> Iterator[str]:
         """The plan as text. Tests are counted under their level, and told in full by the JSON form."""
@@ -59,6 +73,8 @@ class Explanation:
                     yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
                 if node.engine_plan is not None:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
+                if node.told is not None:
+                    yield from (f"    {line}" for line in node.told.lines())
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""
@@ -74,6 +90,7 @@ class Explanation:
                         "reason": node.merge.judgement.reason if node.merge else None,
                         "engine_plan": _plan_json(node.engine_plan),
                         "steps": [{"step": type(step).__name__, "text": str(step)} for step in node.plan.steps],
+                        **(told_as_json(node.told) if self.asked else {}),
                     }
                     for node in level
                 ]

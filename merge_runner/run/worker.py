@@ -223,7 +223,7 @@ class Worker:
             response["attempts"] = max(1, attempts)
         if error is not None:
             status: Status = "error"
-            message = _error_message(error, plan)
+            message = error_message(error, plan)
         else:
             status, message = _outcome(place)
         return Result(
@@ -264,7 +264,8 @@ def _bounds(response: Mapping[str, Any]) -> str:
     return said + "".join(f"; no bounds: {reason}" for reason in response.get("bounds_left_out", ()))
 
 
-def _error_message(error: EngineError, plan: NodePlan) -> str:
+def error_message(error: EngineError, plan: NodePlan) -> str:
+    """An error with its place in the author's file, where the engine speaks of a place in the plan's text."""
     where = plan.locate(error.statement, error.offset)
     return f"{where}: {error}" if where is not None else str(error)
 

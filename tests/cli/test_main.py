@@ -114,6 +114,16 @@ def test_explain_tells_levels_and_steps(call, make_project):
     assert document["levels"][0][0]["engine_plan"] is None
 
 
+def test_explain_on_spark_starts_none_where_there_is_nothing_to_merge(call, make_project):
+    root = make_project({"models/stg.sql": STAGING})
+    process = call("explain", "--spark", "--output", "json", cwd=root)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert json.loads(process.stdout)["levels"][0][0]["spark_plan"] is None
+    assert "spark_plan" not in call("explain", "--output", "json", cwd=root).stdout
+    assert "--spark" in call("explain", "--help").stdout
+    assert not (root / "target").exists()
+
+
 def test_clean_removes_the_generated_files_and_nothing_outside_the_project(call, make_project, tmp_path):
     root = make_project({"models/stg.sql": STAGING})
     assert call("parse", cwd=root).returncode == 0

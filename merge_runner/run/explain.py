@@ -1,0 +1,67 @@
+"""Asks the engine what it would do for each MERGE of an explanation; nothing is run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.explained import explain_merge
+from merge_runner.engine.failures import engine_error, from_engine
+from merge_runner.engine.session import Starting
+from merge_runner.engine.tables import Catalog
+from merge_runner.plan.engine_told import EngineTold
+from merge_runner.plan.explain import ExplainedNode, Explanation
+from merge_runner.plan.prepare import Prepared
+from merge_runner.run.worker import error_message
+from merge_runner.template.redact import redact
+
+
+def explain_on_spark(
+    prepared: Prepared, explanation: Explanation, driver: Driver | None = None, starting: Starting | None = None
+) -> Explanation:
+    """The explanation with what the engine says of each MERGE, level by level.
+
+    A statement that the engine refuses is in `EngineTold.error`, and the others go on. `driver` is a running one, which
+    is left running; `starting` is one on its way, which is stopped. Raises ProblemsError where Spark does not start.
+    """
+    if not any(node.merge is not None for level in explanation.levels for node in level):
+        return replace(explanation, asked=True)
+    if driver is not None:
+        return _explained(prepared, explanation, driver)
+    if starting is None:
+        raise TypeError("a driver is needed, or one on its way")
+    own = starting.driver()
+    try:
+        return _explained(prepared, explanation, own)
+    finally:
+        own.stop()
+
+
+def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
+    catalog = Catalog()
+    levels = (
+        tuple(
+            node if node.merge is None else replace(node, told=_told(prepared, node, driver, catalog)) for node in level
+        )
+        for level in explanation.levels
+    )
+    return replace(explanation, levels=tuple(levels), asked=True)
+
+
+def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> EngineTold:
+    secrets = prepared.files.profile.secrets
+    config = prepared.graph.nodes[node.plan.unique_id].config
+    try:
+        with driver.session() as session:
+            for key, value in {**driver.session_confs, **(config.get("conf") or {})}.items():
+                session.conf.set(key, value)
+            told = explain_merge(session, catalog, node.plan)
+    except Exception as failure:
+        if not from_engine(failure):
+            raise
+        return EngineTold(error=redact(error_message(engine_error(failure), node.plan), secrets))
+    return replace(
+        told,
+        plan=redact(told.plan, secrets) if told.plan is not None else None,
+        notes=tuple(redact(note, secrets) for note in told.notes),
+    )
