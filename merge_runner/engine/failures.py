@@ -19,7 +19,7 @@ _REST = re.compile(
 )
 _EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
 """What a task raised, in the text of the stage's failure."""
-_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+)")
+_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE)
 
 
 @dataclass
@@ -89,7 +89,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     if unresolved := _UNRESOLVED.search(message):
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
         name, where, columns = unresolved.groups()
-        message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.rstrip(".").split(", "))
+        message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
         offset = _word(name, statement) if offset is None else offset
     return EngineError(code, _trimmed(message), hint, kind, statement, offset, most)
 

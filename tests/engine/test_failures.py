@@ -133,6 +133,11 @@ def test_a_name_that_delta_cannot_resolve_has_its_place_and_the_nearest_column()
     assert statement[error.offset :].startswith("s.updatd_at")
 
 
+def test_the_columns_that_are_known_end_before_the_place():
+    text = "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve t.nope in search condition given columns t.id, s.v.; line 4 pos 57"
+    assert engine_error(Exception(text)).hint == "known are s.v, t.id"
+
+
 def test_a_name_that_stands_twice_has_no_place():
     text = "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve s.a in UPDATE condition given columns t.b."
     assert engine_error(Exception(text), "when s.a > 1 and s.a < 2").offset is None
