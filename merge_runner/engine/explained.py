@@ -15,7 +15,7 @@ from merge_runner.engine.table_state import table_state
 from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.plan.engine_told import EngineTold, TargetFiles
 from merge_runner.plan.steps import AttachInputs, CreateTarget, FileInput, NodePlan, RunHook, RunMerge
-from merge_runner.relation import Relation, quote
+from merge_runner.relation import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -154,17 +154,14 @@ def _iceberg_files(session: SparkSession, merge: RunMerge, _total: int, notes: l
     sql: Any = session.sparkContext._jvm.org.apache.spark.sql.execution  # type: ignore[union-attr]
     # Else the command would run while it is planned.
     planned = state.executePlan(state.sqlParser().parsePlan(merge.sql), sql.CommandExecutionMode.SKIP())
+    names = {merge.target.name.casefold(), f"{session.catalog.currentCatalog()}.{merge.target.name}".casefold()}
     leaves = planned.sparkPlan().collectLeaves()
     scans = [leaves.apply(index) for index in range(leaves.size())]
     files: set[str] = set()
     for scan in scans:
-        if scan.getClass().getSimpleName() == "BatchScanExec" and _reads(scan, merge.target):
+        if scan.getClass().getSimpleName() == "BatchScanExec" and str(scan.table().name()).casefold() in names:
             parts = scan.inputPartitions()
             for index in range(parts.size()):
                 tasks = parts.apply(index).taskGroup().tasks()
                 files.update(str(task.file().location()) for task in tasks.toArray())
     return len(files)
-
-
-def _reads(scan: Any, table: Relation) -> bool:
-    return str(scan.table().name()).casefold() == table.name.casefold()

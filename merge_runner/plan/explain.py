@@ -74,7 +74,7 @@ class Explanation:
                 if node.engine_plan is not None:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
                 if node.told is not None:
-                    yield from (f"    {line}" for line in node.told.lines())
+                    yield from (f"    {line}".rstrip() for line in node.told.lines())
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""
