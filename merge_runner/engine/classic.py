@@ -124,7 +124,11 @@ def open_driver(
 
 
 def forget_gateway() -> None:
-    """PySpark keeps one gateway in the life of a process: it has gone, and the next driver may have another."""
+    """PySpark keeps one gateway in the life of a process: it has gone, and the next driver may have another.
+
+    Where Spark is running, the gateway is that of another driver, and stays.
+    """
     from pyspark import SparkContext
 
-    SparkContext._gateway = SparkContext._jvm = None
+    if SparkContext._active_spark_context is None:
+        SparkContext._gateway = SparkContext._jvm = None

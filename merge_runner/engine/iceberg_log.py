@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.active_session import active_session
 from merge_runner.engine.commit import Commit
 from merge_runner.engine.failures import engine_error
 from merge_runner.engine.statements import run_statement
@@ -68,8 +69,9 @@ def _table(session: SparkSession, table: Relation) -> Any:
         return None
     jvm: Any = session.sparkContext._jvm
     try:
-        loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(jvm_session, str(table))
-        loaded.refresh()
+        with active_session(session):
+            loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(jvm_session, str(table))
+            loaded.refresh()
     except Exception as error:
         raise engine_error(error) from error
     return loaded
