@@ -2,12 +2,15 @@
 
 import itertools
 import os
+import signal
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 from hypothesis import settings
 
+# A shell that runs tests in the background has them ignore Ctrl-C, and every process that they start; tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("untimed", deadline=None)  # how long an example takes is no property of the code
 settings.load_profile("untimed")
 

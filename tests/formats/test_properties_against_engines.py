@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from merge_runner.engine.active_session import active_session
 from merge_runner.formats import confs, syntax
 from merge_runner.formats.properties import INSTEAD, RESERVED, fault, known
 from merge_runner.formats.table_clauses import DeclaredColumn, clause_faults
@@ -125,7 +126,10 @@ def strings(session, name):
 def test_delta_has_these_properties(session):
     java = session._jvm.scala.jdk.javaapi.CollectionConverters
     configs = java.asJava(scala_object(session, "org.apache.spark.sql.delta.DeltaConfigs").getAllConfigs())
-    features = java.asJava(scala_object(session, "org.apache.spark.sql.delta.TableFeature").allSupportedFeaturesMap())
+    with active_session(session):  # its confs say which features are previews
+        features = java.asJava(
+            scala_object(session, "org.apache.spark.sql.delta.TableFeature").allSupportedFeaturesMap()
+        )
     named = {configs[key].key() for key in configs} | {f"delta.feature.{features[key].name()}" for key in features}
     assert set(known("delta")) == named
 
