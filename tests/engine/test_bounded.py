@@ -152,7 +152,7 @@ def run(session, table_format, case, race="", expression="s.q"):
 
 
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=5, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=4, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(case=merges())
 def test_bounds_change_nothing(session, table_format, case):
     judged, made = run(session, table_format, case)
@@ -218,7 +218,7 @@ def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, name, word
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=120, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(case=merges())
 def test_bounds_change_nothing_in_many_merges(session, table_format, case):
     run(session, table_format, case)
