@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.session_confs import session_confs
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.workplace import Workplace
 from merge_runner.relation import Relation, string_literal
@@ -73,18 +74,8 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
 
     Only the MERGE may stand inside: Delta would skip any other statement on the table as well, without a word.
     """
-    confs = _confs(batch) if batch is not None else {}
-    before = {key: session.conf.get(key, None) for key in confs}
-    try:
-        for key, value in confs.items():
-            session.conf.set(key, value)
+    with session_confs(session, _confs(batch) if batch is not None else {}):
         yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                session.conf.unset(key)
-            else:
-                session.conf.set(key, old)
 
 
 def skipped(place: Workplace, batch: Batch) -> None:

@@ -7,13 +7,14 @@ stands in the way, the author's statement runs as it is, and it is said why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, Kind, engine_error
+from merge_runner.engine.session_confs import session_confs
 from merge_runner.engine.source_values import AskedValues, source_values
-from merge_runner.engine.statements import analyse
+from merge_runner.engine.statements import analyse, files_read
 from merge_runner.engine.table_state import TableState, table_state
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.splice import splice
@@ -94,7 +95,7 @@ class _Maker:
         self.format = step.judged.layout.format or "delta"
         self.made = Bounded(step.sql)
         self.rows: Any = None
-        self.materialize: str | None = None
+        self.confs = ExitStack()
 
     def bounded(self) -> Bounded:
         try:
@@ -122,9 +123,7 @@ class _Maker:
             return
         with suppress(Exception):  # the driver may be gone, and with it what it held
             self.session.catalog.dropTempView(STAGED)
-            self.session.conf.unset(_MATERIALIZE)
-            if self.materialize is not None:
-                self.session.conf.set(_MATERIALIZE, self.materialize)
+            self.confs.close()
             if hasattr(self.rows, "_jdf"):
                 self.rows._jdf.queryExecution().logical().rdd().unpersist(False)
 
@@ -174,17 +173,10 @@ class _Maker:
     def _check_share(self, condition: str, state: TableState) -> None:
         if self.format != "delta":
             return
-        kept = self._files_kept(condition)
+        qualifier = quote(str(self.statement.target.qualifier))
+        kept = files_read(self.session, f"SELECT 1 FROM {self.step.target} AS {qualifier} WHERE {condition}")
         if kept >= NEARLY_ALL * state.files:
             raise _LeaveOutError(f"the source touches {kept:,} of {state.files:,} files")
-
-    def _files_kept(self, condition: str) -> int:
-        qualifier = quote(str(self.statement.target.qualifier))
-        try:
-            kept = self.session.sql(f"SELECT 1 FROM {self.step.target} AS {qualifier} WHERE {condition}")
-            return len(kept._jdf.inputFiles() if hasattr(kept, "_jdf") else kept.inputFiles())
-        except Exception as error:
-            raise engine_error(error) from error
 
     def _asked(self) -> list[tuple[Bound, AskedValues]]:
         """The bounds whose column and value have types that are compared as the values themselves."""
@@ -238,9 +230,8 @@ class _Maker:
             rows = self.session.sql(f"{self._prefix}SELECT * FROM {text}").localCheckpoint()
             rows.createOrReplaceTempView(STAGED)
             self.rows = rows
-            self.materialize = self.session.conf.get(_MATERIALIZE, None)
             # Delta would store what is stored already.
-            self.session.conf.set(_MATERIALIZE, "none")
+            self.confs.enter_context(session_confs(self.session, {_MATERIALIZE: "none"}))
         except Exception as error:
             raise engine_error(error) from error
         self.made.staged = True
@@ -250,8 +241,8 @@ class _Maker:
     @property
     def _prefix(self) -> str:
         """The CTEs in front of the MERGE, to stand in front of a SELECT."""
-        ctes = self.statement.ctes
-        return Span(self.statement.span.start, ctes[-1].span.end).of(self.statement.text) + "\n" if ctes else ""
+        span = self.statement.with_span
+        return span.of(self.statement.text) + "\n" if span is not None else ""
 
     @property
     def _source(self) -> str:

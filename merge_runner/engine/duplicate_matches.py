@@ -60,7 +60,7 @@ def duplicates_query(
     `names` are expressions of the target, `filters` those conditions of ON that are about the target alone.
     """
     text = statement.text
-    prefix = text[statement.span.start : statement.ctes[-1].span.end] + "\n" if statement.ctes else ""
+    prefix = statement.with_span.of(text) + "\n" if statement.with_span is not None else ""
     keys = [f"k{number}" for number in range(len(names))]
     listed = ", ".join(keys)
     asked = ", ".join(f"any_value({name}) AS {key}" for name, key in zip(names, keys, strict=True))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.session_confs import session_confs
+from merge_runner.engine.statements import files_read, run_statement
 from merge_runner.engine.table_state import table_state
 from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.plan.engine_told import EngineTold, TargetFiles
@@ -129,12 +130,10 @@ def _delta_files(session: SparkSession, merge: RunMerge, total: int, notes: list
     conditions = [condition.text for condition in judgement.on if condition.side in ("target", "none")]
     if not conditions:
         return total
-    for key, value in _LIKE_A_MERGE.items():
-        session.conf.set(key, value)
     alias = f" AS {quote(statement.target.alias)}" if statement.target.alias else ""
     where = " AND ".join(f"({condition}\n)" for condition in conditions)
-    kept = session.sql(f"SELECT 1 FROM {merge.target}{alias} WHERE {where}")
-    return len(kept._jdf.inputFiles() if hasattr(kept, "_jdf") else kept.inputFiles())
+    with session_confs(session, _LIKE_A_MERGE):
+        return files_read(session, f"SELECT 1 FROM {merge.target}{alias} WHERE {where}")
 
 
 def _when_prunes(merge: JudgedMerge) -> bool:

@@ -50,3 +50,13 @@ def analyse(session: SparkSession, query: str) -> StructType:
         return session.sql(query).schema
     except Exception as error:
         raise engine_error(error, query) from error
+
+
+def files_read(session: SparkSession, query: str) -> int:
+    """How many files a query over a Delta table would read, as Delta finds them; it is not run. Raises EngineError."""
+    try:
+        planned = session.sql(query)
+        # The names of the files stay in the JVM where it is at hand.
+        return len(planned._jdf.inputFiles() if hasattr(planned, "_jdf") else planned.inputFiles())
+    except Exception as error:
+        raise engine_error(error, query) from error

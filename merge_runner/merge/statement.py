@@ -124,6 +124,11 @@ class MergeStatement:
     recursive: bool = False
 
     @property
+    def with_span(self) -> Span | None:
+        """The span of WITH and its common table expressions, to stand in front of a query; None without any."""
+        return Span(self.span.start, self.ctes[-1].span.end) if self.ctes else None
+
+    @property
     def merge_class(self) -> MergeClass:
         """How the engines treat the statement as a whole; a lone unconditional matched delete is `delete-only`."""
         kinds = {clause.kind for clause in self.clauses}

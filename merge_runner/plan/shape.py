@@ -39,8 +39,8 @@ def insert_shape(statement: MergeStatement) -> Shape | None:
         inserts, key=lambda clause: len(clause.assignments)
     )
     pieces: list[str | Span] = []
-    if statement.ctes:
-        pieces += [Span(statement.span.start, statement.ctes[-1].span.end), "\n"]
+    if statement.with_span is not None:
+        pieces += [statement.with_span, "\n"]
     pieces += ["SELECT ", *_columns(clause), "\nFROM ", statement.source.span]
     return _joined(statement.text, pieces)
 
