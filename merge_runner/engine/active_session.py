@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.java_class import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,8 +25,7 @@ def active_session(session: SparkSession) -> Iterator[None]:
     if own is None:
         yield
         return
-    jvm: Any = session.sparkContext._jvm
-    companion = getattr(getattr(jvm, _COMPANION), "MODULE$")  # no name that Python could write
+    companion = getattr(java_class(session, _COMPANION), "MODULE$")  # no name that Python could write
     before = companion.getActiveSession()
     companion.setActiveSession(own)
     try:

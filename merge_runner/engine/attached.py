@@ -15,6 +15,8 @@ from merge_runner.engine.jvm import gateway
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_CONTEXT = "org.apache.spark.SparkContext"
+_DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
 _SESSION = "org.apache.spark.sql.classic.SparkSession"
 
 
@@ -57,9 +59,9 @@ def attach_driver(port: int, secret: str, leave: Callable[[bool], None]) -> Atta
     connected = gateway(port, secret)
     try:
         jvm = connected.jvm
-        java_context = jvm.JavaSparkContext.fromSparkContext(jvm.org.apache.spark.SparkContext.getOrCreate())
+        java_context = jvm.JavaSparkContext.fromSparkContext(getattr(jvm, _CONTEXT).getOrCreate())
         context = SparkContext(gateway=connected, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
-        jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        getattr(jvm, _DELTA_LOG).clearCache()
         spark = SparkSession(context, jsparkSession=_fresh_session(jvm, java_context.sc()))
     except BaseException:
         connected.close()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.commit import Commit
 from merge_runner.engine.failures import engine_error
+from merge_runner.engine.java_class import java_class
 from merge_runner.engine.statements import run_statement
 from merge_runner.relation import Relation
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 
 _GENERATED = "delta.generationExpression"
+_DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
+_FILE_NAMES = "org.apache.spark.sql.delta.util.FileNames"
+_CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
         metadata = snapshot.metadata()
         return RealLayout(
             tuple(_items(metadata.partitionColumns())),
-            _clustering(_delta(session).skipping.clustering, snapshot),
+            _clustering(session, snapshot),
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
         )
     except Exception as error:
@@ -98,7 +102,7 @@ def delta_state(session: SparkSession, table: Relation) -> tuple[int, int, int]:
         return int(version), int(detail["numFiles"]), int(detail["sizeInBytes"])
     try:
         identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
-        state = _delta(session).DeltaLog.forTableWithSnapshot(jvm_session, identifier)._2()
+        state = java_class(session, _DELTA_LOG).forTableWithSnapshot(jvm_session, identifier)._2()
         return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
     except Exception as error:
         raise engine_error(error) from error
@@ -122,12 +126,6 @@ def files_passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[i
     return int(row[0]), int(row[1])
 
 
-def _delta(session: SparkSession) -> Any:
-    """Delta's package in the JVM of a classic session."""
-    jvm: Any = session.sparkContext._jvm
-    return jvm.org.apache.spark.sql.delta
-
-
 def _log(session: SparkSession, table: Relation) -> Any:
     """Delta's own DeltaLog of a table; None where the session has no JVM here."""
     jvm_session = getattr(session, "_jsparkSession", None)
@@ -135,7 +133,7 @@ def _log(session: SparkSession, table: Relation) -> Any:
         return None
     try:
         identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
-        return _delta(session).DeltaLog.forTable(jvm_session, identifier)
+        return java_class(session, _DELTA_LOG).forTable(jvm_session, identifier)
     except Exception as error:
         raise engine_error(error) from error
 
@@ -143,7 +141,7 @@ def _log(session: SparkSession, table: Relation) -> Any:
 def _commit(session: SparkSession, log: Any, version: int) -> Commit:
     """A commit from its file of the log, whose lines are JSON actions; one of them is `commitInfo`."""
     try:
-        path = _delta(session).util.FileNames.unsafeDeltaFile(log.logPath(), version)
+        path = java_class(session, _FILE_NAMES).unsafeDeltaFile(log.logPath(), version)
         actions = [json.loads(line) for line in _items(log.store().read(path, log.newDeltaHadoopConf()))]
     except Exception as error:
         raise engine_error(error) from error
@@ -151,14 +149,15 @@ def _commit(session: SparkSession, log: Any, version: int) -> Commit:
     return Commit(version, info.get("operation", ""), info.get("userMetadata"), info.get("operationMetrics") or {})
 
 
-def _clustering(clustering: Any, snapshot: Any) -> tuple[str, ...]:
+def _clustering(session: SparkSession, snapshot: Any) -> tuple[str, ...]:
     """Clustering columns as people name them: with column mapping the log has physical names."""
-    utils = clustering.ClusteredTableUtils
+    utils = java_class(session, f"{_CLUSTERING}.ClusteredTableUtils")
     # Whether there are any stands in the protocol; which ones, only in the state, which takes a job to compute.
     columns = utils.getClusteringColumnsOptional(snapshot) if utils.isSupported(snapshot.protocol()) else None
     if columns is None or not columns.isDefined():
         return ()
-    named = [clustering.ClusteringColumnInfo.apply(snapshot.schema(), column) for column in _items(columns.get())]
+    info = java_class(session, f"{_CLUSTERING}.ClusteringColumnInfo")
+    named = [info.apply(snapshot.schema(), column) for column in _items(columns.get())]
     return tuple(str(column.logicalName()) for column in named)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.java_class import java_class
 from merge_runner.engine.session_confs import session_confs
 from merge_runner.engine.statements import files_read, run_statement
 from merge_runner.engine.table_state import table_state
@@ -150,9 +151,9 @@ def _iceberg_files(session: SparkSession, merge: RunMerge, _total: int, notes: l
         notes.append("Spark Connect does not tell which files a plan reads")
         return None
     state = java.sessionState()
-    sql: Any = session.sparkContext._jvm.org.apache.spark.sql.execution  # type: ignore[union-attr]
+    mode = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode")
     # Else the command would run while it is planned.
-    planned = state.executePlan(state.sqlParser().parsePlan(merge.sql), sql.CommandExecutionMode.SKIP())
+    planned = state.executePlan(state.sqlParser().parsePlan(merge.sql), mode.SKIP())
     names = {merge.target.name.casefold(), f"{session.catalog.currentCatalog()}.{merge.target.name}".casefold()}
     leaves = planned.sparkPlan().collectLeaves()
     scans = [leaves.apply(index) for index in range(leaves.size())]

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.active_session import active_session
 from merge_runner.engine.commit import Commit
 from merge_runner.engine.failures import engine_error
+from merge_runner.engine.java_class import java_class
 from merge_runner.engine.statements import run_statement
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_UTIL = "org.apache.iceberg.spark.Spark3Util"
 SUMMARY_KEY = "merge-runner"
 """The key of a snapshot's summary that holds the stamp of its writer."""
 
@@ -67,10 +69,9 @@ def _table(session: SparkSession, table: Relation) -> Any:
     jvm_session = getattr(session, "_jsparkSession", None)
     if jvm_session is None:
         return None
-    jvm: Any = session.sparkContext._jvm
     try:
         with active_session(session):
-            loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(jvm_session, str(table))
+            loaded = java_class(session, _UTIL).loadIcebergTable(jvm_session, str(table))
             loaded.refresh()
     except Exception as error:
         raise engine_error(error) from error

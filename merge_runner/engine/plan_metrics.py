@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import engine_error
+from merge_runner.engine.java_class import java_class
 from merge_runner.engine.statements import Ran
 
 if TYPE_CHECKING:
@@ -56,9 +57,8 @@ def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] 
         plan = _plan(ran)
         if plan is None:
             return None
-        jvm: Any = session.sparkContext._jvm
-        info = jvm.org.apache.spark.sql.execution.SparkPlanInfo
-        value = jvm.org.apache.spark.util.AccumulatorContext.get
+        info = java_class(session, "org.apache.spark.sql.execution.SparkPlanInfo")
+        value = java_class(session, "org.apache.spark.util.AccumulatorContext").get
         names = (f"BatchScan {table}", f"BatchScan spark_catalog.{table}")
         kept = [node for node in _nodes(info.fromSparkPlan(plan)) if node.nodeName() in names]
         found = [_scan(node, value, kept=True) for node in kept]

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _WRITE_SECONDS = 600.0
-_MEMORY = "1g"
 
 _MERGE = """
 merge into {table} as t
@@ -75,7 +74,6 @@ def make_archive(fitting: Archive, profile: Profile, java_home: Path, confs: Map
             root = Path(folder)
             own = {
                 "spark.driver.extraJavaOptions": options,
-                "spark.driver.memory": _MEMORY,
                 "spark.sql.warehouse.dir": str(root / "warehouse"),
                 "spark.local.dir": str(root / "local"),
             }
