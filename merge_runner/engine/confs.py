@@ -24,7 +24,7 @@ _JVM_OPTIONS = {
     # objects get a room of fixed size: a heap that grows with every merge pays for fresh pages each time. And up to the
     # 160 MB of metaspace that Spark's classes take, each step was a full collection.
     "fast-start": (
-        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC -Xmn{young}m -XX:MetaspaceSize=256m"
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC -Xmn256m -XX:MetaspaceSize=256m"
     ),
     "throughput": "-XX:+UseG1GC",
     "custom": "",
@@ -97,10 +97,7 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
 
 def _java_options(profile: Profile) -> str:
     log_config = Path(__file__).parent / "log4j2.properties"
-    young = min(_driver_memory() // 4, 128 * (os.cpu_count() or 1))
-    return (
-        f'{_JVM_OPTIONS[_kind(profile)].format(young=young)} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
-    )
+    return f'{_JVM_OPTIONS[_kind(profile)]} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
 
 
 def _kind(profile: Profile) -> str:

@@ -123,6 +123,11 @@ def test_an_installation_below_a_folder_with_blanks_gives_one_option(monkeypatch
     assert options == '-Dlog4j2.configurationFile="file:///home/a%20b/engine/log4j2.properties"'
 
 
+def test_only_short_runs_get_small_pages():
+    pages = {jvm: made(jvm=jvm).get("spark.buffer.pageSize") for jvm in ("fast-start", "throughput", "custom")}
+    assert pages == {"fast-start": "4m", "throughput": None, "custom": None}
+
+
 def test_a_throughput_jvm_has_more_partitions_for_longer_work():
     short, long = (int(made(jvm=jvm)["spark.sql.shuffle.partitions"]) for jvm in ("fast-start", "throughput"))
     assert short < long
