@@ -25,7 +25,7 @@ Bounds = Literal["auto", "off"] | Sequence[str]
 
 
 def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scope, wanted: Bounds) -> tuple[Bound, ...]:
-    """The bounds that an equality at the top of ON implies, and that make the engine skip files.
+    """The bounds that equalities at the top of ON imply: by which the engine skips files, or of columns that are named.
 
     There are none where a WHEN NOT MATCHED BY SOURCE clause turns pruning off.
     """
@@ -52,8 +52,11 @@ def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds
             continue
         if scope.side(values) != "source" or not _is_deterministic(values):
             continue
-        if _is_wanted(reference.column, layout, wanted) and _prunes(reference, values, null_safe, layout, scope):
-            yield Bound(reference.column, span, null_safe)
+        if not _is_wanted(reference.column, layout, wanted):
+            continue
+        prunes = _prunes(reference, values, null_safe, layout, scope)
+        if prunes or wanted != "auto":
+            yield Bound(reference.column, span, null_safe, prunes)
 
 
 def _is_wanted(name: str, layout: TableLayout, wanted: Bounds) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from merge_runner.formats.fact import Format
 from merge_runner.merge.split import split
@@ -128,7 +129,7 @@ class _Judge:
         bound = next(
             iter(derivable_bounds(replace(self.statement, on=(conjunct,)), self.layout, self.scope, own)), None
         )
-        if bound is None or tree is None or self.source is None:
+        if bound is None or not bound.prunes or tree is None or self.source is None:
             return condition
         names = [column.column for column in self.scope.columns(tree) if column.side == "source"]
         if len(names) == 1 and self.source.is_bounded(names[0]):
@@ -198,8 +199,9 @@ class _Judge:
                 return "static", condition.reason
         if whole is not None and whole.prunes is True:
             return "static", f"all clauses restrict the target: {whole.reason}"
-        if bounds:
-            names = listed(bound.column for bound in bounds)
+        pruning = [bound.column for bound in bounds if bound.prunes]
+        if pruning:
+            names = listed(pruning)
             return "runtime", f"the runner bounds {names} by the values that the source holds"
         for unknown in [*(condition for condition in on if condition.prunes is None), whole]:
             if unknown is not None and unknown.prunes is None:
@@ -227,7 +229,7 @@ def _with_bounds(
     found = []
     for condition in on:
         bound = next((item for item in bounds if _inside(condition, item)), None)
-        if bound is not None and condition.cause == "join":
+        if bound is not None and bound.prunes and condition.cause == "join":
             values = bound.source.of(statement.text)
             reason = f"the runner bounds `{bound.column}` by the values of {values} when it runs"
             found.append(replace(condition, reason=reason))
@@ -247,7 +249,11 @@ def _agreed(one: Judgement, other: Judgement) -> Judgement:
         tuple(_either(a, b) for a, b in zip(first, second, strict=True))
         for first, second in zip(one.when, other.when, strict=True)
     )
-    bounds = tuple(bound for bound in one.bounds if bound in other.bounds)
+    bounds = tuple(
+        replace(mine, prunes=mine.prunes and its.prunes)
+        for mine, its in product(one.bounds, other.bounds)
+        if (mine.column, mine.source) == (its.column, its.source)
+    )
     if one.verdict == other.verdict:
         return Judgement(one.verdict, one.reason, on, when, bounds)
     return Judgement("unknown", "it depends on the format of the table, which lint does not know", on, when, bounds)

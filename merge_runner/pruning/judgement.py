@@ -71,11 +71,14 @@ class Bound:
     """A column of the target that the runner can bound: the values of `source` in the source are all that match.
 
     `source` is the span of the expression on the source's side; `null_safe` says that the two are joined by `<=>`.
+    `prunes` tells whether the engine is known to skip files by the values: a column that the author named is bounded
+    anyway.
     """
 
     column: str
     source: Span
     null_safe: bool
+    prunes: bool = True
 
 
 @dataclass(frozen=True)

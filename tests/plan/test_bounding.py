@@ -14,7 +14,10 @@ from merge_runner.pruning.source import KnownTable
 
 CASES = yaml.safe_load((Path(__file__).parent / "bounding.yml").read_text(encoding="utf-8"))
 TARGET = TableLayout(
-    "delta", (TableColumn("dt", parse_type("date")),), partition_by=(PartitionField("dt"),), cluster_by=()
+    "delta",
+    (TableColumn("dt", parse_type("date")), TableColumn("flag", parse_type("boolean"))),
+    partition_by=(PartitionField("dt"),),
+    cluster_by=(),
 )
 
 
@@ -38,6 +41,8 @@ def test_bounding(case, using):
         f"{case.get('clauses', 'when matched then delete')}"
     )
     wanted = case.get("wanted", "auto")
-    found = bounding(judge_merge(parse(text), TARGET, known.get, wanted), wanted)
+    merge = judge_merge(parse(text), TARGET, known.get, wanted)
+    found = bounding(merge, wanted)
     assert (str(found) if found is not None else None) == case.get("text")
+    assert merge.judgement.verdict == case.get("verdict", merge.judgement.verdict)
     assert [".".join(parts) for parts in (found.no_views if found else ())] == case.get("views", [])
