@@ -99,8 +99,8 @@ class TextDisplay:
             self._live = None
 
     def _on_running(self, data: dict[str, Any]) -> None:
-        self._total = data["nodes"]
-        self._line(f"running {data['nodes']} nodes, {data['threads']} at a time")
+        self._total = nodes = data["nodes"]
+        self._line(f"running {nodes:,} node{'s' if nodes != 1 else ''}, {data['threads']} at a time")
 
     def _on_started(self, data: dict[str, Any]) -> None:
         with self._lock:
