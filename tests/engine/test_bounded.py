@@ -161,6 +161,7 @@ def test_bounds_change_nothing(session, table_format, case):
         assert made.staged == (SOURCES[case[3]] == "staged")
 
 
+FIRST, *BETWEEN, LAST = SOURCES
 RACES = {
     "a row of another partition": "insert into {source} values (1, date'2024-02-29', 7, 'late')",
     "other values": "update {source} set q = date'2024-02-29', v = 9",
@@ -171,9 +172,11 @@ RACES = {
 @pytest.mark.parametrize(
     ("table_format", "using", "race"),
     [
-        *(("delta", using, "other values") for using in SOURCES),
-        ("delta", next(iter(SOURCES)), "a row of another partition"),
-        *(("iceberg", using, "no rows any more") for using in list(SOURCES)[1:3]),
+        ("delta", FIRST, "other values"),
+        ("delta", LAST, "other values"),
+        *(pytest.param("delta", using, "other values", marks=pytest.mark.slow) for using in BETWEEN),
+        pytest.param("delta", FIRST, "a row of another partition", marks=pytest.mark.slow),
+        *(("iceberg", using, "no rows any more") for using in BETWEEN[:2]),
     ],
 )
 def test_a_writer_between_the_two_steps_changes_nothing(session, table_format, using, race):
@@ -204,7 +207,14 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
     assert bool(made.left_out) == ("p" not in bounds)
 
 
-@pytest.mark.parametrize(("name", "words"), [("int", "3 ranges"), ("string", "1 range"), ("decimal(10,2)", "2 ranges")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("int", "3 ranges"),
+        pytest.param("string", "1 range", marks=pytest.mark.slow),
+        pytest.param("decimal(10,2)", "2 ranges", marks=pytest.mark.slow),
+    ],
+)
 def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, name, words):
     monkeypatch.setattr("merge_runner.engine.source_values.MOST_COLLECTED", 3)
     pool = {"int": ["1", "2", "3", "900", "5000"], "string": ["a", "b", "c", "d", "é"]}.get(
