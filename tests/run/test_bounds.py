@@ -1,5 +1,7 @@
 """Bounds at run time: what they splice, when they are left out, and that they change nothing."""
 
+import itertools
+
 import pytest
 
 from merge_runner import Project
@@ -7,6 +9,7 @@ from merge_runner.engine import bounded
 
 pytestmark = pytest.mark.spark
 
+NUMBERS = itertools.count()
 COLUMNS = "[{name: id, data_type: bigint}, {name: dt, data_type: date}, {name: v, data_type: string}]"
 FILES = {
     "models/m.yml": f"""
@@ -65,6 +68,19 @@ def test_partition_values_are_spliced_into_on(build, messages):
     assert "t.dt = s.dt AND t.dt IN (DATE '2024-01-04', DATE '2024-01-05')" in text
     assert "src VERSION AS OF 1 where" in text
     assert " AND t.dt IN" not in (root / "target/compiled/shop/models/fct.sql").read_text()
+
+
+def test_an_iceberg_table_is_bounded_as_well(build, spark, messages):
+    schema = f"ice.bounded{next(NUMBERS)}"
+    settings = '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n'
+    profiles = f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n"
+    files = {"pyproject.toml": settings, "profiles.yml": profiles}
+    root, response = build(files, "true", "id in (13, 24)")
+    assert messages == ["0 inserted, 2 updated, 0 deleted; dt bounded to 2 values"]
+    assert (response["files_total"], response["files_scanned"], response["verdict_held"]) == (10, 2, True)
+    (pin,) = response["pins"].values()
+    assert f"src VERSION AS OF {pin} where" in (root / "target/run/shop/models/fct.sql").read_text()
+    assert sorted(row.id for row in spark.table(f"{schema}.fct").where("v = 'aa'").collect()) == [13, 24]
 
 
 def test_small_targets_are_left_alone(build, messages):
