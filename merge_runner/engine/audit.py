@@ -41,7 +41,7 @@ def write_audit(
     location: Path | None,
     rows: Sequence[Mapping[str, Any]],
     lock: Callable[[], AbstractContextManager[None]],
-) -> list[str]:
+) -> tuple[str, ...]:
     """Adds the rows of one invocation that the table does not have yet; creates the table where it is missing.
 
     `location` is its folder in the embedded warehouse, None elsewhere. `lock` keeps other processes of the machine from
@@ -64,13 +64,13 @@ def write_audit(
     while True:
         try:
             with lock():
-                _, drift = catalog.create_target(session, layout, None, replace=False)
+                target = catalog.create_target(session, layout, None, replace=False)
                 run_statement(session, statement)
         except EngineError as error:
             if error.kind is not Kind.CONFLICT or attempt == _TRIES:
                 raise
         else:
-            return drift
+            return target.drift
         time.sleep(min(_LONGEST_PAUSE, 0.2 * 2**attempt) * random.uniform(0.5, 1.0))
         attempt += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from merge_runner.plan.steps import Column, Layout
-from merge_runner.relation import quote, string_literal
+from merge_runner.relation import Relation, quote, string_literal
 
 
 def options(values: Mapping[str, str]) -> str:
@@ -41,6 +41,21 @@ def table_clauses(layout: Layout) -> str:
     if layout.properties:
         clauses.append(f"TBLPROPERTIES {options(layout.properties)}")
     return " ".join(clauses)
+
+
+def cluster_by(table: Relation, columns: Iterable[str]) -> str:
+    """ALTER TABLE … CLUSTER BY: for what is written from now on."""
+    return f"ALTER TABLE {table} CLUSTER BY ({', '.join(quote(name) for name in columns)})"
+
+
+def set_properties(table: Relation, properties: Mapping[str, str]) -> str:
+    """ALTER TABLE … SET TBLPROPERTIES."""
+    return f"ALTER TABLE {table} SET TBLPROPERTIES {options(properties)}"
+
+
+def add_check(table: Relation, name: str, expression: str) -> str:
+    """ALTER TABLE … ADD CONSTRAINT … CHECK: fails where a row of the table violates it."""
+    return f"ALTER TABLE {table} ADD CONSTRAINT {quote(name)} CHECK ({expression})"
 
 
 def _column(column: Column) -> str:

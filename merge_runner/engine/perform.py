@@ -71,11 +71,12 @@ def _(step: RunHook, place: Workplace) -> None:
 def _(step: CreateTarget, place: Workplace) -> None:
     if step.replace and place.batch is not None and table_exists(place.session, step.layout.relation):
         place.past_record = outlives_replacement(place.session, step.layout.relation, step.layout.format, place.batch)
-    created, drift = place.catalog.create_target(
-        place.session, step.layout, step.shape.query if step.shape else None, step.replace
-    )
-    place.response["created"] = created
-    place.warnings += [f"{step.layout.relation.name}: {item}" for item in drift]
+    shape = step.shape.query if step.shape else None
+    target = place.catalog.create_target(place.session, step.layout, shape, step.replace)
+    place.response["created"] = target.created
+    if target.altered:
+        place.response["altered"] = list(target.altered)
+    place.warnings += [f"{step.layout.relation.name}: {item}" for item in target.drift]
 
 
 @_perform.register

@@ -1,4 +1,4 @@
-"""Tables and views of the session's catalog: attached, created, replaced, and compared with what is declared.
+"""Tables and views of the session's catalog: attached, created, replaced, and altered to what is declared.
 
 The embedded default keeps its catalog in memory: tables are folders of the warehouse that each process attaches by
 location, and the query of a view is kept in a file beside them.
@@ -9,21 +9,20 @@ from __future__ import annotations
 import hashlib
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine import ddl
-from merge_runner.engine.delta_log import real_layout
-from merge_runner.engine.failures import EngineError, engine_error
-from merge_runner.engine.iceberg_layout import iceberg_layout
+from merge_runner.engine.drift import drift
+from merge_runner.engine.failures import EngineError, Kind, engine_error
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps import Column, FileInput, Input, Layout, TableInput, ViewInput
-from merge_runner.pruning.layout import partition_field
-from merge_runner.relation import Relation, quote, string_literal
+from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +30,15 @@ if TYPE_CHECKING:
 _FINGERPRINT = "merge_runner.fingerprint"
 _TEXT_FORMATS = ("csv", "json", "xml")
 """Formats whose columns have no types of their own, so that the declared ones are used to read them."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table that a model writes: whether it was created, else what was altered, and what differs still, in words."""
+
+    created: bool = False
+    altered: tuple[str, ...] = ()
+    drift: tuple[str, ...] = ()
 
 
 class Catalog:
@@ -119,13 +127,10 @@ class Catalog:
             f"schema {namespace.name}", lambda: run_statement(session, f"CREATE SCHEMA IF NOT EXISTS {namespace}")
         )
 
-    def create_target(
-        self, session: SparkSession, layout: Layout, shape: str | None, replace: bool
-    ) -> tuple[bool, list[str]]:
-        """Creates the table of a layout, or adopts the one that is there.
+    def create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
+        """Creates the table of a layout, or adopts the one that is there and alters what can be without writing rows.
 
-        Returns whether it was created, and in words what the real table has otherwise than declared. Of several models
-        with one table, the first creates or replaces it, and the others adopt it.
+        Of several models with one table, the first creates or replaces it, and the others adopt it.
         """
         with self._guard:
             lock = self._locks.setdefault(f"create {layout.relation.name}", threading.Lock())
@@ -135,22 +140,20 @@ class Catalog:
             self._made.add(layout.relation.name)
             return found
 
-    def _create_target(
-        self, session: SparkSession, layout: Layout, shape: str | None, replace: bool
-    ) -> tuple[bool, list[str]]:
+    def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
         self.ensure_schema(session, layout.relation)
         exists = self.adopt(session, layout)
         if exists and not replace:
-            return False, drift(session, layout)
+            return _altered(session, layout)
         columns = _typed_columns(session, layout, shape)
         if not exists and layout.location is not None:
             # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
             shutil.rmtree(layout.location / "_delta_log", ignore_errors=True)
         run_statement(session, ddl.create_table(layout, columns, replace=exists))
         for name, expression in layout.checks.items():
-            run_statement(session, f"ALTER TABLE {layout.relation} ADD CONSTRAINT {quote(name)} CHECK ({expression})")
+            run_statement(session, ddl.add_check(layout.relation, name, expression))
         self._mark(layout.relation)
-        return True, []
+        return Target(created=True)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> None:
         """The table of a layout from a query, in one commit."""
@@ -211,54 +214,21 @@ def table_folder(location: Path) -> bool:
     return any(next(folder.glob(pattern), None) is not None for folder, pattern in commits)
 
 
-def drift(session: SparkSession, layout: Layout) -> list[str]:
-    """In words, where the real table differs from the layout that the project declares; empty when it does not."""
-    found = _column_drift(session, layout)
-    read = iceberg_layout if layout.format == "iceberg" else real_layout
-    real = read(session, layout.relation)
-    for what, declared, columns in (
-        ("partitioned by", layout.partition_by, real.partition_by),
-        ("clustered by", layout.cluster_by, real.cluster_by),
-    ):
-        if _fields(declared) != _fields(columns):
-            found.append(f"{what} ({', '.join(columns)}), declared ({', '.join(declared)})")
-    for key, value in layout.properties.items():
-        held = real.properties.get(key)
-        if held is None or held.lower() != value.lower():
-            found.append(f"property {key} is {held or 'not set'}, declared {value}")
-    return found
-
-
-def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:
-    """Columns, and the transforms of a partitioning, however they are spelled."""
-    fields = [partition_field(column) for column in columns]
-    return [(field.column.lower(), field.transform, field.parameter) for field in fields]
-
-
-def _column_drift(session: SparkSession, layout: Layout) -> list[str]:
-    if not layout.columns:
-        return []
-    real = {field.name.lower(): field for field in session.table(str(layout.relation)).schema.fields}
-    types = _simple_types(session, [column.data_type for column in layout.columns if column.data_type is not None])
-    found = []
-    for column in layout.columns:
-        field = real.pop(column.name.lower(), None)
-        if field is None:
-            found.append(f"column {column.name} is missing")
-        elif column.data_type is not None and field.dataType.simpleString() != types[column.data_type]:
-            found.append(f"column {column.name} is {field.dataType.simpleString()}, declared {types[column.data_type]}")
-    if all(column.data_type for column in layout.columns):
-        found += [f"column {field.name} is not declared" for field in real.values()]
-    return found
-
-
-def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]:
-    """Spark's short name of each type text, as the schema of a table has it: a varchar is a string there."""
-    if not types:
-        return {}
-    casts = ", ".join(f"CAST(NULL AS {data_type})" for data_type in types)
-    fields = analyse(session, f"SELECT {casts}").fields
-    return {data_type: field.dataType.simpleString() for data_type, field in zip(types, fields, strict=True)}
+def _altered(session: SparkSession, layout: Layout) -> Target:
+    """An adopted table. What cannot be altered, or is refused, stays as it is: its MERGE may well succeed."""
+    altered: list[str] = []
+    left: list[str] = []
+    for item in drift(session, layout):
+        try:
+            if item.remedy is not None:
+                run_statement(session, item.remedy)
+        except EngineError as error:
+            if error.kind is not Kind.USER:
+                raise
+            left.append(f"{item.words}: {error.message}")
+        else:
+            (left if item.remedy is None else altered).append(item.words)
+    return Target(altered=tuple(altered), drift=tuple(left))
 
 
 def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:

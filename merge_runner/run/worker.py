@@ -252,7 +252,7 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
             for key, kind in (("rows_inserted", "inserted"), ("rows_updated", "updated"), ("rows_deleted", "deleted"))
             if response.get(key) is not None
         ]
-        return "success", ", ".join(parts) + _bounds(response)
+        return "success", ", ".join(parts) + _bounds(response) + _altered(response)
     if response.get("rows_affected") is not None:
         return "success", f"{response['rows_affected']:,} rows"
     return "success", ""
@@ -262,6 +262,11 @@ def _bounds(response: Mapping[str, Any]) -> str:
     """What bounded the scan, and why what could have bounded it did not."""
     said = "".join(f"; {column} bounded to {words}" for column, words in response.get("bounds", {}).items())
     return said + "".join(f"; no bounds: {reason}" for reason in response.get("bounds_left_out", ()))
+
+
+def _altered(response: Mapping[str, Any]) -> str:
+    """What was altered of its table before."""
+    return "".join(f"; altered: {words}" for words in response.get("altered", ()))
 
 
 def error_message(error: EngineError, plan: NodePlan) -> str:

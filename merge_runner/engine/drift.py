@@ -1,0 +1,113 @@
+"""Where a real table differs from the layout that the project declares, and what makes it good without writing rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.engine import ddl
+from merge_runner.engine.delta_log import RealLayout, real_layout
+from merge_runner.engine.iceberg_layout import iceberg_layout
+from merge_runner.engine.statements import analyse
+from merge_runner.plan.steps import Layout
+from merge_runner.pruning.layout import partition_field
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CHECK = "delta.constraints."
+_FEATURE = "delta.feature."
+_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A difference in words, and the statement that makes it good; None: that would write the table's rows again."""
+
+    words: str
+    remedy: str | None = None
+
+
+def drift(session: SparkSession, layout: Layout) -> list[Drift]:
+    """Where the real table differs from the layout that the project declares. Raises EngineError."""
+    read = iceberg_layout if layout.format == "iceberg" else real_layout
+    real = read(session, layout.relation)
+    return [
+        *_of_columns(session, layout),
+        *_of_properties(layout, real),
+        *_of_fields(layout, real),
+        *_of_checks(layout, real),
+    ]
+
+
+def _of_fields(layout: Layout, real: RealLayout) -> Iterator[Drift]:
+    if _fields(layout.partition_by) != _fields(real.partition_by):
+        yield Drift(_differing("partitioned by", real.partition_by, layout.partition_by))
+    if _fields(layout.cluster_by) != _fields(real.cluster_by):
+        # A model that says nothing has not asked for a clustering to end.
+        remedy = ddl.cluster_by(layout.relation, layout.cluster_by) if layout.cluster_by else None
+        yield Drift(_differing("clustered by", real.cluster_by, layout.cluster_by), remedy)
+
+
+def _differing(what: str, real: Sequence[str], declared: Sequence[str]) -> str:
+    return f"{what} ({', '.join(real)}), declared ({', '.join(declared)})"
+
+
+def _of_properties(layout: Layout, real: RealLayout) -> Iterator[Drift]:
+    known = {key.lower(): value for key, value in {**real.properties, **real.protocol}.items()}
+    # A protocol's versions can be raised no more once it has features.
+    for key, value in sorted(layout.properties.items(), key=lambda item: item[0].lower() not in _VERSIONS):
+        held = known.get(key.lower())
+        if held is None or not _same_value(key.lower(), held.lower(), value.lower()):
+            words = f"property {key} is {held or 'not set'}, declared {value}"
+            yield Drift(words, ddl.set_properties(layout.relation, {key: value}))
+
+
+def _same_value(key: str, held: str, declared: str) -> bool:
+    if key.startswith(_FEATURE):
+        return True  # a table has a feature, or has not: "supported" and "enabled" are the same
+    if key in _VERSIONS and held.isdecimal() and declared.isdecimal():
+        return int(held) >= int(declared)
+    return held == declared
+
+
+def _of_checks(layout: Layout, real: RealLayout) -> Iterator[Drift]:
+    known = {key.lower(): value for key, value in real.properties.items()}
+    for name, expression in layout.checks.items():
+        held = known.get(f"{_CHECK}{name}".lower())
+        if held is None:
+            yield Drift(f"check {name} is missing", ddl.add_check(layout.relation, name, expression))
+        elif "".join(held.split()) != "".join(expression.split()):
+            yield Drift(f"check {name} is ({held}), declared ({expression})")
+
+
+def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:
+    """Columns, and the transforms of a partitioning, however they are spelled."""
+    fields = [partition_field(column) for column in columns]
+    return [(field.column.lower(), field.transform, field.parameter) for field in fields]
+
+
+def _of_columns(session: SparkSession, layout: Layout) -> Iterator[Drift]:
+    if not layout.columns:
+        return
+    real = {field.name.lower(): field for field in session.table(str(layout.relation)).schema.fields}
+    types = _simple_types(session, [column.data_type for column in layout.columns if column.data_type is not None])
+    for column in layout.columns:
+        field = real.pop(column.name.lower(), None)
+        if field is None:
+            yield Drift(f"column {column.name} is missing")
+        elif column.data_type is not None and field.dataType.simpleString() != types[column.data_type]:
+            real_type = field.dataType.simpleString()
+            yield Drift(f"column {column.name} is {real_type}, declared {types[column.data_type]}")
+    if all(column.data_type for column in layout.columns):
+        yield from (Drift(f"column {field.name} is not declared") for field in real.values())
+
+
+def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]:
+    """Spark's short name of each type text, as the schema of a table has it: a varchar is a string there."""
+    if not types:
+        return {}
+    casts = ", ".join(f"CAST(NULL AS {data_type})" for data_type in types)
+    fields = analyse(session, f"SELECT {casts}").fields
+    return {data_type: field.dataType.simpleString() for data_type, field in zip(types, fields, strict=True)}
