@@ -164,7 +164,7 @@ _TEXTS = {"region", "s", "v", "same", "differ", "i_s", "bs", "tr"}
 
 
 def _bounded(form: str) -> list[tuple[str, str, str, str]]:
-    """Joins that the judge says the runner can bound: table, column, operator and the source's expression."""
+    """Joins whose bounds the judge says to skip files: table, column, operator and the source's expression."""
     return [
         (table, column, operator, expression)
         for table in random_merges.TABLES[form]
@@ -172,12 +172,15 @@ def _bounded(form: str) -> list[tuple[str, str, str, str]]:
         for operator in ("=", "<=>")
         for expression in _SOURCES
         if (column not in _TEXTS or _SOURCES[expression] == "string")
-        and against_facts.judged(
-            form,
-            against_facts.FORMATS[form][1][table],
-            f"t.{column} {operator} {expression}",
-            bounds=[column],
-        ).bounds
+        and any(
+            bound.prunes
+            for bound in against_facts.judged(
+                form,
+                against_facts.FORMATS[form][1][table],
+                f"t.{column} {operator} {expression}",
+                bounds=[column],
+            ).bounds
+        )
     ]
 
 

@@ -161,7 +161,7 @@ def test_writers_without_a_lock_try_again_after_a_conflict(spark, tmp_path):
         rows = audit_rows(f"run{number}", [Result("model.p.a", "success")], NODES)
         return write_audit(spark.newSession(), Catalog(), table, folder, rows, nullcontext)
 
-    assert write(0) == []
+    assert write(0) == ()
     with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(write, (1, 2, 3))) == [[]] * 3
+        assert list(pool.map(write, (1, 2, 3))) == [()] * 3
     assert [row["invocation_id"] for row in rows_of(spark, table)] == ["run0", "run1", "run2", "run3"]

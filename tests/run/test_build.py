@@ -345,7 +345,7 @@ def test_each_model_has_confs_and_temporary_views_of_its_own(build, spark):
     assert spark.conf.get("spark.sql.shuffle.partitions") != "3"
 
 
-ENDLESS = "{{ config(materialized='table') }} select count(*) n from range(100000000000L) where sha2(cast(id as string), 512) = 'x'"
+ENDLESS = "{{ config(materialized='table') }} select count(*) n from range(0, 100000000000L, 1, 1) where sha2(cast(id as string), 512) = 'x'"
 
 
 def test_fail_fast_cancels_what_runs_and_says_what_became_of_it(build):
