@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
+from merge_runner.formats.low_shuffle import low_shuffle
 from merge_runner.graph.cycles import cycle_path, find_cycle
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
@@ -192,6 +193,11 @@ class _Builder:
         values = config.as_json()
         if config.materialized is None:
             values["materialized"] = "merge" if self._holds_merge(model, captured) else "view"
+        if config.low_shuffle is not None:
+            implied = low_shuffle(config.format, self.files.profile.platform, on=config.low_shuffle)
+            # What the author writes by name wins.
+            values["properties"] = {**implied.properties, **values["properties"]}
+            values["conf"] = {**implied.conf, **values["conf"]}
         properties = model.properties
         return Node(
             unique_id=f"model.{self.project}.{name}",

@@ -67,8 +67,9 @@ class Optimize:
 class ModelConfig:
     """The resolved config of a model or seed; what nothing says has its default.
 
-    `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `optimize`: None not said,
-    False never, True plain compaction. `column_types` and `delimiter` are those of a seed.
+    `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `low_shuffle`: None not said,
+    so the table's properties decide. `optimize`: None not said, False never, True plain compaction. `column_types` and
+    `delimiter` are those of a seed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -91,6 +92,7 @@ class ModelConfig:
     post_hook: Names = ()
     on_error: Literal["skip_children", "continue"] = "skip_children"
     full_refresh: StrictBool | None = None
+    low_shuffle: StrictBool | None = None
     optimize: StrictBool | Optimize | None = None
     priority: StrictInt = 0
     retries: Count | None = None
