@@ -42,15 +42,18 @@ def spark(driver):
 def make_project(tmp_path):
     """Writes a project of files by path and gives its folder; settings and a profile are added where they are missing.
 
-    Each project has a schema of its own, since all tests share the catalog of one driver.
+    Each project has a schema of its own, since all tests share the catalog of one driver; `table_format` iceberg
+    puts it into the driver's Iceberg catalog.
     """
 
-    def make(files: dict[str, str]) -> Path:
+    def make(files: dict[str, str], table_format: str = "delta") -> Path:
         number = next(_NUMBERS)
         root = tmp_path / f"project{number}"
+        schema = f"ice.shop{number}" if table_format == "iceberg" else f"shop{number}"
+        models = f'[tool.merge-runner.models]\nformat = "{table_format}"\n' if table_format != "delta" else ""
         given = {
-            "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
-            "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: shop{number}}}}}}}\n",
+            "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{models}',
+            "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n",
             **files,
         }
         for path, text in given.items():

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError, engine_error
-from merge_runner.engine.session_confs import session_confs
 from merge_runner.engine.statements import run_statement
+from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.engine.workplace import Workplace
 from merge_runner.relation import Relation, string_literal
 
@@ -74,7 +74,7 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
 
     Only the MERGE may stand inside: Delta would skip any other statement on the table as well, without a word.
     """
-    with session_confs(session, _confs(batch) if batch is not None else {}):
+    with temporary_confs(session, _confs(batch) if batch is not None else {}):
         yield
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, Kind, engine_error
-from merge_runner.engine.session_confs import session_confs
 from merge_runner.engine.source_values import AskedValues, source_values
 from merge_runner.engine.statements import analyse, files_read
 from merge_runner.engine.table_state import TableState, table_state
+from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.splice import splice
 from merge_runner.plan.bounding import Bounding
@@ -137,7 +137,7 @@ class _Maker:
             self._check_no_view(parts)
         asked = self._asked()
         self._fix_source()
-        values = source_values(self.session, self._prefix, self._source, [item for _, item in asked])
+        values = source_values(self.session, self.statement.with_text, self._source, [item for _, item in asked])
         predicates: list[tuple[Bound, BoundPredicate]] = []
         for (bound, item), found in zip(asked, values, strict=True):
             if found is None:
@@ -188,7 +188,7 @@ class _Maker:
         texts = [bound.source.of(self.statement.text) for bound in bounds]
         given = ", ".join(f"({text}) AS b{place}" for place, text in enumerate(texts))
         source = self.statement.source.span.of(self.statement.text)
-        types = analyse(self.session, f"{self._prefix}SELECT {given} FROM {source}").fields
+        types = analyse(self.session, f"{self.statement.with_text}SELECT {given} FROM {source}").fields
         asked = []
         for bound, text, value in zip(bounds, texts, types, strict=True):
             own = columns.get(bound.column.casefold())
@@ -227,22 +227,16 @@ class _Maker:
         source = self.statement.source
         text = source.span.of(self.statement.text)
         try:
-            rows = self.session.sql(f"{self._prefix}SELECT * FROM {text}").localCheckpoint()
+            rows = self.session.sql(f"{self.statement.with_text}SELECT * FROM {text}").localCheckpoint()
             rows.createOrReplaceTempView(STAGED)
             self.rows = rows
             # Delta would store what is stored already.
-            self.confs.enter_context(session_confs(self.session, {_MATERIALIZE: "none"}))
+            self.confs.enter_context(temporary_confs(self.session, {_MATERIALIZE: "none"}))
         except Exception as error:
             raise engine_error(error) from error
         self.made.staged = True
         alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
         self.made.edits.append((source.relation, f"{STAGED}{alias}"))
-
-    @property
-    def _prefix(self) -> str:
-        """The CTEs in front of the MERGE, to stand in front of a SELECT."""
-        span = self.statement.with_span
-        return span.of(self.statement.text) + "\n" if span is not None else ""
 
     @property
     def _source(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine import ddl
-from merge_runner.engine.delta_log import RealLayout, real_layout
+from merge_runner.engine.delta_log import RealLayout, protocol, real_layout
 from merge_runner.engine.iceberg_layout import iceberg_layout
 from merge_runner.engine.statements import analyse
 from merge_runner.plan.steps import Layout
@@ -33,12 +33,19 @@ def drift(session: SparkSession, layout: Layout) -> list[Drift]:
     """Where the real table differs from the layout that the project declares. Raises EngineError."""
     read = iceberg_layout if layout.format == "iceberg" else real_layout
     real = read(session, layout.relation)
+    held = {key.lower(): value for key, value in real.properties.items()}
+    if any(_is_of_protocol(key.lower()) for key in layout.properties):
+        held |= {key.lower(): value for key, value in protocol(session, layout.relation).items()}
     return [
         *_of_columns(session, layout),
-        *_of_properties(layout, real),
+        *_of_properties(layout, held),
         *_of_fields(layout, real),
-        *_of_checks(layout, real),
+        *_of_checks(layout, held),
     ]
+
+
+def _is_of_protocol(key: str) -> bool:
+    return key.startswith(_FEATURE) or key in _VERSIONS
 
 
 def _of_fields(layout: Layout, real: RealLayout) -> Iterator[Drift]:
@@ -54,32 +61,30 @@ def _differing(what: str, real: Sequence[str], declared: Sequence[str]) -> str:
     return f"{what} ({', '.join(real)}), declared ({', '.join(declared)})"
 
 
-def _of_properties(layout: Layout, real: RealLayout) -> Iterator[Drift]:
-    known = {key.lower(): value for key, value in {**real.properties, **real.protocol}.items()}
+def _of_properties(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
     # A protocol's versions can be raised no more once it has features.
     for key, value in sorted(layout.properties.items(), key=lambda item: item[0].lower() not in _VERSIONS):
-        held = known.get(key.lower())
-        if held is None or not _same_value(key.lower(), held.lower(), value.lower()):
-            words = f"property {key} is {held or 'not set'}, declared {value}"
+        real = held.get(key.lower())
+        if real is None or not _same_value(key.lower(), real.lower(), value.lower()):
+            words = f"property {key} is {real or 'not set'}, declared {value}"
             yield Drift(words, ddl.set_properties(layout.relation, {key: value}))
 
 
-def _same_value(key: str, held: str, declared: str) -> bool:
+def _same_value(key: str, real: str, declared: str) -> bool:
     if key.startswith(_FEATURE):
         return True  # a table has a feature, or has not: "supported" and "enabled" are the same
-    if key in _VERSIONS and held.isdecimal() and declared.isdecimal():
-        return int(held) >= int(declared)
-    return held == declared
+    if key in _VERSIONS and declared.isdecimal():
+        return int(real) >= int(declared)
+    return real == declared
 
 
-def _of_checks(layout: Layout, real: RealLayout) -> Iterator[Drift]:
-    known = {key.lower(): value for key, value in real.properties.items()}
+def _of_checks(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
     for name, expression in layout.checks.items():
-        held = known.get(f"{_CHECK}{name}".lower())
-        if held is None:
+        real = held.get(f"{_CHECK}{name}".lower())
+        if real is None:
             yield Drift(f"check {name} is missing", ddl.add_check(layout.relation, name, expression))
-        elif "".join(held.split()) != "".join(expression.split()):
-            yield Drift(f"check {name} is ({held}), declared ({expression})")
+        elif "".join(real.split()) != "".join(expression.split()):
+            yield Drift(f"check {name} is ({real}), declared ({expression})")
 
 
 def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:

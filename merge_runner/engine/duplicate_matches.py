@@ -60,7 +60,6 @@ def duplicates_query(
     `names` are expressions of the target, `filters` those conditions of ON that are about the target alone.
     """
     text = statement.text
-    prefix = statement.with_span.of(text) + "\n" if statement.with_span is not None else ""
     keys = [f"k{number}" for number in range(len(names))]
     listed = ", ".join(keys)
     asked = ", ".join(f"any_value({name}) AS {key}" for name, key in zip(names, keys, strict=True))
@@ -75,7 +74,7 @@ def duplicates_query(
     )
     shown = ", ".join(f"CAST({key} AS STRING)" for key in keys)
     return (
-        f"{prefix}SELECT {shown}, max(n) FROM (\n{matched}\n) GROUP BY {listed} "
+        f"{statement.with_text}SELECT {shown}, max(n) FROM (\n{matched}\n) GROUP BY {listed} "
         f"ORDER BY max(n) DESC, {listed} LIMIT {MOST_SHOWN}"
     )
 

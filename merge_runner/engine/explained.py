@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.java_class import java_class
-from merge_runner.engine.session_confs import session_confs
 from merge_runner.engine.statements import files_read, run_statement
 from merge_runner.engine.table_state import table_state
 from merge_runner.engine.tables import Catalog, table_exists
+from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.plan.engine_told import EngineTold, TargetFiles
 from merge_runner.plan.steps import AttachInputs, CreateTarget, FileInput, NodePlan, RunHook, RunMerge
 from merge_runner.relation import quote
@@ -133,7 +133,7 @@ def _delta_files(session: SparkSession, merge: RunMerge, total: int, notes: list
         return total
     alias = f" AS {quote(statement.target.alias)}" if statement.target.alias else ""
     where = " AND ".join(f"({condition}\n)" for condition in conditions)
-    with session_confs(session, _LIKE_A_MERGE):
+    with temporary_confs(session, _LIKE_A_MERGE):
         return files_read(session, f"SELECT 1 FROM {merge.target}{alias} WHERE {where}")
 
 

@@ -125,8 +125,13 @@ class MergeStatement:
 
     @property
     def with_span(self) -> Span | None:
-        """The span of WITH and its common table expressions, to stand in front of a query; None without any."""
+        """The span of WITH and its common table expressions; None without any."""
         return Span(self.span.start, self.ctes[-1].span.end) if self.ctes else None
+
+    @property
+    def with_text(self) -> str:
+        """WITH and its common table expressions, to stand in front of a query; empty without any."""
+        return self.with_span.of(self.text) + "\n" if self.with_span is not None else ""
 
     @property
     def merge_class(self) -> MergeClass:

@@ -1,9 +1,29 @@
-"""A driver on which another session can commit in the middle of a model's statement."""
+"""A driver on which another session can commit in the middle of a model's statement; a project that is built again and again."""
 
 import threading
 from contextlib import contextmanager
 
 import pytest
+
+
+@pytest.fixture
+def rebuild(make_project, driver):
+    """Builds a project of one model, `fct`, again and again; gives its result and its relation."""
+    from merge_runner import Project
+
+    roots = []
+
+    def run(files, table_format="delta"):
+        if not roots:
+            roots.append(make_project(files, table_format))
+        for name, text in files.items():
+            (roots[0] / name).write_text(text)
+        project = Project.load(roots[0])
+        results = project.build(driver=driver, lint=False)
+        assert results.ok, results["fct"].message
+        return results["fct"], project.graph.nodes["model.shop.fct"].relation
+
+    return run
 
 
 class Race:

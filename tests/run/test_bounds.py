@@ -1,7 +1,5 @@
 """Bounds at run time: what they splice, when they are left out, and that they change nothing."""
 
-import itertools
-
 import pytest
 
 from merge_runner import Project
@@ -9,7 +7,6 @@ from merge_runner.engine import bounded
 
 pytestmark = pytest.mark.spark
 
-NUMBERS = itertools.count()
 COLUMNS = "[{name: id, data_type: bigint}, {name: dt, data_type: date}, {name: v, data_type: string}]"
 FILES = {
     "models/m.yml": f"""
@@ -45,8 +42,8 @@ def messages():
 def build(make_project, driver, messages):
     """Builds a project, then builds it again with another source; gives the folder and the last results."""
 
-    def run(files, *sources):
-        root = make_project(FILES | files)
+    def run(files, *sources, table_format="delta"):
+        root = make_project(FILES | files, table_format)
         for only in sources:
             results = Project.load(root, vars={"only": only}).build(driver=driver, lint=False)
             assert results.ok, [result.message for result in results.results]
@@ -71,16 +68,13 @@ def test_partition_values_are_spliced_into_on(build, messages):
 
 
 def test_an_iceberg_table_is_bounded_as_well(build, spark, messages):
-    schema = f"ice.bounded{next(NUMBERS)}"
-    settings = '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n'
-    profiles = f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n"
-    files = {"pyproject.toml": settings, "profiles.yml": profiles}
-    root, response = build(files, "true", "id in (13, 24)")
+    root, response = build({}, "true", "id in (13, 24)", table_format="iceberg")
     assert messages == ["0 inserted, 2 updated, 0 deleted; dt bounded to 2 values"]
     assert (response["files_total"], response["files_scanned"], response["verdict_held"]) == (10, 2, True)
     (pin,) = response["pins"].values()
     assert f"src VERSION AS OF {pin} where" in (root / "target/run/shop/models/fct.sql").read_text()
-    assert sorted(row.id for row in spark.table(f"{schema}.fct").where("v = 'aa'").collect()) == [13, 24]
+    fct = Project.load(root).graph.nodes["model.shop.fct"].relation
+    assert sorted(row.id for row in spark.table(str(fct)).where("v = 'aa'").collect()) == [13, 24]
 
 
 def test_small_targets_are_left_alone(build, messages):

@@ -1,14 +1,11 @@
 """Builds of models in an Iceberg catalog."""
 
-import itertools
-
 import pytest
 
 from merge_runner import Project
 
 pytestmark = pytest.mark.spark
 
-NUMBERS = itertools.count()
 MODEL = """
 {{ config(partition_by=['p'], properties={'write.merge.mode': 'MODE'}, pre_hook="HOOK") }}
 merge into {{ this }} as t
@@ -22,13 +19,7 @@ when not matched then insert *
 @pytest.fixture
 def build(make_project, driver):
     def run(files, root=None, **variables):
-        root = root or make_project(
-            {
-                "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n',
-                "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: ice.built{next(NUMBERS)}}}}}}}\n",
-                **files,
-            }
-        )
+        root = root or make_project(files, "iceberg")
         project = Project.load(root, vars=variables)
         return project, project.build(driver=driver, lint=False)
 

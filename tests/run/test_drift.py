@@ -1,14 +1,9 @@
 """Builds onto tables that differ from what is declared: altered where no row has to be written again."""
 
-import itertools
-
 import pytest
-
-from merge_runner import Project
 
 pytestmark = pytest.mark.spark
 
-NUMBERS = itertools.count()
 MERGE = """
 {{ config(CONFIG) }}
 merge into {{ this }} as t using (select 1 as id, 5 as n) as s on t.id = s.id
@@ -25,32 +20,19 @@ models:
 
 
 @pytest.fixture
-def build(make_project, driver):
-    """Builds a project of one merge again and again; gives the result and the relation."""
-    roots = {}
+def build(rebuild):
+    """Builds the merge with a config and properties again and again; gives the result and the relation."""
 
-    def run(config, columns="", table_format="delta"):
-        if not roots:
-            schema = f"{'ice.' if table_format == 'iceberg' else ''}drift{next(NUMBERS)}"
-            settings = f'[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "{table_format}"\n'
-            profiles = f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n"
-            roots["root"] = make_project({"pyproject.toml": settings, "profiles.yml": profiles, "models/fct.sql": ""})
-        models = roots["root"] / "models"
-        (models / "fct.sql").write_text(MERGE.replace("CONFIG", config))
-        (models / "fct.yml").write_text(columns or "version: 2")
-        project = Project.load(roots["root"])
-        results = project.build(driver=driver, lint=False)
-        assert results.ok, results["fct"].message
-        return results["fct"], project.graph.nodes["model.shop.fct"].relation
+    def run(config, columns="version: 2", table_format="delta"):
+        return rebuild({"models/fct.sql": MERGE.replace("CONFIG", config), "models/fct.yml": columns}, table_format)
 
     return run
 
 
 def operations(spark, relation):
     """What was done to a table but for its MERGEs, of which each build is one."""
-    return [row.operation for row in spark.sql(f"describe history {relation}").collect() if row.operation != "MERGE"][
-        ::-1
-    ]
+    history = [row.operation for row in spark.sql(f"describe history {relation}").collect()]
+    return [operation for operation in reversed(history) if operation != "MERGE"]
 
 
 def test_a_delta_table_is_altered_and_no_file_is_written_again(build, spark):

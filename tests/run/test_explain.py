@@ -104,13 +104,7 @@ def test_iceberg_merges(make_project, driver, mode):
         ("false", INSERT, 0),
         ("t.id = s.id and t.p = 1", f"{UPSERT} when not matched by source and t.p = 1 then delete", 4),
     ]
-    root = make_project(
-        {
-            "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n',
-            "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: ice.told{next(NUMBERS)}}}}}}}\n",
-            "models/fct.sql": merge(**BUILT, config=config),
-        }
-    )
+    root = make_project({"models/fct.sql": merge(**BUILT, config=config)}, "iceberg")
     assert Project.load(root).build(driver=driver, lint=False).ok
     for on, clauses, read in models:
         (root / "models/fct.sql").write_text(merge(on, clauses, config))

@@ -1,14 +1,9 @@
 """`low_shuffle`: the rows beside the changed ones are neither shuffled nor written again."""
 
-import itertools
-
 import pytest
-
-from merge_runner import Project
 
 pytestmark = pytest.mark.spark
 
-NUMBERS = itertools.count()
 MERGE = """
 {{ config(low_shuffle=ON) }}
 merge into {{ this }} as t using (select id, 'VALUE' as v from range(1000) where id % 100 < PART or id >= 990) as s on t.id = s.id
@@ -18,22 +13,13 @@ when not matched then insert *
 
 
 @pytest.fixture
-def build(make_project, driver):
-    """Builds a project of one merge again and again; gives the response and the relation."""
-    roots = {}
+def build(rebuild):
+    """Builds the merge again and again; gives the response and the relation."""
 
     def run(table_format, on, part, value):
-        if not roots:
-            schema = f"{'ice.' if table_format == 'iceberg' else ''}low{next(NUMBERS)}"
-            settings = f'[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "{table_format}"\n'
-            profiles = f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n"
-            roots["root"] = make_project({"pyproject.toml": settings, "profiles.yml": profiles, "models/fct.sql": ""})
         text = MERGE.replace("ON", on, 1).replace("PART", str(part)).replace("VALUE", value)
-        (roots["root"] / "models/fct.sql").write_text(text)
-        project = Project.load(roots["root"])
-        results = project.build(driver=driver, lint=False)
-        assert results.ok, results["fct"].message
-        return results["fct"].adapter_response, project.graph.nodes["model.shop.fct"].relation
+        result, relation = rebuild({"models/fct.sql": text}, table_format)
+        return result.adapter_response, relation
 
     return run
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def session_confs(session: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
+def temporary_confs(session: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """The session has these confs inside the block; afterwards they are as before. Raises what PySpark raises."""
     before = {key: session.conf.get(key, None) for key in confs}
     try:
