@@ -54,7 +54,7 @@ def command(**options: Any) -> int:
 def _on_spark(prepared: Prepared, ids: tuple[str, ...], options: dict[str, Any]) -> Explanation:
     from merge_runner.cli.display import JsonDisplay, TextDisplay
     from merge_runner.plan.explain import explain
-    from merge_runner.run.build import starting_driver
+    from merge_runner.run.driving import starting_driver
     from merge_runner.run.events import Events
     from merge_runner.run.explain import explain_on_spark
 

@@ -11,7 +11,8 @@ from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.cli.problems import show_problems
 from merge_runner.errors import Problem
-from merge_runner.run.build import Command, Options, build, starting_driver
+from merge_runner.run.build import Command, Options, build
+from merge_runner.run.driving import starting_driver
 from merge_runner.run.events import Events
 
 if TYPE_CHECKING:

@@ -53,8 +53,8 @@ class Worker:
     compile_times: Mapping[str, Timing]
     on_merge: Callable[[str, str], None]
     """Told of each MERGE as it will run, by node."""
-    batch_id: int | None = None
-    """The batch that merges are stamped with."""
+    batch: Callable[[str], Batch | None] = lambda _: None
+    """The batch that the MERGE of a node is stamped with."""
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
     writes: Mapping[str, WriteKey] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Worker:
             earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
-            batch=Batch(".".join(unique_id.split(".")[1:]), self.batch_id) if self.batch_id is not None else None,
+            batch=self.batch(unique_id),
         )
         attempts, error = self._attempts(node, plan, place), None
         timed_out = threading.Event()

@@ -1,0 +1,50 @@
+"""The Spark driver of an invocation: one that is given, or one of its own that ends with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.session import Starting
+from merge_runner.plan.prepare import Prepared
+from merge_runner.run.events import Events
+from merge_runner.run.scheduler import EndedAtOnceError
+
+
+def starting_driver(prepared: Prepared, events: Events) -> Starting:
+    """The driver that the project's profile asks for; nothing has been started yet."""
+    return Starting(
+        prepared.files.profile,
+        prepared.files.root,
+        prepared.target_path / "logs" / "spark.log",
+        prepared.invocation.env,
+        notify=lambda message: events.emit("message", message=message),
+    )
+
+
+@contextmanager
+def driving(prepared: Prepared, events: Events, driver: Driver | None, starting: Starting | None) -> Iterator[Driver]:
+    """A running driver inside the block: `driver`, which is left running, or one of its own, which is stopped.
+
+    `starting` is one on its way, to be used. After an EndedAtOnceError it is left alone: it ends with the process.
+    Raises what `Starting.driver` raises.
+    """
+    if driver is not None:
+        yield driver
+        return
+    started = time.monotonic()
+    events.emit("spark_starting", master=prepared.files.profile.where)
+    with starting or starting_driver(prepared, events) as coming:
+        own = coming.driver()
+    events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
+    try:
+        yield own
+    except EndedAtOnceError:
+        raise
+    except BaseException:
+        own.stop()
+        raise
+    else:
+        own.stop()

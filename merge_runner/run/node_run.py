@@ -1,0 +1,194 @@
+"""Runs planned nodes on a driver, in DAG order, and keeps what became of each: a whole build, or one micro-batch."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from functools import partial
+from typing import Literal
+
+from merge_runner.engine.batches import Batch
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.shared_inputs import SharedInputs
+from merge_runner.engine.tables import Catalog
+from merge_runner.graph.order import contracted, priorities
+from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.steps import NodePlan, ShareInputs
+from merge_runner.run.artifacts import write_run_text
+from merge_runner.run.events import Events
+from merge_runner.run.results import FAILED, Result, Timing
+from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
+from merge_runner.run.waiting import parents_with_tests
+from merge_runner.run.worker import Worker
+from merge_runner.run.writers import write_keys
+from merge_runner.template.redact import redact
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What is run: the plans by node, how long each took to compile, and how long it took to run before (seconds)."""
+
+    plans: Mapping[str, NodePlan]
+    compile_times: Mapping[str, Timing] = field(default_factory=dict)
+    durations: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How nodes are run. `id` tells their commits and job groups from those of every other run.
+
+    `batch` gives what a node's MERGE is stamped with. `begun` are nodes whose statement may have committed in an
+    earlier invocation, with the ids of these invocations.
+    """
+
+    id: str
+    threads: int
+    fail_fast: bool = False
+    batch: Callable[[str], Batch | None] = lambda _: None
+    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
+    """As many threads as `wanted`, None: as the profile says; `auto` is min(models, max(2, cores // 2))."""
+    if wanted is None:
+        wanted = prepared.files.profile.threads
+    if wanted == "auto":
+        wanted = min(models, max(2, (os.cpu_count() or 1) // 2))
+    return max(1, int(wanted))
+
+
+class NodeRun:
+    """One run of nodes. `results` has them in the order in which they came."""
+
+    def __init__(self, prepared: Prepared, nodes: Nodes, terms: Terms, events: Events) -> None:
+        self.prepared = prepared
+        self.graph = prepared.graph
+        self.plans = nodes.plans
+        self.nodes = nodes
+        self.terms = terms
+        self.events = events
+        self.results: list[Result] = []
+        self.abandoned = False
+        """Whether the run was ended while nodes were running, and nobody waits for them."""
+        self._known: set[str] = set()
+        self._keeping = threading.Lock()
+        self._running: dict[str, datetime] = {}
+        self._stopping = threading.Event()
+        self._cancel: Callable[[], None] = lambda: None
+        steps = (step for plan in self.plans.values() for step in plan.steps)
+        self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
+
+    def run(self, driver: Driver, catalog: Catalog) -> None:
+        """Runs all nodes. Raises KeyboardInterrupt when the run was stopped, EndedAtOnceError while some still run."""
+        files = self.prepared.files
+        writes = write_keys(self.plans, self.graph.nodes)
+        worker = Worker(
+            driver,
+            files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
+            catalog,
+            self._shared,
+            self.plans,
+            self.graph.nodes,
+            self.events,
+            self.terms.id,
+            self._stopping,
+            self.nodes.compile_times,
+            partial(write_run_text, self.prepared),
+            batch=self.terms.batch,
+            begun=self.terms.begun,
+            writes=writes,
+            conceal=self._conceal,
+        )
+        dag = contracted(self.graph, self.plans)
+        own = {node: self.graph.nodes[node].config.get("priority") or 0 for node in dag}
+
+        def cancel() -> None:
+            for unique_id in list(self._running):
+                for group in worker.groups(unique_id):
+                    driver.cancel(group)
+
+        self._cancel = cancel
+        try:
+            run_jobs(
+                Job(
+                    parents=parents_with_tests(self.graph.nodes, dag),
+                    work=lambda unique_id: self._work(worker, unique_id),
+                    skip=self._skip,
+                    priority=priorities(dag, self.nodes.durations, own),
+                    writes=writes,
+                ),
+                self.terms.threads,
+                self.terms.fail_fast,
+                cancel=self.stop,
+            )
+        except EndedAtOnceError:
+            self.abandoned = True
+            raise
+
+    def stop(self) -> None:
+        """Cancels what runs. May be called from another thread."""
+        self._stopping.set()
+        self.events.emit("message", "warn", message="stopping: what runs is cancelled (Ctrl-C ends at once)")
+        self._cancel()
+
+    def record_open(self) -> None:
+        """The run is at an end before its nodes are: says of each what is known of it."""
+        running = dict(self._running)
+        for unique_id in self.plans:
+            if unique_id in self._known:  # asked after `running`: what ends meanwhile is in one of them
+                continue
+            if unique_id in running:
+                timing = Timing("execute", running[unique_id], _now())
+                message = "the run was ended while it was running: whether its statement has committed is not known"
+                self._keep(Result(unique_id, "error", timing=(timing,), message=message))
+            else:
+                self._skip(unique_id, None)
+
+    def _work(self, worker: Worker, unique_id: str) -> bool:
+        self._running[unique_id] = _now()
+        try:
+            result = worker.run(unique_id)
+            self._keep(result)
+        except BaseException as error:
+            # A mistake of our own: the node has begun, and must not be told to have been skipped.
+            self._keep(Result(unique_id, "error", message=f"internal error: {type(error).__name__}: {error}"))
+            raise
+        finally:
+            del self._running[unique_id]
+        return result.status not in FAILED or self.graph.nodes[unique_id].config.get("on_error") == "continue"
+
+    def _skip(self, unique_id: str, cause: str | None) -> None:
+        reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
+        self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
+
+    def _conceal(self, text: str) -> str:
+        """What an engine says may repeat the confs and addresses that it was given."""
+        return redact(text, self.prepared.files.profile.secrets)
+
+    def _keep(self, result: Result) -> None:
+        result = replace(
+            result,
+            message=self._conceal(result.message) if result.message else result.message,
+            warnings=tuple(self._conceal(warning) for warning in result.warnings),
+        )
+        with self._keeping:
+            if result.unique_id in self._known:
+                return  # the run has ended without it
+            self._known.add(result.unique_id)
+            self.results.append(result)
+        if not self.abandoned:  # else it would wait for what runs
+            self._shared.done(result.unique_id)
+        self.events.emit(
+            "node_finished",
+            "error" if result.status in FAILED else "info",
+            node=result.unique_id,
+            name=self.graph.nodes[result.unique_id].name,
+            result=result.as_json(),
+        )
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
