@@ -139,6 +139,29 @@ class Project:
         """Runs the data tests alone."""
         return self._run("test", select, exclude, **options)
 
+    def stream(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        available_now: bool = False,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        events: Events | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Reads the streams that feed the selected models, until they end or one fails.
+
+        With `available_now` that is when all that is there now has been read. Else as `build`.
+        """
+        from merge_runner.run.events import Events
+        from merge_runner.run.stream import StreamOptions, stream
+
+        ids = self.select(select, exclude, selector, state).ids
+        args = {"select": list(_texts(select)), "available_now": available_now}
+        return stream(self.prepared, ids, StreamOptions(threads, available_now, args), events or Events(), driver)
+
     def _run(
         self,
         command: Any,

@@ -70,6 +70,9 @@ class TextDisplay:
             "spark_started": lambda data: self._line(f"Spark is up after {data['seconds']:.1f} s"),
             "message": lambda data: self._line(data["message"]),
             "running": self._on_running,
+            "batch_started": self._on_batch,
+            "batch_finished": self._on_batch_end,
+            "stream_finished": self._on_stream_end,
             "node_started": self._on_started,
             "node_finished": self._on_finished,
             "node_waiting": lambda data: self._line(data["message"], "yellow"),
@@ -101,6 +104,23 @@ class TextDisplay:
     def _on_running(self, data: dict[str, Any]) -> None:
         self._total = nodes = data["nodes"]
         self._line(f"running {nodes:,} node{'s' if nodes != 1 else ''}, {data['threads']} at a time")
+
+    def _on_batch(self, data: dict[str, Any]) -> None:
+        self._total, self._done = data["nodes"], 0
+        self._line(f"{data['stream']}, batch {data['batch_id']}: {data['rows']:,} rows")
+
+    def _on_batch_end(self, data: dict[str, Any]) -> None:
+        if not data["ok"]:
+            what = f"{data['stream']}, batch {data['batch_id']} has failed: it comes again with the next start"
+            self._say(styled(what, fg="red"))
+        else:
+            self._line(f"{data['stream']}, batch {data['batch_id']} is done after {data['seconds']:.2f} s")
+
+    def _on_stream_end(self, data: dict[str, Any]) -> None:
+        words = f"{data['stream']}: {data['batches']:,} batches, {data['rows']:,} rows"
+        if data["p50"] is not None:
+            words += f"; a batch took {data['p50']:.2f} s (median), {data['p99']:.2f} s (99th percentile)"
+        self._line(words)
 
     def _on_started(self, data: dict[str, Any]) -> None:
         with self._lock:

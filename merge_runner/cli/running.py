@@ -55,11 +55,7 @@ def run_nodes(
     # A node that is left over reads what the invocation before has built beside it, and not the other target.
     chosen = ids if last is None else (*ids, *_selected_before(project, options))
     project = deferred(project, chosen, options)
-    display = (
-        JsonDisplay(options["quiet"])
-        if options["log_format"] == "json"
-        else TextDisplay(options["quiet"], options["debug"])
-    )
+    display = display_for(options)
     args = {key: str(value) if isinstance(value := options.get(key), Path) else value for key in _KEPT}
     run = Options(
         threads=options["threads"],
@@ -82,6 +78,13 @@ def run_nodes(
         display.close()
     warned = any(result.warnings or result.status == "warn" for result in results.results)
     return 0 if results.ok and not (warned and options["warn_error"]) else 1
+
+
+def display_for(options: dict[str, Any]) -> JsonDisplay | TextDisplay:
+    """What shows a run as the options of `output_options` ask for it."""
+    if options["log_format"] == "json":
+        return JsonDisplay(options["quiet"])
+    return TextDisplay(options["quiet"], options["debug"])
 
 
 def _selected_before(project: Project, options: dict[str, Any]) -> tuple[str, ...]:

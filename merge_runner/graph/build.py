@@ -13,6 +13,7 @@ from merge_runner.graph.cycles import cycle_path, find_cycle
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.naming import Naming
+from merge_runner.graph.streams import batch_view, check_streams
 from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, unit_test_node
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.config import ModelConfig, resolve
@@ -80,6 +81,7 @@ class _Builder:
                 captured[name] = self._with_hooks(model, captured[name], configs[name])
                 self._add(self._model(name, model, captured[name], configs[name]), configs[name].enabled)
         self._check_tables()
+        check_streams(self.nodes, self.problems)
         self._add_tests(tests)
         dag = self._dag()
         return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled))
@@ -144,6 +146,8 @@ class _Builder:
         source, table = key
         declared = entry.table
         relation = Relation(declared.identifier or table, declared.schema or source, declared.catalog)
+        if declared.stream is not None:
+            relation = batch_view(source, table)
         return Node(
             unique_id=f"source.{self.project}.{source}.{table}",
             name=table,
@@ -160,7 +164,8 @@ class _Builder:
                 "partition_by": _listed(declared.partition_by),
                 "cluster_by": _listed(declared.cluster_by),
                 "tags": list(entry.tags),
-            },
+            }
+            | ({"stream": asdict(declared.stream)} if declared.stream is not None else {}),
             tags=entry.tags,
             checksum=_checksum(repr(declared)),
             description=declared.description or "",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import Node
+from merge_runner.graph.streams import is_stream
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.plan.combined_layout import common_layout, over_recorded
 from merge_runner.plan.declared_layout import Declared, by_owner, declared, type_of
@@ -136,7 +137,7 @@ class Layouts:
                 # Who asks reads the query, and wants to know what is declared besides.
                 known = KnownTable(self._declared_columns(node), self._query(node))
             else:
-                known = KnownTable(self.of(unique_id))
+                known = KnownTable(self.of(unique_id), fixed=is_stream(node))
                 if unique_id not in self._layouts:
                     return known
             self._known[unique_id] = known
@@ -266,6 +267,8 @@ class Layouts:
         table = entry.table
         said = self._declared(node)
         columns = tuple(said.column(column, None) for column in said.columns)
+        if table.stream is not None:
+            return TableLayout(columns=columns or None, partition_by=(), cluster_by=(), unique=said.unique)
         complete = False
         if table.path is not None and table.format in _TEXT_FORMATS and any(each.data_type for each in said.columns):
             # As engine/tables.py reads them: of a CSV file with a header every column, the undeclared ones as text.

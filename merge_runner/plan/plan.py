@@ -242,7 +242,7 @@ class Planner:
     def _file_source(self, node: Node) -> Input | None:
         entry = self._prepared.files.sources[(str(node.source_name), node.name)]
         declared = entry.table
-        if declared.path is None:
+        if declared.path is None or declared.stream is not None:  # a batch of a stream is there already
             return None
         if declared.format == "iceberg":
             problem = Problem(

@@ -75,7 +75,8 @@ class _Sharing:
             node = self._nodes[unique_id]
             if node.resource_type == "source":
                 table = self._prepared.files.sources[(str(node.source_name), node.name)].table
-                self._dear[unique_id] = table.path is not None and table.format in _TEXT_FORMATS
+                files = table.path is not None and table.stream is None  # a batch of a stream is kept anyway
+                self._dear[unique_id] = files and table.format in _TEXT_FORMATS
             else:
                 text = self._prepared.compiler.rendered(unique_id).text
                 self._dear[unique_id] = not reads_row_by_row(text) or any(map(self.is_dear, self.read_by(unique_id)))

@@ -35,17 +35,20 @@ def _bounds(value: Any) -> Any:
     return "off" if value is False else value
 
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?\Z", re.ASCII)
-_SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(?:(s|m|h)|(second|minute|hour)s?)?\Z", re.ASCII)
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def _seconds(value: Any) -> Any:
     if isinstance(value, str) and (found := _DURATION.match(value.strip())):
-        value = float(found[1]) * _SECONDS[found[2]]
+        value = float(found[1]) * _SECONDS[(found[2] or found[3] or "s")[0]]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError('a number of seconds above 0, or a text such as "30s", "5m" or "1h"')
+        raise ValueError('a number of seconds above 0, or a text such as "30s", "5 minutes" or "1h"')
     return float(value)
 
+
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+"""Seconds above 0, or a text with a unit."""
 
 Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
 """A list of texts, or one text."""
@@ -96,7 +99,7 @@ class ModelConfig:
     optimize: StrictBool | Optimize | None = None
     priority: StrictInt = 0
     retries: Count | None = None
-    timeout: Annotated[float, BeforeValidator(_seconds)] | None = None
+    timeout: Seconds | None = None
     concurrent: StrictBool = False
     column_types: Texts = field(default_factory=dict)
     delimiter: Annotated[str, Field(min_length=1)] = ","

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool
 
 from merge_runner.project.config import Names
+from merge_runner.project.stream import OptionalStream
 from merge_runner.text import Place
 
 T = TypeVar("T")
@@ -139,8 +140,8 @@ class SourceConfig:
 class SourceTable:
     """A table of a source: files at `path` in a `format`, or an existing table.
 
-    `partition_by` and `cluster_by` None: its layout is unknown; () says that it has none. `freshness` and `stream`
-    are kept as they are written.
+    `partition_by` and `cluster_by` None: its layout is unknown; () says that it has none. `freshness` is kept
+    as it is written.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
@@ -164,7 +165,7 @@ class SourceTable:
     config: SourceConfig = SourceConfig()
     freshness: Any = None
     loaded_at_field: str | None = None
-    stream: Any = None
+    stream: OptionalStream = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from merge_runner.errors import Problems
 from merge_runner.project.files import SourceEntry
 from merge_runner.project.properties import Source, SourceTable
+from merge_runner.project.stream import Stream
 from merge_runner.text import Place
 
 _FORMATS = {".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet", ".orc": "orc"}
@@ -29,6 +31,7 @@ def source_entry(source: Source, table: SourceTable, place: Place, problems: Pro
         if format is None:
             message = f'source {source.name}, table {table.name}: a "path" needs a "format"'
             problems.add("missing-key", message, place, "say format: csv, parquet, json, delta, …")
+    options = {**source.options, **table.options}
     resolved = replace(
         table,
         path=path,
@@ -36,7 +39,8 @@ def source_entry(source: Source, table: SourceTable, place: Place, problems: Pro
         identifier=table.identifier or table.name,
         schema=table.schema or source.schema or (source.name if path is None else None),
         catalog=table.catalog or source.catalog,
-        options={**source.options, **table.options},
+        options=options,
+        stream=_stream(table.stream, path, format, options),
         freshness=_first(table.freshness, table.config.freshness, source.freshness, source.config.freshness),
         loaded_at_field=_first(
             table.loaded_at_field, table.config.loaded_at_field, source.loaded_at_field, source.config.loaded_at_field
@@ -52,6 +56,19 @@ def _path(source: Source, table: SourceTable) -> str | None:
     if source.path is None or (table.path is not None and re.match(r"/|[A-Za-z][A-Za-z0-9+.-]*:", table.path)):
         return table.path
     return f"{source.path.rstrip('/')}/{table.path or table.identifier or table.name}"
+
+
+def _stream(stream: Stream | None, path: str | None, format: str | None, options: Mapping[str, str]) -> Stream | None:
+    """The stream with what its table says where it says nothing itself."""
+    if stream is None:
+        return None
+    own = stream.path is not None or stream.table is not None
+    return replace(
+        stream,
+        format=stream.format or format or (_format(stream.path) if stream.path is not None else None),
+        path=stream.path if own else path,
+        options={**options, **stream.options},
+    )
 
 
 def _format(path: str) -> str | None:

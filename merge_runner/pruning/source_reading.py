@@ -125,7 +125,7 @@ class _Reader:
         self.seen.add(folded)
         self.tables.append(folded)
         known = self.lookup(parts)
-        if known is None or (known.query is None and known.layout.format is None):
+        if known is None or (known.query is None and known.layout.format is None and not known.fixed):
             self.unknown.append(parts)
         elif known.query is not None:
             if len(self.seen) > _MAX_VIEWS:

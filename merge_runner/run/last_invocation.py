@@ -64,9 +64,17 @@ def last_invocation(target: Path) -> LastInvocation:
 _HINT = "run `merge-runner build` first: retry goes on with what it has left"
 
 
+def _check_no_stream(command: str) -> None:
+    if command == "stream":
+        hint = "start it again with `merge-runner stream`: what did not end well comes again by itself"
+        raise ProblemsError([Problem("no-run-results", "the last invocation was a stream", hint=hint)])
+
+
 def _of_results(document: Any) -> LastInvocation:
     args = dict(document["args"])
-    command = _COMMANDS[args.pop("which")]
+    which = args.pop("which")
+    _check_no_stream(which)
+    command = _COMMANDS[which]
     results = [(str(entry["unique_id"]), str(entry["status"])) for entry in document["results"]]
     return LastInvocation(
         str(document["metadata"]["invocation_id"]),
@@ -91,7 +99,10 @@ def _killed(journal: Path) -> LastInvocation | None:
             statuses[event["node"]] = None
         elif name == "node_finished":
             statuses[event["node"]] = event["result"]["status"]
-    if started is None or started.get("command") not in _COMMANDS:
+    if started is None:
+        return None
+    _check_no_stream(started["command"])
+    if started["command"] not in _COMMANDS:
         return None
     undone = tuple(node for node in started["nodes"] if statuses.get(node) is None or statuses[node] in _UNDONE)
     return LastInvocation(

@@ -59,6 +59,7 @@ def test_help_names_every_command(call):
             "retry",
             "rule",
             "run",
+            "stream",
             "test",
             "warm",
         )

@@ -127,11 +127,11 @@ def test_a_config_is_plain_json():
         ({"retries": True}, ['a.sql:1:1: "retries" must be a whole number, not true [invalid-value]']),
         ({"priority": "1"}, ['a.sql:1:1: "priority" must be a whole number, not "1" [invalid-value]']),
         ({"timeout": "5 parsecs"}, [
-            'a.sql:1:1: "timeout" must be a number of seconds above 0, or a text such as "30s", "5m" or "1h", '
+            'a.sql:1:1: "timeout" must be a number of seconds above 0, or a text such as "30s", "5 minutes" or "1h", '
             'not "5 parsecs" [invalid-value]'
         ]),
         ({"timeout": 0}, [
-            'a.sql:1:1: "timeout" must be a number of seconds above 0, or a text such as "30s", "5m" or "1h", '
+            'a.sql:1:1: "timeout" must be a number of seconds above 0, or a text such as "30s", "5 minutes" or "1h", '
             "not 0 [invalid-value]"
         ]),
         ({"bounds": "outo"}, [

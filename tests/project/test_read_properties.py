@@ -26,6 +26,7 @@ from merge_runner.project.properties import (
     UnitTestConfig,
 )
 from merge_runner.project.read_properties import read_properties
+from merge_runner.project.stream import Stream, Watermark
 from merge_runner.project.yaml_tree import yaml_tree
 from merge_runner.text import Place, SourceText
 
@@ -112,7 +113,7 @@ def test_a_source_with_everything():
                 cluster_by: day
                 freshness: {warn_after: {count: 1, period: day}}
                 loaded_at_field: at
-                stream: {maxFilesPerTrigger: 1}
+                stream: {trigger: 5 minutes, options: {maxFilesPerTrigger: 1}, watermark: {column: at, delay: 1h}}
                 properties: {delta.appendOnly: true}
                 columns: [{name: carrier, data_type: string, data_tests: [unique]}]
         """).sources == (
@@ -131,7 +132,9 @@ def test_a_source_with_everything():
                     cluster_by=("day",),
                     freshness={"warn_after": {"count": 1, "period": "day"}},
                     loaded_at_field="at",
-                    stream={"maxFilesPerTrigger": 1},
+                    stream=Stream(
+                        trigger=300.0, options={"maxFilesPerTrigger": "1"}, watermark=Watermark("at", 3600.0)
+                    ),
                     properties={"delta.appendOnly": "true"},
                     columns=(Column("carrier", data_type="string", data_tests=(DataTest("unique"),)),),
                 ),

@@ -10,7 +10,7 @@ from merge_runner.run.last_invocation import last_invocation
 
 def results(target, invocation, statuses, **args):
     entries = [{"unique_id": node, "status": status} for node, status in statuses.items()]
-    document = {"metadata": {"invocation_id": invocation}, "results": entries, "args": {"which": "build", **args}}
+    document = {"metadata": {"invocation_id": invocation}, "results": entries, "args": {"which": "build"} | args}
     (target / "run_results.json").write_text(json.dumps(document))
 
 
@@ -108,4 +108,13 @@ def test_a_command_that_is_not_ours_is_a_problem(tmp_path):
     document = {"metadata": {"invocation_id": "i"}, "results": [], "args": {"which": "snapshot"}}
     (tmp_path / "run_results.json").write_text(json.dumps(document))
     with pytest.raises(ProblemsError):
+        last_invocation(tmp_path)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_stream_goes_on_by_itself(tmp_path, killed):
+    results(tmp_path, "i", {"a": "error"}, which="build" if killed else "stream")
+    if killed:
+        journal(tmp_path, started("j", "a", command="stream"), begun("a"))
+    with pytest.raises(ProblemsError, match="the last invocation was a stream"):
         last_invocation(tmp_path)

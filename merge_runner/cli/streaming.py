@@ -1,0 +1,33 @@
+"""What `merge-runner stream` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from merge_runner.cli.options import load_project, selected
+from merge_runner.cli.running import display_for
+from merge_runner.run.driving import starting_driver
+from merge_runner.run.events import Events
+from merge_runner.run.stream import StreamOptions, stream
+
+_KEPT = ("select", "exclude", "selector", "threads", "available_now", "profile", "profiles_dir", "target", "vars_text")
+
+
+def stream_command(options: dict[str, Any]) -> int:
+    """Reads streams until they end; the exit status is 1 where a batch failed, or warned under --warn-error."""
+    project = load_project(options)
+    ids = selected(project, options)
+    display = display_for(options)
+    args = {key: str(value) if isinstance(value := options.get(key), Path) else value for key in _KEPT}
+    asked = StreamOptions(options["threads"], options["available_now"], args, display.observe)
+    events = Events(display)
+    try:
+        with starting_driver(project.prepared, events) as starting:
+            starting.launch()
+            starting.proceed()
+            results = stream(project.prepared, ids, asked, events, starting=starting)
+    finally:
+        display.close()
+    warned = any(result.warnings for result in results.results)
+    return 0 if results.ok and not (warned and options["warn_error"]) else 1

@@ -1,0 +1,69 @@
+"""Which nodes a stream feeds: those whose SQL reads its rows, and all that stand below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from merge_runner.errors import Problems
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.relation import Relation
+
+_SCHEMA = "global_temp"
+"""Where Spark keeps temporary views that all sessions of a driver see: each model has a session of its own."""
+_LASTING = {
+    "view": "a view would be read when the batch has gone: make it ephemeral",
+    "table": "a table is replaced as a whole, and would hold the last batch alone: write a MERGE",
+}
+
+
+def batch_view(source: str, table: str) -> Relation:
+    """The temporary view that a micro-batch of a stream is read by."""
+    return Relation(f"{source}__{table}", _SCHEMA)
+
+
+def streams_read(nodes: Mapping[str, Node], unique_id: str) -> tuple[str, ...]:
+    """Ids of the streams whose rows stand in the SQL of a node, through ephemeral models."""
+    return tuple(dict.fromkeys(_read(nodes, unique_id)))
+
+
+def _read(nodes: Mapping[str, Node], unique_id: str) -> Iterator[str]:
+    for parent in nodes[unique_id].depends_on:
+        node = nodes.get(parent)
+        if node is None:
+            continue
+        if is_stream(node):
+            yield parent
+        elif node.config.get("materialized") == "ephemeral":
+            yield from _read(nodes, parent)
+
+
+def is_stream(node: Node) -> bool:
+    """Whether a node is a source that is read as a stream."""
+    return node.resource_type == "source" and node.config.get("stream") is not None
+
+
+def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
+    """Ids of those of the chosen nodes that stand below a stream, in their order."""
+    import networkx as nx
+
+    below = nx.descendants(graph.dag, stream)
+    return tuple(node for node in chosen if node in below)
+
+
+def check_streams(nodes: Mapping[str, Node], problems: Problems) -> None:
+    """Adds what cannot work: models that keep what passes by, and models that read two streams."""
+    for node in nodes.values():
+        if node.resource_type != "model" or node.config.get("materialized") == "ephemeral":
+            continue
+        streams = [nodes[stream] for stream in streams_read(nodes, node.unique_id)]
+        if not streams:
+            continue
+        names = [f"{stream.source_name}.{stream.name}" for stream in streams]
+        kind = node.config.get("materialized")
+        if kind in _LASTING:
+            message = f"{node.name} is a {kind} and reads the stream {names[0]}"
+            problems.add("stream-reader", message, node.place, _LASTING[kind])
+        if len(names) > 1:
+            message = f"{node.name} reads the streams {' and '.join(names)}: a batch holds the rows of one"
+            hint = "merge each stream into a table of its own, and read one of these tables"
+            problems.add("stream-reader", message, node.place, hint)

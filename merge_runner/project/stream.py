@@ -1,0 +1,57 @@
+"""What YAML says of a source that is read as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict, Field
+
+from merge_runner.project.config import Seconds
+
+_CLOSED = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """The column that says when a row happened, and how late rows may be, in seconds."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+
+    column: Annotated[str, Field(min_length=1)]
+    delay: Seconds = 0.0
+
+
+def _or_plain(value: Any) -> Any:
+    return {} if value is True else value
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A source whose new rows come in micro-batches.
+
+    `format`, `path` and `options` are those of the table where nothing is said; `table` is one of a catalog instead of
+    a path. `trigger` is the least number of seconds between two batches, None: none. `checkpoint` None: below the
+    embedded warehouse. Targets know batches by project, stream, `generation` and number: a new checkpoint counts from
+    0 again and needs another generation.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+
+    format: str | None = None
+    path: str | None = None
+    table: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    checkpoint: str | None = None
+    trigger: Seconds | None = None
+    watermark: Watermark | None = None
+    generation: Annotated[int, Field(ge=1, strict=True)] = 1
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.table is not None:
+            raise ValueError('"path" and "table" exclude each other')
+
+
+OptionalStream = Annotated[Stream | None, BeforeValidator(_or_plain)]
+"""`stream: true` says that there is nothing more to say."""
