@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
@@ -57,6 +58,8 @@ def read_stream(session: SparkSession, stream: StreamInput, available_now: bool,
     """
 
     def each(rows: DataFrame, batch_id: int) -> None:
+        if stream.batch_columns:
+            rows = _with_batch(rows, batch_id)
         with _kept(rows, stream.view.identifier) as count:
             work(batch_id, count)
 
@@ -80,6 +83,12 @@ def _rows(session: SparkSession, stream: StreamInput) -> DataFrame:
     if stream.watermark is not None:
         rows = rows.withWatermark(stream.watermark.column, f"{stream.watermark.delay} seconds")
     return rows
+
+
+def _with_batch(rows: DataFrame, batch_id: int) -> DataFrame:
+    """The rows with the id of their batch, and the time at which it is worked on."""
+    now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+    return rows.selectExpr("*", f"{batch_id}L AS _batch_id", f"timestamp'{now}' AS _processed_at")
 
 
 @contextmanager

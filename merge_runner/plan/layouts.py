@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 _TEXT_FORMATS = ("csv", "json", "xml")
 """Files without types of their own: the declared ones are used to read them (engine/tables.py)."""
+_BATCH_COLUMNS = (
+    TableColumn("_batch_id", type_of("bigint"), False),
+    TableColumn("_processed_at", type_of("timestamp"), False),
+)
+"""What engine/streaming.py adds to the rows of a batch, where that is asked for."""
 _EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
 _AUTO_MERGE = "spark.databricks.delta.schema.automerge.enabled"
 
@@ -268,6 +273,8 @@ class Layouts:
         said = self._declared(node)
         columns = tuple(said.column(column, None) for column in said.columns)
         if table.stream is not None:
+            if table.stream.batch_columns:
+                columns += _BATCH_COLUMNS
             return TableLayout(columns=columns or None, partition_by=(), cluster_by=(), unique=said.unique)
         complete = False
         if table.path is not None and table.format in _TEXT_FORMATS and any(each.data_type for each in said.columns):

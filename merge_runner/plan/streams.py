@@ -46,6 +46,7 @@ class StreamInput:
     columns: tuple[tuple[str, str], ...] = ()
     trigger: float | None = None
     watermark: Watermark | None = None
+    batch_columns: bool = False
     direct: tuple[str, ...] = ()
     fed: tuple[str, ...] = ()
 
@@ -112,6 +113,7 @@ class _StreamReader:
             columns=columns,
             trigger=stream.trigger,
             watermark=stream.watermark,
+            batch_columns=stream.batch_columns,
             direct=direct,
             fed=fed,
         )

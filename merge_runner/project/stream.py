@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool
 
 from merge_runner.project.config import Seconds
 
@@ -33,8 +33,9 @@ class Stream:
 
     `format`, `path` and `options` are those of the table where nothing is said; `table` is one of a catalog instead of
     a path. `trigger` is the least number of seconds between two batches, None: none. `checkpoint` None: below the
-    embedded warehouse. Targets know batches by project, stream, `generation` and number: a new checkpoint counts from
-    0 again and needs another generation.
+    embedded warehouse. With `batch_columns` every row has `_batch_id` (bigint) and `_processed_at` (timestamp), the
+    same in all rows of a batch. Targets know batches by project, stream, `generation` and number: a new checkpoint
+    counts from 0 again and needs another generation.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
@@ -46,6 +47,7 @@ class Stream:
     checkpoint: str | None = None
     trigger: Seconds | None = None
     watermark: Watermark | None = None
+    batch_columns: StrictBool = False
     generation: Annotated[int, Field(ge=1, strict=True)] = 1
 
     def __post_init__(self) -> None:
