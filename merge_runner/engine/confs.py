@@ -39,9 +39,14 @@ _FOR_SHORT_RUNS = {
 
 
 def table_formats(profile: Profile) -> tuple[str, ...]:
-    """The table formats that a profile needs jars for: Delta always, Iceberg where a catalog is one."""
+    """The table formats that a profile needs: Delta always, Iceberg where a catalog is one."""
     iceberg = any("iceberg" in catalog.get("class", _ICEBERG_CATALOG) for catalog in profile.catalogs.values())
     return ("delta", "iceberg") if iceberg else ("delta",)
+
+
+def jar_groups(profile: Profile) -> tuple[str, ...]:
+    """The groups of jars.json that a profile needs: those of its formats, and of what its streams are read by."""
+    return (*table_formats(profile), *profile.connectors)
 
 
 def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:

@@ -36,7 +36,7 @@ class Jar:
 
 
 def pinned(groups: Iterable[str]) -> list[Jar]:
-    """The jars of the groups (`delta`, `iceberg`) as jars.json pins them."""
+    """The jars of the groups (`delta`, `iceberg`, `kafka`) as jars.json pins them."""
     lock = json.loads((Path(__file__).parent / "jars.json").read_text(encoding="utf-8"))
     return [Jar(**entry) for group in groups for entry in lock[group]]
 
@@ -52,13 +52,18 @@ def cache_folder(env: Mapping[str, str]) -> Path:
 def fetch_jars(
     groups: Iterable[str], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """Paths of the groups' jars, each verified by its checksum; missing ones are downloaded first.
+    """Paths of the groups' jars, as `fetch` gives them."""
+    return fetch(pinned(groups), env, notify)
+
+
+def fetch(jars: Iterable[Jar], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None) -> list[Path]:
+    """Paths of jars, each verified by its checksum; missing ones are downloaded first.
 
     The repository is $MERGE_RUNNER_MAVEN_URL or Maven Central. `notify` is told of every download.
     Raises ProblemsError `jar-download` or `jar-checksum`.
     """
     repository = env.get("MERGE_RUNNER_MAVEN_URL", DEFAULT_REPOSITORY).rstrip("/")
-    paths = _paths(groups, env)
+    paths = _paths(jars, env)
     for path, jar in paths.items():
         if not _intact(path, jar):
             notify(f"fetching {jar.name}")
@@ -68,13 +73,13 @@ def fetch_jars(
 
 def jars_at_hand(groups: Iterable[str], env: Mapping[str, str]) -> list[Path] | None:
     """Paths of the groups' jars, verified, where all of them are there already; else None."""
-    paths = _paths(groups, env)
+    paths = _paths(pinned(groups), env)
     return list(paths) if all(_intact(path, jar) for path, jar in paths.items()) else None
 
 
-def _paths(groups: Iterable[str], env: Mapping[str, str]) -> dict[Path, Jar]:
+def _paths(jars: Iterable[Jar], env: Mapping[str, str]) -> dict[Path, Jar]:
     folder = cache_folder(env) / "jars"
-    return {folder / jar.name: jar for jar in pinned(groups)}
+    return {folder / jar.name: jar for jar in jars}
 
 
 def _intact(path: Path, jar: Jar) -> bool:

@@ -27,6 +27,7 @@ from merge_runner.engine.java import require_java
 from merge_runner.engine.jvm import launch
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project.profile import Profile
+from merge_runner.project.stream import CONNECTORS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,7 +120,9 @@ def training_profile(java: str, formats: Sequence[str], root: Path) -> Profile:
     """The profile of a local driver that loads the formats, and has nothing of its own."""
     ice = {"type": "hadoop", "warehouse": str(root / "ice")}
     profile = Profile("training", "training", "trained", master="local[2]", warehouse="warehouse")
-    return replace(profile, jvm=java, catalogs={"ice": ice} if "iceberg" in formats else {})  # type: ignore[arg-type]
+    streams = tuple(name for name in formats if name in CONNECTORS)
+    catalogs = {"ice": ice} if "iceberg" in formats else {}
+    return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)  # type: ignore[arg-type]
 
 
 def made_archive(

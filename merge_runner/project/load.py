@@ -22,6 +22,7 @@ from merge_runner.project.render_properties import render_properties
 from merge_runner.project.selectors import FILE as SELECTORS
 from merge_runner.project.selectors import selectors
 from merge_runner.project.settings import Settings, has_settings, settings
+from merge_runner.project.stream import connectors
 from merge_runner.project.value_template import Known, ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place, SourceText
@@ -199,7 +200,11 @@ class _Loader:
         return ProjectFiles(
             root=self._root,
             settings=self._settings,
-            profile=replace(self._profile, secrets=self._profile.secrets | self._secrets),
+            profile=replace(
+                self._profile,
+                secrets=self._profile.secrets | self._secrets,
+                connectors=connectors(entry.table.stream for entry in described.sources.values()),
+            ),
             models={file.stem: self._model(file) for file in paths.models},
             seeds={file.stem: self._seed(file) for file in self._seeds},
             sources=described.sources,

@@ -47,6 +47,8 @@ class Profile:
     platform: Platform = "oss"
     audit: str | None = None
     jvm: Jvm | None = None
+    connectors: tuple[str, ...] = ()
+    """What the project's streams are read by, beside the table formats: `kafka`."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
 

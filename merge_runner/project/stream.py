@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -10,6 +10,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, StrictBool
 
 from merge_runner.project.config import Seconds
 
+CONNECTORS = frozenset({"kafka"})
+"""Formats whose jars are fetched where a stream of the project is read by them."""
 _CLOSED = ConfigDict(extra="forbid")
 
 
@@ -53,6 +55,11 @@ class Stream:
     def __post_init__(self) -> None:
         if self.path is not None and self.table is not None:
             raise ValueError('"path" and "table" exclude each other')
+
+
+def connectors(streams: Iterable[Stream | None]) -> tuple[str, ...]:
+    """The formats among the streams' for which Spark needs jars that no table format brings."""
+    return tuple(sorted(CONNECTORS.intersection(stream.format or "" for stream in streams if stream is not None)))
 
 
 OptionalStream = Annotated[Stream | None, BeforeValidator(_or_plain)]
