@@ -21,7 +21,7 @@ from merge_runner.engine.drift import drift
 from merge_runner.engine.failures import EngineError, Kind, engine_error
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.errors import did_you_mean
-from merge_runner.plan.steps import Column, FileInput, Input, Layout, TableInput, ViewInput
+from merge_runner.plan.steps import BatchInput, Column, FileInput, Input, Layout, TableInput, ViewInput
 from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
@@ -117,6 +117,15 @@ class Catalog:
             f"USING {item.format} OPTIONS {ddl.options(options | {'path': item.path})} "
             f"TBLPROPERTIES {ddl.options({_FINGERPRINT: fingerprint})}",
         )
+
+    @_attach.register(BatchInput)
+    def _(self, item: BatchInput, session: SparkSession) -> None:
+        if not session.catalog.tableExists(str(item.relation)):
+            raise EngineError(
+                "no-batch",
+                f"{item.stream} is a stream, and no batch of it is being worked on",
+                hint="`merge-runner stream` reads it",
+            )
 
     def ensure_schema(self, session: SparkSession, relation: Relation) -> None:
         """Creates the schema of a relation where it is missing."""

@@ -17,6 +17,7 @@ from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
     AttachInputs,
+    BatchInput,
     Column,
     CreateTarget,
     DefineView,
@@ -242,7 +243,9 @@ class Planner:
     def _file_source(self, node: Node) -> Input | None:
         entry = self._prepared.files.sources[(str(node.source_name), node.name)]
         declared = entry.table
-        if declared.path is None or declared.stream is not None:  # a batch of a stream is there already
+        if declared.stream is not None:
+            return BatchInput(_relation(node), f"{node.source_name}.{node.name}")
+        if declared.path is None:
             return None
         if declared.format == "iceberg":
             problem = Problem(

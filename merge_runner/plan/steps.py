@@ -74,7 +74,15 @@ class FileInput:
     columns: tuple[tuple[str, str | None], ...] = ()
 
 
-Input = TableInput | ViewInput | FileInput
+@dataclass(frozen=True)
+class BatchInput:
+    """The batch of a stream that is being worked on: a temporary view that all sessions see meanwhile."""
+
+    relation: Relation
+    stream: str
+
+
+Input = TableInput | ViewInput | FileInput | BatchInput
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ class AttachInputs:
     inputs: tuple[Input, ...]
 
     def __str__(self) -> str:
-        return f"attach {', '.join(item.relation.name for item in self.inputs) or 'nothing'}"
+        return f"attach {', '.join(map(_input_words, self.inputs)) or 'nothing'}"
 
 
 @dataclass(frozen=True)
@@ -225,6 +233,10 @@ class NodePlan:
         if start < 0 or not 0 <= offset - start <= own.end - own.start:
             return None
         return self.rendered.place(own.start + offset - start)
+
+
+def _input_words(item: Input) -> str:
+    return f"the batch of {item.stream}" if isinstance(item, BatchInput) else item.relation.name
 
 
 def _query_span(text: str) -> Span:

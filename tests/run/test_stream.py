@@ -6,7 +6,9 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
+from merge_runner.plan.explain import explain
 from merge_runner.run.events import Events
+from merge_runner.run.explain import explain_on_spark
 
 pytestmark = pytest.mark.spark
 
@@ -178,6 +180,9 @@ def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
     root = project()
     land(root, "a", (1, "eu", 10))
     assert stream(root)[0].ok
+    loaded = Project.load(root)
+    told = explain_on_spark(loaded.prepared, explain(loaded.prepared, loaded.select("eu").ids), driver)
+    assert "raw.orders is a stream, and no batch of it is being worked on" in told.levels[0][0].told.error
     events = []
     results = Project.load(root).build(driver=driver, lint=False, events=Events(events.append))
     assert [result.unique_id for result in results.results] == ["model.shop.total"]
