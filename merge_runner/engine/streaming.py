@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -25,6 +25,8 @@ class RunningStream:
     """A stream that is being read."""
 
     query: StreamingQuery
+    failures: Sequence[EngineError] = ()
+    """What went wrong with the rows of a batch: Spark tells it as a failure of Python."""
 
     @property
     def active(self) -> bool:
@@ -39,6 +41,8 @@ class RunningStream:
 
     def error(self) -> EngineError | None:
         """What ended it; None where it has come to its end, or goes on."""
+        if self.failures:
+            return self.failures[0]
         try:
             failure = self.query.exception()
         except Exception as error:
@@ -60,15 +64,21 @@ def read_stream(session: SparkSession, stream: StreamInput, available_now: bool,
     def each(rows: DataFrame, batch_id: int) -> None:
         if stream.batch_columns:
             rows = _with_batch(rows, batch_id)
-        with _kept(rows, stream.view.identifier) as count:
-            work(batch_id, count)
+        try:
+            with _kept(rows, stream.view.identifier) as count:
+                work(batch_id, count)
+        except Exception as error:
+            if from_engine(error):
+                failures.append(engine_error(error))
+            raise
 
+    failures: list[EngineError] = []
     try:
         trigger: dict[str, Any] = {"processingTime": f"{stream.trigger or 0} seconds"}
         if available_now:
             trigger = {"availableNow": True}
-        writer = _rows(session, stream).writeStream.queryName(stream.name).foreachBatch(each)
-        return RunningStream(writer.option("checkpointLocation", stream.checkpoint).trigger(**trigger).start())
+        writer = _rows(session, stream).writeStream.queryName(stream.name).trigger(**trigger).foreachBatch(each)
+        return RunningStream(writer.option("checkpointLocation", stream.checkpoint).start(), failures)
     except Exception as error:
         if not from_engine(error):
             raise

@@ -166,6 +166,20 @@ def test_a_checkpoint_that_does_not_fit_is_refused(project, stream, rows):
         stream(root)
 
 
+def test_a_source_that_cannot_be_read_any_more(project, stream, rows):
+    root = project()
+    land(root, "a", (1, "eu", 10))
+    (root / "landing/b.json").write_text("not json")
+    (root / "models/sources.yml").write_text(
+        FILES["models/sources.yml"].replace('maxFilesPerTrigger: "1"', 'maxFilesPerTrigger: "1", mode: FAILFAST')
+    )
+    with pytest.raises(ProblemsError, match=r"(?s)stream raw\.orders: .*MALFORMED_RECORD_IN_PARSING"):
+        stream(root)
+    assert rows(root, "eu") == [(1, "eu", 10)]
+    results = json.loads((root / "target/run_results.json").read_text())["results"]
+    assert {result["status"] for result in results} == {"success"}
+
+
 def test_a_model_that_was_fed_may_not_be_left_out(project, stream):
     root = project()
     land(root, "a", (1, "eu", 10))
