@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.merge_plans import MergePlan, Shape, merge_plan
+from merge_runner.formats.write_distribution import WriteDistribution, write_distribution
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
@@ -15,6 +17,14 @@ def engine_plan(merge: JudgedMerge) -> MergePlan | None:
     """The plan; None where the target's format is not known."""
     layout = merge.layout
     return merge_plan(layout.format, shape(merge.statement), layout.properties) if layout.format is not None else None
+
+
+def write_distribution_of(merge: JudgedMerge, conf: Mapping[str, str]) -> WriteDistribution | None:
+    """How the rows of a MERGE come to the tasks that write them; None without partitions or a known format."""
+    layout = merge.layout
+    if layout.format is None or not layout.partition_by:
+        return None
+    return write_distribution(layout.format, shape(merge.statement), layout.properties, conf)
 
 
 def shape(statement: MergeStatement) -> Shape:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
+from merge_runner.formats.write_distribution import WriteDistribution
 from merge_runner.graph.order import levels
-from merge_runner.plan.engine_plan import engine_plan
+from merge_runner.plan.engine_plan import engine_plan, write_distribution_of
 from merge_runner.plan.engine_told import EngineTold, told_as_json
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
@@ -31,7 +32,14 @@ class ExplainedNode:
     kind: str
     plan: NodePlan
     merge: JudgedMerge | None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """The confs of its session."""
     told: EngineTold | None = None
+
+    @property
+    def distribution(self) -> WriteDistribution | None:
+        """How the rows of its MERGE come to the tasks that write them; None where it has none, or no partitions."""
+        return write_distribution_of(self.merge, self.conf) if self.merge is not None else None
 
     @property
     def engine_plan(self) -> MergePlan | None:
@@ -73,6 +81,8 @@ class Explanation:
                     yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
                 if node.engine_plan is not None:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
+                if node.distribution is not None:
+                    yield f"    {node.distribution.words}"
                 if node.told is not None:
                     yield from (f"    {line}".rstrip() for line in node.told.lines())
 
@@ -89,6 +99,7 @@ class Explanation:
                         "verdict": node.merge.judgement.verdict if node.merge else None,
                         "reason": node.merge.judgement.reason if node.merge else None,
                         "engine_plan": _plan_json(node.engine_plan),
+                        "distribution": asdict(node.distribution) if node.distribution else None,
                         "steps": [{"step": type(step).__name__, "text": str(step)} for step in node.plan.steps],
                         **(told_as_json(node.told) if self.asked else {}),
                     }
@@ -113,7 +124,8 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
                 node = prepared.graph.nodes[unique_id]
                 kind = str(node.config["materialized"])
                 merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
-                explained[unique_id] = ExplainedNode(node.name, kind, plan, merge)
+                conf = {**prepared.files.profile.conf, **(node.config.get("conf") or {})}
+                explained[unique_id] = ExplainedNode(node.name, kind, plan, merge, conf)
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
     explained = {unique_id: replace(node, plan=plans[unique_id]) for unique_id, node in explained.items()}
