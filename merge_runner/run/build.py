@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Literal
 
+from merge_runner.engine.branch_catalog import BranchCatalog
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.session import Starting
 from merge_runner.engine.shared_inputs import SharedInputs
@@ -19,6 +20,7 @@ from merge_runner.engine.tables import Catalog
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.naming import audit_table
 from merge_runner.graph.order import contracted, priorities
+from merge_runner.plan.branching import check_isolated, is_view, on_branch
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import ShareInputs
 from merge_runner.run.artifacts import plan_nodes, write_manifest, write_run_text, write_texts
@@ -46,7 +48,8 @@ _TYPES: Mapping[Command, frozenset[str]] = {
 @dataclass(frozen=True)
 class Options:
     """How to run. `threads` None: the profile's. `batch_id`: every MERGE is stamped with it, and
-    commits once for it. `args` are the invocation's own words, kept in run_results.json.
+    commits once for it. `branch`: what every Iceberg table is written on instead of main.
+    `args` are the invocation's own words, kept in run_results.json.
 
     `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
     `observe` is given the driver once it runs, to show what it does.
@@ -54,6 +57,7 @@ class Options:
 
     threads: int | None = None
     batch_id: int | None = None
+    branch: str | None = None
     fail_fast: bool = False
     args: Mapping[str, Any] = field(default_factory=dict)
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -102,7 +106,8 @@ class _Build:
         self, prepared: Prepared, ids: Sequence[str], command: Command, options: Options, events: Events
     ) -> None:
         self.prepared = prepared
-        self.graph = prepared.graph
+        planned = prepared if options.branch is None else on_branch(prepared)
+        self.graph = planned.graph
         self.command: Command = command
         self.options = options
         self.events = events
@@ -115,7 +120,11 @@ class _Build:
         self.running: dict[str, datetime] = {}
         self.unit_tests = sum(self.graph.nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if self.graph.nodes[node].resource_type in _TYPES[command]]
-        self.plans, self.compile_times = plan_nodes(prepared, chosen)
+        self.plans, self.compile_times = plan_nodes(planned, chosen)
+        if options.branch is not None:
+            check_isolated(self.plans, self.graph.nodes)
+        on_main = options.branch is None
+        self.views = [node for node in chosen if not on_main and is_view(prepared.graph.nodes[node])]
         steps = (step for plan in self.plans.values() for step in plan.steps)
         self.shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
 
@@ -148,6 +157,11 @@ class _Build:
                 self.events.forget(journal)
 
     def _tell_what_does_not_run(self) -> None:
+        if self.views:
+            names = ", ".join(self.prepared.graph.nodes[node].name for node in self.views)
+            self.events.emit(
+                "message", message=f"views have no branches: {names} stand in place here, and are not defined"
+            )
         if self.command != "run" and self.unit_tests:
             self.events.emit(
                 "message", message=f"{self.unit_tests} unit tests are declared and not run: they are to come"
@@ -186,7 +200,7 @@ class _Build:
         worker = Worker(
             driver,
             files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
-            Catalog(),
+            Catalog() if self.options.branch is None else BranchCatalog(self.options.branch),
             self.shared,
             self.plans,
             self.graph.nodes,
@@ -196,6 +210,7 @@ class _Build:
             self.compile_times,
             partial(write_run_text, self.prepared),
             batch_id=self.options.batch_id,
+            branch=self.options.branch,
             begun=self.options.begun,
             writes=writes,
             conceal=self._conceal,
