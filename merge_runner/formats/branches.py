@@ -1,6 +1,11 @@
 """How Iceberg keeps what a session writes on a branch of its own (write-audit-publish), as data.
 
-Source: Iceberg 1.12.0, SparkTableUtil.determineWriteBranch and determineReadBranch; measured on Spark 4.1.
+Measured on Iceberg 1.12.0 and Spark 4.1.4, with and without a cache in the catalog: MERGE, INSERT, DELETE, UPDATE,
+TRUNCATE and INSERT OVERWRITE write the branch, also its first snapshot; queries, views that others have made, and
+EXPLAIN read it; `VERSION AS OF` reads what it names. The metadata tables `history` and `files` tell of main all the
+same, `snapshots` of all branches. CREATE OR REPLACE TABLE AS SELECT writes the branch and leaves main empty.
+`fast_forward` creates main where it has no snapshot, changes nothing where it is there already, and refuses where main
+has moved.
 """
 
 from __future__ import annotations
