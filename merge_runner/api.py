@@ -12,6 +12,7 @@ from merge_runner.graph.graph import Graph
 from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
 from merge_runner.graph.select import select as select_nodes
+from merge_runner.plan.branching import branch_name
 from merge_runner.plan.defer import defer
 from merge_runner.plan.prepare import Flags, Prepared, prepare
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.driver import Driver
     from merge_runner.lint.report import Report
     from merge_runner.run.events import Events
+    from merge_runner.run.publish import Published
     from merge_runner.run.results import RunResults
     from merge_runner.template.rendered import Log
 
@@ -121,9 +123,9 @@ class Project:
     def build(self, select: Names = (), exclude: Names = (), *, lint: bool = True, **options: Any) -> RunResults:
         """Lints, then runs models, seeds and tests in DAG order.
 
-        Options: `selector`, `state`, `defer`, `threads`, `fail_fast`, `batch_id` as on the command line, `events` to
-        listen to, and `driver`, a running one to use and to leave running. Raises LintError where lint finds an error:
-        nothing has run then. `lint=False` leaves it out.
+        Options: `selector`, `state`, `defer`, `threads`, `fail_fast`, `batch_id`, `branch` as on the command line,
+        `events` to listen to, and `driver`, a running one to use and to leave running. Raises LintError where lint
+        finds an error: nothing has run then. `lint=False` leaves it out.
         """
         if lint:
             from merge_runner.lint.gate import check
@@ -162,6 +164,28 @@ class Project:
         args = {"select": list(_texts(select)), "available_now": available_now}
         return stream(self.prepared, ids, StreamOptions(threads, available_now, args), events or Events(), driver)
 
+    def publish(
+        self,
+        branch: str,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        drop: bool = False,
+        events: Events | None = None,
+        driver: Driver | None = None,
+    ) -> Published:
+        """Moves main of every table that has the branch to the branch, or none; `drop`: drops the branches instead.
+
+        Raises ProblemsError where nothing could be looked at, or no table has the branch.
+        """
+        from merge_runner.run.events import Events
+        from merge_runner.run.publish import publish
+
+        ids = self.select(select, exclude, selector, state).ids
+        return publish(self.prepared, ids, branch_name(branch), events or Events(), driver, drop=drop)
+
     def _run(
         self,
         command: Any,
@@ -174,6 +198,7 @@ class Project:
         threads: int | None = None,
         fail_fast: bool = False,
         batch_id: int | None = None,
+        branch: str | None = None,
         events: Events | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
@@ -183,8 +208,14 @@ class Project:
         ids = self.select(select, exclude, selector, state).ids
         if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id < 2**63):
             raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
-        args = {"select": list(_texts(select)), "batch_id": batch_id}
-        options = Options(threads=threads, batch_id=batch_id, fail_fast=fail_fast, args=args)
+        args = {"select": list(_texts(select)), "batch_id": batch_id, "branch": branch}
+        options = Options(
+            threads=threads,
+            batch_id=batch_id,
+            branch=branch_name(branch) if branch is not None else None,
+            fail_fast=fail_fast,
+            args=args,
+        )
         if defer and state is None:
             raise ValueError("defer needs state, the folder of the manifest.json to defer to")
         prepared = self.defer(ids, state).prepared if defer and state is not None else self.prepared

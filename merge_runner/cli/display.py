@@ -80,6 +80,10 @@ class TextDisplay:
             "audit_failed": lambda data: self._say(f"{styled('warning', fg='yellow')}: {data['message']}"),
             "merges_summarised": self._on_summary,
             "invocation_finished": self._on_end,
+            "table_published": self._on_published,
+            "branch_dropped": lambda data: self._line(f"dropped `{data['branch']}` of {data['table']}"),
+            "publish_refused": lambda data: self._say(f"{styled('error', fg='red')}: {data['message']}"),
+            "publish_finished": self._on_publish_end,
         }
 
     def __call__(self, event: Event) -> None:
@@ -166,6 +170,15 @@ class TextDisplay:
         self.close()
         words = [f"{count} {status}" for status, count in data["counts"].items()]
         say(styled(", ".join(words) or "nothing to do", fg="green" if data["ok"] else "red", bold=True))
+
+    def _on_published(self, data: dict[str, Any]) -> None:
+        before = "" if data["before"] is None else f", was at {data['before']}"
+        self._line(f"published {data['table']}: main is at {data['snapshot']}{before}")
+
+    def _on_publish_end(self, data: dict[str, Any]) -> None:
+        counted = (("published", "published"), ("already", "already published"), ("dropped", "branches dropped"))
+        words = [f"{len(data[key])} {what}" for key, what in counted if data[key]]
+        say(styled(", ".join(words) or "nothing done", fg="green" if data["ok"] else "red", bold=True))
 
     def _line(self, text: str, colour: str | None = None) -> None:
         if not self._quiet:

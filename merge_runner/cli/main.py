@@ -29,6 +29,7 @@ _COMMANDS = {
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
     "parse": "check the project and write the manifest",
+    "publish": "move main of the Iceberg tables to a branch that was built",
     "retry": "run what failed or was skipped in the last invocation",
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",

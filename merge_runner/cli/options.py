@@ -39,6 +39,20 @@ def _no_use_colors(_ctx: click.Context, _param: click.Parameter, value: bool) ->
     return value
 
 
+def _branch(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else checked_branch(value)
+
+
+def checked_branch(value: str) -> str:
+    """The name of a branch that can be written. Raises click.BadParameter."""
+    from merge_runner.plan.branching import branch_name
+
+    try:
+        return branch_name(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 _PROJECT = (
     click.option("--project-dir", type=_FOLDER, help="The project's folder; default: the nearest one upwards."),
     click.option("--profiles-dir", type=_FOLDER, help="Where profiles.yml is; default: the project, ~/.merge-runner."),
@@ -97,6 +111,14 @@ _BATCH = (
         help="A whole number that grows; a merge that has committed for it, or a later one, is not run again.",
     ),
 )
+_BRANCH = (
+    click.option(
+        "--branch",
+        metavar="NAME",
+        callback=_branch,
+        help="Write this branch of every Iceberg table instead of main, and read it; `publish` moves main to it.",
+    ),
+)
 
 
 def project_options(function: Function) -> Function:
@@ -127,6 +149,11 @@ def running_options(function: Function) -> Function:
 def batch_option(function: Function) -> Function:
     """Adds --batch-id, for commands that run merges."""
     return _add(function, _BATCH)
+
+
+def branch_option(function: Function) -> Function:
+    """Adds --branch, for commands that run nodes."""
+    return _add(function, _BRANCH)
 
 
 def load_project(options: dict[str, Any]) -> Project:

@@ -10,6 +10,7 @@ import click
 
 from merge_runner.cli.options import (
     batch_option,
+    branch_option,
     load_project,
     output_options,
     project_options,
@@ -23,6 +24,7 @@ _PATHS = frozenset({"state", "profiles_dir"})
 @click.command("retry")
 @running_options
 @batch_option
+@branch_option
 @project_options
 @output_options
 @click.pass_context

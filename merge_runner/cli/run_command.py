@@ -8,6 +8,7 @@ import click
 
 from merge_runner.cli.options import (
     batch_option,
+    branch_option,
     defer_option,
     output_options,
     project_options,
@@ -21,6 +22,7 @@ from merge_runner.cli.options import (
 @defer_option
 @running_options
 @batch_option
+@branch_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

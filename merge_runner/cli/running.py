@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KEPT = (
     *("select", "exclude", "selector", "state", "defer", "threads", "fail_fast"),
-    *("full_refresh", "profile", "profiles_dir", "target", "vars_text", "warn_error", "batch_id", "no_lint"),
+    *("full_refresh", "profile", "profiles_dir", "target", "vars_text", "warn_error", "batch_id", "branch", "no_lint"),
 )
 
 
@@ -60,6 +60,7 @@ def run_nodes(
     run = Options(
         threads=options["threads"],
         batch_id=options.get("batch_id"),
+        branch=options["branch"],
         fail_fast=options["fail_fast"],
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},

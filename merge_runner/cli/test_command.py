@@ -6,13 +6,21 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import defer_option, output_options, project_options, running_options, selection_options
+from merge_runner.cli.options import (
+    branch_option,
+    defer_option,
+    output_options,
+    project_options,
+    running_options,
+    selection_options,
+)
 
 
 @click.command("test")
 @selection_options
 @defer_option
 @running_options
+@branch_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.iceberg_log import ancestry, branches
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.engine.workplace import Workplace
+from merge_runner.formats.branches import CONF
 from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
@@ -42,23 +44,30 @@ def recorded_batch(session: SparkSession, table: Relation, format: str | None, a
     """
     if format != "iceberg":
         return _delta_transaction(session, table, app)
-    # A table that was rolled back or replaced has lost what the snapshots of its other past had written.
+    batch = f"CAST(summary[{string_literal(_BATCH_KEY)}] AS BIGINT)"
     rows = run_statement(
         session,
-        f"SELECT max(CAST(s.summary[{string_literal(_BATCH_KEY)}] AS BIGINT)) FROM {table}.snapshots s "
-        f"JOIN {table}.history h ON s.snapshot_id = h.snapshot_id "
-        f"WHERE h.is_current_ancestor AND s.summary[{string_literal(_APP_KEY)}] = {string_literal(app)}",
+        f"SELECT snapshot_id, {batch} AS batch FROM {table}.snapshots "
+        f"WHERE summary[{string_literal(_APP_KEY)}] = {string_literal(app)}",
     )
-    return None if rows[0][0] is None else int(rows[0][0])
+    if not rows:
+        return None
+    # A table that was rolled back or replaced has lost what the snapshots of its other past had written, and what
+    # another branch has committed is not in this one.
+    told = branches(session, table)
+    own = set(ancestry(session, table, told.heads.get(told.read_by(session))))
+    return max((int(row["batch"]) for row in rows if row["snapshot_id"] in own), default=None)
 
 
 def outlives_replacement(session: SparkSession, table: Relation, format: str | None, batch: Batch) -> bool:
     """Whether a table that is about to be replaced will still say that it has committed the batch.
 
-    A Delta table keeps its record then (Delta 4.4.0), and would skip the batches up to the highest one. Raises
-    EngineError `batch-recorded` where that is above this one: the new table would miss those between.
+    A Delta table keeps its record then (Delta 4.4.0), and would skip the batches up to the highest one; so does a
+    branch, which is emptied and not replaced. Raises EngineError `batch-recorded` where that is above this one: the new
+    table would miss those between.
     """
-    recorded = recorded_batch(session, table, format, batch.app) if format != "iceberg" else None
+    kept = format != "iceberg" or session.conf.get(CONF, None) is not None
+    recorded = recorded_batch(session, table, format, batch.app) if kept else None
     if recorded is not None and recorded > batch.id:
         raise EngineError(
             "batch-recorded",

@@ -10,7 +10,7 @@ from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.engine.tables import table_exists
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.plan.steps import (
@@ -74,6 +74,8 @@ def _(step: CreateTarget, place: Workplace) -> None:
     shape = step.shape.query if step.shape else None
     target = place.catalog.create_target(place.session, step.layout, shape, step.replace)
     place.response["created"] = target.created
+    if target.emptied:
+        place.response["emptied"] = True
     if target.altered:
         place.response["altered"] = list(target.altered)
     place.warnings += [f"{step.layout.relation.name}: {item}" for item in target.drift]
@@ -84,20 +86,26 @@ def _(step: RunMerge, place: Workplace) -> None:
     format = step.judged.layout.format
     earlier = (stamped_commit(place.session, step.target, format, stamp) for stamp in place.earlier)
     commit = next((found for found in earlier if found is not None), None)
-    if commit is not None and not place.response.get("created"):
+    anew = place.response.get("created") or place.response.get("emptied")
+    if commit is not None and not anew:
         place.no_op = f"had committed as version {commit.version} in the invocation that is retried"
         place.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
-    elif place.batch is None:
+        return
+    before = _evolving_columns(step, place)
+    if place.batch is None:
         run_merge(step, place)
     else:
         merge_batch(step, place, place.batch)
+    new = [name for name in _evolving_columns(step, place) if name not in before]
+    if new:
+        place.warnings.append(
+            f"{step.target.name}: all branches have one schema: main has got {', '.join(new)} too, without values"
+        )
 
 
 @_perform.register
 def _(step: ReplaceTable, place: Workplace) -> None:
-    place.catalog.replace_table(place.session, step.layout, step.sql)
-    place.response["operation"] = "CREATE OR REPLACE TABLE AS SELECT"
-    _count_written(step.layout, place)
+    _replace_rows(step.layout, step.sql, place)
 
 
 @_perform.register
@@ -123,9 +131,7 @@ def _(step: LoadSeed, place: Workplace) -> None:
         rows = rows.selectExpr(*casts)
     view = "__seed__"
     rows.createOrReplaceTempView(view)
-    place.catalog.replace_table(place.session, step.layout, f"SELECT * FROM {view}")
-    place.response["operation"] = "CREATE OR REPLACE TABLE AS SELECT"
-    _count_written(step.layout, place)
+    _replace_rows(step.layout, f"SELECT * FROM {view}", place)
 
 
 @_perform.register
@@ -149,7 +155,17 @@ def _stamp(place: Workplace, stamp: str) -> None:
         place.session.conf.set(key, value)
 
 
-def _count_written(layout: Layout, place: Workplace) -> None:
+def _evolving_columns(step: RunMerge, place: Workplace) -> list[str]:
+    """The columns of a target whose MERGE may add some on a branch; none elsewhere."""
+    if "branch" not in place.response or not step.judged.statement.schema_evolution:
+        return []
+    return analyse(place.session, f"SELECT * FROM {step.target}").names
+
+
+def _replace_rows(layout: Layout, query: str, place: Workplace) -> None:
+    replaced = place.catalog.replace_table(place.session, layout, query)
+    place.response["operation"] = replaced.operation
+    place.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
     commit = stamped_commit(place.session, layout.relation, layout.format, place.stamp)
     if commit is not None:
         # A table that is written as a whole: what it has now is what was written.

@@ -7,12 +7,14 @@ confs of the writing session.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.commit import Commit
 from merge_runner.engine.delta_log import latest_commits
 from merge_runner.engine.iceberg_log import SUMMARY_KEY, latest_snapshots
+from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})
 """Delta's operations that are a model's own statement."""
+_ICEBERG_CONF = f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}"
 _RECENT = 50
 """Commits of other writers that may stand above ours before we look no further."""
 
@@ -39,12 +42,22 @@ def stamp_confs(stamp: str) -> Mapping[str, str]:
     """The confs of a session whose commits shall carry the stamp."""
     return {
         "spark.databricks.delta.commitInfo.userMetadata": stamp,
-        f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}": stamp,
+        _ICEBERG_CONF: stamp,
     }
+
+
+@contextmanager
+def as_hook(session: SparkSession, hook: str) -> Iterator[None]:
+    """What a session commits inside the block is a hook's, and not the statement's that its stamp is of."""
+    told = session.conf.get(_ICEBERG_CONF, None)
+    with temporary_confs(session, stamp_confs(of_hook(told, hook)) if told is not None else {}):
+        yield
 
 
 def stamped_commit(session: SparkSession, table: Relation, format: str | None, stamp: str) -> Commit | None:
     """The newest commit of a table that carries the stamp and wrote data; None where there is none.
+
+    On Iceberg it is one that what the session reads of the table comes from (engine/iceberg_log.py).
 
     Raises EngineError.
     """

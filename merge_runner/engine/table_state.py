@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.delta_log import delta_state
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.iceberg_log import latest_snapshots
 from merge_runner.formats.fact import Format
 from merge_runner.relation import Relation
 
@@ -24,17 +24,11 @@ class TableState:
 
 
 def table_state(session: SparkSession, table: Relation, table_format: Format) -> TableState:
-    """The newest state of a table, other processes' commits included. Raises EngineError."""
+    """The newest state of a table as the session reads it, other processes' commits included. Raises EngineError."""
     if table_format == "delta":
         return TableState(*delta_state(session, table))
-    rows = run_statement(
-        session,
-        f"SELECT s.snapshot_id, s.summary FROM {table}.snapshots s JOIN {table}.refs r "
-        "ON s.snapshot_id = r.snapshot_id AND r.name = 'main'",
-    )
-    if not rows:
+    head = next(latest_snapshots(session, table, 1), None)
+    if head is None:
         return TableState(None, 0, 0)
-    summary = rows[0]["summary"]
-    return TableState(
-        rows[0]["snapshot_id"], int(summary.get("total-data-files", 0)), int(summary.get("total-files-size", 0))
-    )
+    summary = head.metrics
+    return TableState(head.version, int(summary.get("total-data-files", 0)), int(summary.get("total-files-size", 0)))

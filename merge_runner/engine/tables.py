@@ -34,10 +34,22 @@ _TEXT_FORMATS = ("csv", "json", "xml")
 
 @dataclass(frozen=True)
 class Target:
-    """A table that a model writes: whether it was created, else what was altered, and what differs still, in words."""
+    """A table that a model writes: whether it was created, else what was altered, and what differs still, in words.
+
+    `emptied`: it was there, and all of its rows were taken out for the statement to come.
+    """
 
     created: bool = False
+    emptied: bool = False
     altered: tuple[str, ...] = ()
+    drift: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """How the rows of a table were replaced, and what the table has otherwise than declared, in words."""
+
+    operation: str
     drift: tuple[str, ...] = ()
 
 
@@ -153,7 +165,7 @@ class Catalog:
         self.ensure_schema(session, layout.relation)
         exists = self.adopt(session, layout)
         if exists and not replace:
-            return _altered(session, layout)
+            return self._adopted(session, layout)
         columns = _typed_columns(session, layout, shape)
         if not exists and layout.location is not None:
             # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
@@ -164,12 +176,17 @@ class Catalog:
         self._mark(layout.relation)
         return Target(created=True)
 
-    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> None:
-        """The table of a layout from a query, in one commit."""
+    def _adopted(self, session: SparkSession, layout: Layout) -> Target:
+        """What becomes of a table that is there already."""
+        return _altered(session, layout)
+
+    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
+        """The rows of a table from a query, in one commit. Raises EngineError."""
         self.ensure_schema(session, layout.relation)
         self.adopt(session, layout)
         run_statement(session, ddl.replace_table_as(layout, query))
         self._mark(layout.relation)
+        return Replaced("CREATE OR REPLACE TABLE AS SELECT")
 
     def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Path | None) -> None:
         """A view; in the embedded warehouse its query is kept in the file `definition`."""

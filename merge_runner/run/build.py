@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from merge_runner.engine.batches import Batch
+from merge_runner.engine.branch_catalog import BranchCatalog
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.session import Starting
 from merge_runner.engine.tables import Catalog
 from merge_runner.graph.naming import audit_table
 from merge_runner.graph.streams import streams_read
+from merge_runner.plan.branching import check_isolated, is_view, on_branch
 from merge_runner.plan.prepare import Prepared
 from merge_runner.run.artifacts import plan_nodes
 from merge_runner.run.audit import audit
@@ -33,7 +35,8 @@ _TYPES: Mapping[Command, frozenset[str]] = {
 @dataclass(frozen=True)
 class Options:
     """How to run. `threads` None: the profile's. `batch_id`: every MERGE is stamped with it, and
-    commits once for it. `args` are the invocation's own words, kept in run_results.json.
+    commits once for it. `branch`: what every Iceberg table is written on instead of main.
+    `args` are the invocation's own words, kept in run_results.json.
 
     `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
     `observe` is given the driver once it runs, to show what it does.
@@ -41,6 +44,7 @@ class Options:
 
     threads: int | None = None
     batch_id: int | None = None
+    branch: str | None = None
     fail_fast: bool = False
     args: Mapping[str, Any] = field(default_factory=dict)
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -70,21 +74,25 @@ class _Build:
         self, prepared: Prepared, ids: Sequence[str], command: Command, options: Options, events: Events
     ) -> None:
         self.prepared = prepared
+        planned = prepared if options.branch is None else on_branch(prepared)
         self.command: Command = command
         self.options = options
         self.events = events
         self.invocation = Invocation(prepared, command, options.args, events)
-        nodes = prepared.graph.nodes
+        nodes = planned.graph.nodes
         self.unit_tests = sum(nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if nodes[node].resource_type in _TYPES[command]]
+        self.views = [node for node in chosen if options.branch is not None and is_view(prepared.graph.nodes[node])]
         self.streamed = {node for node in chosen if streams_read(nodes, node)}
-        self.plans, compile_times = plan_nodes(prepared, [node for node in chosen if node not in self.streamed])
+        self.plans, compile_times = plan_nodes(planned, [node for node in chosen if node not in self.streamed])
+        if options.branch is not None:
+            check_isolated(self.plans, nodes)
         durations = recorded_durations(prepared.target_path / "run_results.json")
         threads = thread_count(prepared, options.threads, len(self.plans))
         self.node_run = NodeRun(
-            prepared,
+            planned,
             Nodes(self.plans, compile_times, durations),
-            Terms(self.invocation.id, threads, options.fail_fast, self._batch, options.begun),
+            Terms(self.invocation.id, threads, options.fail_fast, self._batch, options.branch, options.begun),
             events,
         )
 
@@ -97,6 +105,11 @@ class _Build:
         )
 
     def _tell_what_does_not_run(self) -> None:
+        if self.views:
+            names = ", ".join(self.prepared.graph.nodes[node].name for node in self.views)
+            self.events.emit(
+                "message", message=f"views have no branches: {names} stand in place here, and are not defined"
+            )
         if self.command != "run" and self.unit_tests:
             self.events.emit(
                 "message", message=f"{self.unit_tests} unit tests are declared and not run: they are to come"
@@ -110,10 +123,11 @@ class _Build:
         self._tell_what_does_not_run()
         if not self.plans:
             return
+        branch = self.options.branch
         with driving(self.prepared, self.events, driver, starting) as running:
             self.events.emit("running", nodes=len(self.plans), threads=self.node_run.terms.threads)
             self.options.observe(running)
-            self.node_run.run(running, Catalog())
+            self.node_run.run(running, Catalog() if branch is None else BranchCatalog(branch))
             self._audit(running)
 
     def _audit(self, driver: Driver) -> None:

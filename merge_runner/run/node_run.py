@@ -40,14 +40,15 @@ class Nodes:
 class Terms:
     """How nodes are run. `id` tells their commits and job groups from those of every other run.
 
-    `batch` gives what a node's MERGE is stamped with. `begun` are nodes whose statement may have committed in an
-    earlier invocation, with the ids of these invocations.
+    `batch` gives what a node's MERGE is stamped with; `branch` is that of Iceberg tables which is written and read.
+    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
     """
 
     id: str
     threads: int
     fail_fast: bool = False
     batch: Callable[[str], Batch | None] = lambda _: None
+    branch: str | None = None
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -98,6 +99,7 @@ class NodeRun:
             self.nodes.compile_times,
             partial(write_run_text, self.prepared),
             batch=self.terms.batch,
+            branch=self.terms.branch,
             begun=self.terms.begun,
             writes=writes,
             conceal=self._conceal,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.batches import Batch
+from merge_runner.engine.branches import branch_confs
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.duplicate_matches import duplicate_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
@@ -55,6 +56,8 @@ class Worker:
     """Told of each MERGE as it will run, by node."""
     batch: Callable[[str], Batch | None] = lambda _: None
     """The batch that the MERGE of a node is stamped with."""
+    branch: str | None = None
+    """The branch of their Iceberg tables that sessions write, and read where it is there."""
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
     writes: Mapping[str, WriteKey] = field(default_factory=dict)
@@ -88,6 +91,8 @@ class Worker:
             on_merge=partial(self.on_merge, unique_id),
             batch=self.batch(unique_id),
         )
+        if self.branch is not None and plan.writes is not None:
+            place.response["branch"] = self.branch
         attempts, error = self._attempts(node, plan, place), None
         timed_out = threading.Event()
         timer = self._timer(node, timed_out)
@@ -185,6 +190,7 @@ class Worker:
             **self.driver.session_confs,
             **stamp_confs(place.stamp),
             **(node.config.get("conf") or {}),
+            **branch_confs(self.branch),
         }
         for key, value in confs.items():
             place.session.conf.set(key, value)

@@ -56,6 +56,7 @@ def test_help_names_every_command(call):
             "lint",
             "ls",
             "parse",
+            "publish",
             "retry",
             "rule",
             "run",

@@ -141,6 +141,25 @@ def test_a_batch_id_that_is_no_whole_number_is_a_usage_error(call, make_project,
     assert "Traceback" not in process.stderr
 
 
+@pytest.mark.parametrize("name", ["main", "a b", ""])
+@pytest.mark.parametrize("command", [["build", "--branch"], ["test", "--branch"], ["retry", "--branch"], ["publish"]])
+def test_a_branch_that_cannot_be_written_is_a_usage_error(call, make_project, command, name):
+    process = call(*command, name, cwd=make_project(MODELS))
+    assert process.returncode == 2
+    assert "branch" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def test_a_build_on_a_branch_refuses_tables_without_branches(call, make_project):
+    root = make_project(MODELS)
+    process = call("build", "--no-lint", "--branch", "ci", cwd=root)
+    assert process.returncode == 2
+    assert "models/fct.sql:1:1: error: fct writes a delta table, which has no branches" in process.stderr
+    assert "format: iceberg" in process.stderr
+    process = call("publish", "ci", cwd=root)
+    assert (process.returncode, "[no-branch]" in process.stderr) == (2, True)
+
+
 def test_retry_says_what_to_do_where_nothing_has_run(call, make_project):
     process = call("retry", cwd=make_project(MODELS))
     assert process.returncode == 2

@@ -1,4 +1,4 @@
-"""A driver on which another session can commit in the middle of a model's statement; a project that is built again and again."""
+"""Drivers that another session commits beside, or that outlive a command; a project that is built again and again."""
 
 import threading
 from contextlib import contextmanager
@@ -79,3 +79,32 @@ class Race:
 @pytest.fixture
 def race(driver, tmp_path):
     return Race(driver, tmp_path)
+
+
+class Lent:
+    """A driver that goes on running when a command has ended."""
+
+    def __init__(self, driver):
+        self._driver = driver
+
+    def __getattr__(self, name):
+        return getattr(self._driver, name)
+
+    def stop(self):
+        pass
+
+
+@pytest.fixture
+def call(driver, monkeypatch):
+    """Runs a command in this process, on the shared driver; gives its exit status."""
+    for step in ("launch", "proceed"):
+        monkeypatch.setattr(f"merge_runner.engine.session.Starting.{step}", lambda _: None)
+    monkeypatch.setattr("merge_runner.engine.session.Starting.driver", lambda _: Lent(driver))
+
+    from merge_runner.cli.main import cli
+
+    def run(root, *words):
+        with cli.make_context("merge-runner", [*words, "--project-dir", str(root)]) as ctx:
+            return cli.invoke(ctx)
+
+    return run

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from merge_runner.cli.main import cli
-
 pytestmark = pytest.mark.spark
 
 MERGE = """
@@ -20,33 +18,6 @@ FILES = {
     "models/hooked.sql": MERGE.replace("HOOK", "post_hook=\"select raise_error('later')\""),
     "models/below.sql": "{{ config(materialized='table') }} select * from {{ ref('hooked') }}",
 }
-
-
-class Lent:
-    """A driver that goes on running when a command has ended."""
-
-    def __init__(self, driver):
-        self._driver = driver
-
-    def __getattr__(self, name):
-        return getattr(self._driver, name)
-
-    def stop(self):
-        pass
-
-
-@pytest.fixture
-def call(driver, monkeypatch):
-    """Runs a command in this process, on the shared driver; gives its exit status."""
-    for step in ("launch", "proceed"):
-        monkeypatch.setattr(f"merge_runner.engine.session.Starting.{step}", lambda _: None)
-    monkeypatch.setattr("merge_runner.engine.session.Starting.driver", lambda _: Lent(driver))
-
-    def run(root, *words):
-        with cli.make_context("merge-runner", [*words, "--project-dir", str(root)]) as ctx:
-            return cli.invoke(ctx)
-
-    return run
 
 
 def results(root):

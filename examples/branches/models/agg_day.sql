@@ -1,0 +1,12 @@
+{{ config(partition_by=['day'], unique_key=['day']) }}
+
+merge into {{ this }} as t
+using (
+    select day, count(*) as orders, sum(amount) as amount
+    from {{ ref('fct_order') }}
+    where day = {{ var('day') | literal }}
+    group by day
+) as s
+    on t.day = {{ var('day') | literal }} and t.day = s.day
+when matched then update set t.orders = s.orders, t.amount = s.amount
+when not matched then insert *

@@ -1,0 +1,249 @@
+"""Publishes a branch: main of every Iceberg table that has it is moved to it, or of none; or drops it instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.branches import Branch, drop_branch, fast_forward, find_branch
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.failures import engine_error, from_engine
+from merge_runner.engine.locks import writing
+from merge_runner.engine.session import Starting
+from merge_runner.engine.tables import table_exists
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.order import topological
+from merge_runner.plan.branching import branchable, is_view
+from merge_runner.plan.prepare import Prepared
+from merge_runner.relation import Relation
+from merge_runner.run.events import Events
+from merge_runner.run.journal import Journal
+from merge_runner.run.last_invocation import last_invocation
+from merge_runner.template.redact import redact
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass
+class Published:
+    """What became of a branch, by the names of tables in the order of the DAG.
+
+    `moved` are tables whose main has snapshots that the branch does not have, and `undone` nodes that the branch's
+    build has left failed or skipped: either keeps everything from being published. `left` were to be published when
+    something went wrong, which `error` tells.
+    """
+
+    branch: str
+    published: list[str] = field(default_factory=list)
+    already: list[str] = field(default_factory=list)
+    """Main had all that the branch has."""
+    dropped: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    undone: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was done."""
+        return not (self.moved or self.undone or self.left or self.error)
+
+
+def publish(
+    prepared: Prepared,
+    ids: Sequence[str],
+    branch: str,
+    events: Events,
+    driver: Driver | None = None,
+    starting: Starting | None = None,
+    drop: bool = False,
+) -> Published:
+    """Publishes, or drops, a branch of the tables of the nodes `ids`.
+
+    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped.
+    Raises ProblemsError where a table cannot be asked, or where none has the branch to be published: nothing has been
+    moved then.
+    """
+    with Journal(prepared.target_path / "journal.jsonl") as journal:
+        events.listen(journal)
+        try:
+            return _Publishing(prepared, ids, branch, events).run(driver, starting, drop)
+        finally:
+            events.forget(journal)
+
+
+class _Publishing:
+    def __init__(self, prepared: Prepared, ids: Sequence[str], branch: str, events: Events) -> None:
+        self.prepared = prepared
+        self.nodes = prepared.graph.nodes
+        self.ids = topological(prepared.graph, ids)
+        self.branch = branch
+        self.events = events
+        self.outcome = Published(branch)
+
+    def run(self, driver: Driver | None, starting: Starting | None, drop: bool) -> Published:
+        self.events.emit("publish_started", branch=self.branch, drop=drop)
+        if not drop and self._is_left_undone():
+            return self._finish()
+        tables = [node.relation for node in branchable(self.prepared.graph, self.ids) if node.relation is not None]
+        own = None
+        if driver is None and tables:
+            if starting is None:
+                raise TypeError("a driver is needed, or one on its way")
+            driver = own = starting.driver()
+        try:
+            if driver is not None:
+                with driver.session() as session, self._locked(tables):
+                    for key, value in driver.session_confs.items():
+                        session.conf.set(key, value)
+                    self._on(session, tables, drop)
+            elif not drop:
+                raise self._no_branch()
+        finally:
+            if own is not None:
+                own.stop()
+        return self._finish()
+
+    def _on(self, session: SparkSession, tables: Sequence[Relation], drop: bool) -> None:
+        try:
+            found = [each for each in (self._find(session, table) for table in tables) if each is not None]
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            error = engine_error(failure)
+            raise ProblemsError([Problem(error.code, self._conceal(error.message), hint=error.hint)]) from error
+        if drop:
+            self._drop(session, found)
+        elif not found:
+            raise self._no_branch()
+        else:
+            self._publish(session, found)
+
+    def _find(self, session: SparkSession, table: Relation) -> Branch | None:
+        return find_branch(session, table, self.branch) if table_exists(session, table) else None
+
+    def _publish(self, session: SparkSession, found: Sequence[Branch]) -> None:
+        """All tables are looked at before the first one is moved: there is no transaction over them."""
+        outcome = self.outcome
+        outcome.moved += [each.table.name for each in found if each.state == "moved"]
+        outcome.already += [each.table.name for each in found if each.state == "published"]
+        if outcome.moved:
+            for name in outcome.moved:
+                self._refuse(
+                    f"{name}: main has got other rows since `{self.branch}` began, which publishing would take away; "
+                    f"nothing is published: `publish {self.branch} --drop`, then build the branch again",
+                    table=name,
+                )
+            return
+        ahead = [each for each in found if each.state == "ahead"]
+        with self._telling(ahead, "published"):
+            for each in ahead:
+                fast_forward(session, each)
+                outcome.published.append(each.table.name)
+                self.events.emit(
+                    "table_published", table=each.table.name, branch=self.branch, snapshot=each.head, before=each.main
+                )
+            self._tell_of_views()
+        if outcome.ok:
+            self._drop(session, found)
+
+    def _drop(self, session: SparkSession, found: Sequence[Branch]) -> None:
+        with self._telling(found, "dropped"):
+            for each in found:
+                drop_branch(session, each.table, self.branch)
+                self.outcome.dropped.append(each.table.name)
+                self.events.emit("branch_dropped", table=each.table.name, branch=self.branch, snapshot=each.head)
+
+    @contextmanager
+    def _telling(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
+        """What goes wrong on the way is told with the tables that are done, and those that are left."""
+        try:
+            yield
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            error = engine_error(failure)
+            finished = self.outcome.published if done == "published" else self.outcome.dropped
+            self.outcome.left += [each.table.name for each in tables if each.table.name not in finished]
+            self.outcome.error = self._conceal(str(error))
+            self._refuse(
+                f"{self.outcome.error}; {done}: {', '.join(finished) or 'nothing'}; not {done}: "
+                f"{', '.join(self.outcome.left)}: the same command again goes on from here"
+            )
+
+    def _is_left_undone(self) -> bool:
+        """Whether the last invocation here was on the branch and is not all well; what is not known is told."""
+        try:
+            last = last_invocation(self.prepared.target_path)
+        except ProblemsError:
+            last = None
+        if last is None or last.args.get("branch") != self.branch:
+            self.events.emit(
+                "message",
+                message=f"the last run here was not on `{self.branch}`: whether its tests passed is not known here",
+            )
+            return False
+        self.outcome.undone += [node for node in last.undone if node in self.nodes]
+        if self.outcome.undone:
+            names = ", ".join(self.nodes[node].name for node in self.outcome.undone)
+            self._refuse(
+                f"the {last.command} on `{self.branch}` has left {names} failed or skipped; nothing is published: "
+                f"put it right and build the branch again, or `retry` where nothing else is to be built again"
+            )
+        return bool(self.outcome.undone)
+
+    def _tell_of_views(self) -> None:
+        views = " ".join(self.nodes[node].name for node in self.ids if is_view(self.nodes[node]))
+        if views:
+            self.events.emit(
+                "message",
+                message=f"views have no branches: where their text has changed, `run -s {views}` defines them",
+            )
+
+    @contextmanager
+    def _locked(self, tables: Sequence[Relation]) -> Iterator[None]:
+        """No build of this machine writes the tables meanwhile."""
+        profile = self.prepared.files.profile
+        with ExitStack() as stack:
+            if profile.warehouse is not None:
+                for name in sorted(table.name for table in tables):
+                    stack.enter_context(
+                        writing(
+                            self.prepared.files.root / profile.warehouse,
+                            name,
+                            lambda message: self.events.emit("message", message=message),
+                        )
+                    )
+            yield
+
+    def _no_branch(self) -> ProblemsError:
+        return ProblemsError(
+            [
+                Problem(
+                    "no-branch",
+                    f"no Iceberg table of the selected nodes has a branch `{self.branch}`",
+                    hint=f"`merge-runner build --branch {self.branch}` writes one; a branch that is published is gone",
+                )
+            ]
+        )
+
+    def _refuse(self, message: str, **data: str) -> None:
+        self.events.emit("publish_refused", "error", branch=self.branch, message=message, **data)
+
+    def _conceal(self, text: str) -> str:
+        return redact(text, self.prepared.files.profile.secrets)
+
+    def _finish(self) -> Published:
+        outcome = self.outcome
+        self.events.emit(
+            "publish_finished",
+            branch=self.branch,
+            published=outcome.published,
+            already=outcome.already,
+            dropped=outcome.dropped,
+            ok=outcome.ok,
+        )
+        return outcome
