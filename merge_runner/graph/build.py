@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.low_shuffle import low_shuffle
 from merge_runner.graph.cycles import cycle_path, find_cycle
+from merge_runner.graph.feeds import with_feeds
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.naming import Naming
@@ -22,7 +23,7 @@ from merge_runner.template.context import Context
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.template.captured import Captured
+    from merge_runner.template.captured import Captured, Ref
     from merge_runner.template.templates import Templates
 
 
@@ -65,6 +66,8 @@ class _Builder:
         self.disabled: list[Node] = []
         self.refs: dict[str, str] = {}
         """Names that `ref` knows, and their node ids."""
+        self.changes: dict[str, tuple[Ref, ...]] = {}
+        """The calls of `changes` in each model and singular test."""
 
     def build(self) -> Graph:
         captured = self._capture({name: model.source for name, model in self.files.models.items()})
@@ -78,9 +81,12 @@ class _Builder:
         for name, model in self.files.models.items():
             if name in captured:
                 captured[name] = self._with_hooks(model, captured[name], configs[name])
-                self._add(self._model(name, model, captured[name], configs[name]), configs[name].enabled)
+                node = self._model(name, model, captured[name], configs[name])
+                self.changes[node.unique_id] = captured[name].changes
+                self._add(node, configs[name].enabled)
         self._check_tables()
         self._add_tests(tests)
+        self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
         dag = self._dag()
         return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled))
 
@@ -225,6 +231,9 @@ class _Builder:
         layers = [*model.layers, captured.config]
         context = self._context(model.name)
         for hook in captured_in_hooks(model.source.path, layers, config, self.templates, context, self.problems):
+            for call in hook.changes:
+                message = f"a hook of {model.name} calls changes(): only its MERGE commits what was consumed"
+                self.problems.add("changes-refused", message, call.place, "call it in the MERGE itself")
             captured = replace(
                 captured,
                 refs=(*captured.refs, *hook.refs),
@@ -294,6 +303,7 @@ class _Builder:
                     self._called(captured.macros),
                     self.problems,
                 )
+                self.changes[node.unique_id] = captured.changes
                 self._add(node, node.config["enabled"])
         for entry in self.files.data_tests:
             owner = self._owner(entry.on)
