@@ -1,7 +1,9 @@
-"""Batch ids: a MERGE that is stamped with its model's name and a batch id commits once for it, however often it runs.
+"""A MERGE that is stamped with the name of an application and a number commits once for it, however often it runs.
 
-Delta keeps the highest id of each application in the table's log and skips the statement itself. Iceberg keeps nothing
-of the kind: the id stands in the summary of the snapshot that the MERGE writes, and is looked for before it runs.
+With --batch-id the application is the model and the number the batch; of a change feed (feeds.py) it is the version up
+to which it was consumed. Delta keeps the highest number of each application in the table's log and skips the statement
+itself. Iceberg keeps nothing of the kind: the number stands in the summary of the snapshot that the MERGE writes, and
+is looked for before it runs.
 """
 
 from __future__ import annotations
@@ -28,10 +30,17 @@ _BATCH_KEY = "merge-runner.batch"
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of a model: `app` is the project's and the model's name, `id` a whole number from 0 that grows."""
+    """What a MERGE commits once: `id` is a whole number from 0 that grows with each batch of `app`.
+
+    `words` say what a table has that skips it.
+    """
 
     app: str
     id: int
+    words: str = ""
+
+    def __str__(self) -> str:
+        return self.words or f"batch {self.id} or a later one is committed already"
 
 
 def recorded_batch(session: SparkSession, table: Relation, format: str | None, app: str) -> int | None:
@@ -40,16 +49,27 @@ def recorded_batch(session: SparkSession, table: Relation, format: str | None, a
     Over Spark Connect the log of a Delta table cannot be asked, and None is said: the table skips by itself all the
     same. Raises EngineError.
     """
+    return recorded_batches(session, table, format, app).get(app)
+
+
+def recorded_batches(
+    session: SparkSession, table: Relation, format: str | None, prefix: str, version: int | None = None
+) -> dict[str, int]:
+    """The highest batch id of each application whose name begins with `prefix`; see recorded_batch.
+
+    `version` asks a Delta table as of a version.
+    """
     if format != "iceberg":
-        return _delta_transaction(session, table, app)
+        return _delta_transactions(session, table, prefix, version)
+    app = f"s.summary[{string_literal(_APP_KEY)}]"
     # A table that was rolled back or replaced has lost what the snapshots of its other past had written.
     rows = run_statement(
         session,
-        f"SELECT max(CAST(s.summary[{string_literal(_BATCH_KEY)}] AS BIGINT)) FROM {table}.snapshots s "
+        f"SELECT {app}, max(CAST(s.summary[{string_literal(_BATCH_KEY)}] AS BIGINT)) FROM {table}.snapshots s "
         f"JOIN {table}.history h ON s.snapshot_id = h.snapshot_id "
-        f"WHERE h.is_current_ancestor AND s.summary[{string_literal(_APP_KEY)}] = {string_literal(app)}",
+        f"WHERE h.is_current_ancestor AND startswith({app}, {string_literal(prefix)}) GROUP BY 1",
     )
-    return None if rows[0][0] is None else int(rows[0][0])
+    return {str(row[0]): int(row[1]) for row in rows}
 
 
 def outlives_replacement(session: SparkSession, table: Relation, format: str | None, batch: Batch) -> bool:
@@ -80,20 +100,22 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
 
 def skipped(place: Workplace, batch: Batch) -> None:
     """Notes that the table has the batch already."""
-    place.no_op = f"batch {batch.id} or a later one is committed already"
+    place.no_op = str(batch)
     place.response |= {"operation": "MERGE", "rows_affected": 0}
 
 
-def _delta_transaction(session: SparkSession, table: Relation, app: str) -> int | None:
-    """The version that Delta's log has of an application's transactions."""
-    current = snapshot(session, table)
+def _delta_transactions(session: SparkSession, table: Relation, prefix: str, version: int | None) -> dict[str, int]:
+    """The versions that Delta's log has of the transactions of applications."""
+    current = snapshot(session, table, version)
     if current is None:
-        return None
+        return {}
     try:
-        version = current.state.transactions().get(app)
-        return int(version.get()) if version.isDefined() else None
+        # One answer of the JVM, however many there are.
+        told = str(current.state.transactions().mkString("\n"))
     except Exception as error:
         raise engine_error(error) from error
+    pairs = (line.rpartition(" -> ") for line in told.splitlines())
+    return {app: int(version) for app, _, version in pairs if app.startswith(prefix)}
 
 
 def _confs(batch: Batch) -> Mapping[str, str]:

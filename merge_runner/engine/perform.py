@@ -8,6 +8,8 @@ from typing import Literal
 from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.feed_merging import merge_changes
+from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.statements import run_statement
@@ -19,6 +21,7 @@ from merge_runner.plan.steps import (
     DefineView,
     Layout,
     LoadSeed,
+    OpenFeed,
     ReplaceTable,
     RunHook,
     RunMerge,
@@ -57,6 +60,11 @@ def _(step: ShareInputs, place: Workplace) -> None:
 
 
 @_perform.register
+def _(step: OpenFeed, place: Workplace) -> None:
+    open_feed(place.session, step.feed)
+
+
+@_perform.register
 def _(step: RunHook, place: Workplace) -> None:
     try:
         _stamp(place, of_hook(place.stamp, step.when))
@@ -87,6 +95,8 @@ def _(step: RunMerge, place: Workplace) -> None:
     if commit is not None and not place.response.get("created"):
         place.no_op = f"had committed as version {commit.version} in the invocation that is retried"
         place.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
+    elif step.feed is not None:
+        merge_changes(step, step.feed, place)
     elif place.batch is None:
         run_merge(step, place)
     else:

@@ -12,6 +12,8 @@ from merge_runner.template.captured import Ref
 FEED = "delta.enableChangeDataFeed"
 """The table property by which Delta keeps what a commit has changed."""
 
+_NO_TABLES = ("view", "ephemeral")
+
 
 def with_feeds(
     nodes: Mapping[str, Node], calls: Mapping[str, Sequence[Ref]], refs: Mapping[str, str], problems: Problems
@@ -56,7 +58,7 @@ def _refused_reader(node: Node) -> tuple[str, str] | None:
 def _refused_parent(node: Node) -> tuple[str, str] | None:
     """Why the changes of a node cannot be read, and what to do."""
     kind = node.config.get("materialized")
-    if kind in ("view", "ephemeral"):
+    if kind in _NO_TABLES:
         return f"{node.name} is materialized as {kind}: it has no commits to read changes from", "read it with ref()"
     if node.config.get("format") != "delta":
         return (
@@ -81,9 +83,9 @@ def _refused_pair(reader: Node, parent: Node) -> tuple[str, str] | None:
 def _writers(nodes: Mapping[str, Node], parent: Node) -> Iterator[Node]:
     """The nodes that write a table: whichever creates it has to switch its feed on."""
     for node in nodes.values():
-        if node.resource_type in ("model", "seed") and node.config.get("materialized") not in ("view", "ephemeral"):
-            if node is parent or (node.relation is not None and _table(node) == _table(parent)):
-                yield node
+        is_table = node.resource_type in ("model", "seed") and node.config.get("materialized") not in _NO_TABLES
+        if node is parent or (is_table and node.relation is not None and _table(node) == _table(parent)):
+            yield node
 
 
 def _with_feed(node: Node) -> Node:

@@ -20,11 +20,13 @@ from merge_runner.plan.steps import (
     Column,
     CreateTarget,
     DefineView,
+    Feed,
     FileInput,
     Input,
     Layout,
     LoadSeed,
     NodePlan,
+    OpenFeed,
     ReplaceTable,
     RunHook,
     RunMerge,
@@ -34,7 +36,7 @@ from merge_runner.plan.steps import (
     ViewInput,
 )
 from merge_runner.project.config import Layer
-from merge_runner.relation import Relation
+from merge_runner.relation import Relation, changes_of
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
@@ -102,11 +104,19 @@ class Planner:
             )
         replace = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
         judged = self._judged(node, statement)
+        feed = self._feed(node)
         steps: list[Step] = [
+            *([OpenFeed(feed)] if feed else ()),
             CreateTarget(self.layout(node), insert_shape(statement), replace),
-            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"])),
+            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed),
         ]
         return self._with_surroundings(node, steps)
+
+    def _feed(self, node: Node) -> Feed | None:
+        if node.changes_of is None:
+            return None
+        view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
+        return Feed(view, self._compiler.relation(node.changes_of), ".".join(node.unique_id.split(".")[1:]))
 
     def _judged(self, node: Node, statement: MergeStatement) -> JudgedMerge:
         from merge_runner.pruning.judged import judge_merge

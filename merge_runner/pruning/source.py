@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KnownTable:
-    """A table or view that a query may name. `query` is the rendered text of a view's query, None for a table."""
+    """A table or view that a query may name. `query` is the rendered text of a view's query, None for a table.
+
+    `fixed`: a view that gives the same rows however often a statement reads it, though it has no versions to be named.
+    """
 
     layout: TableLayout
     query: str | None = None
+    fixed: bool = False
 
 
 Lookup = Callable[[tuple[str, ...]], KnownTable | None]

@@ -86,7 +86,7 @@ class Worker:
             earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
-            batch=Batch(".".join(unique_id.split(".")[1:]), self.batch_id) if self.batch_id is not None else None,
+            batch=self._batch(node),
         )
         attempts, error = self._attempts(node, plan, place), None
         timed_out = threading.Event()
@@ -107,6 +107,12 @@ class Worker:
         if error is not None and error.code in DUPLICATE_MATCHES:
             self._name_duplicates(plan, place, error)
         return self._result(node, plan, place, Timing("execute", started, _now()), attempts.tries, error)
+
+    def _batch(self, node: Node) -> Batch | None:
+        """What the MERGE of a node is stamped with; one that reads changes commits once by what it has consumed."""
+        if self.batch_id is None or node.changes_of is not None:
+            return None
+        return Batch(".".join(node.unique_id.split(".")[1:]), self.batch_id)
 
     def _attempts(self, node: Node, plan: NodePlan, place: Workplace) -> Attempts:
         retries = node.config.get("retries")

@@ -62,8 +62,8 @@ class _UncertainError(Exception):
 def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Captured | None:
     """What rendering would capture, or None where only rendering can tell.
 
-    Reads comments, `ref`, `changes`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name` and calls of
-    `macros` (see plain_macros) as plain calls with literal arguments; any block, other macro or expression gives None.
+    Reads comments, `ref`, `changes`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name`, `macros`
+    (see plain_macros) as plain calls with literal arguments; any block, other macro or expression gives None.
     """
     if "{%" in source.text:
         return None
