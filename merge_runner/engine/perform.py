@@ -7,6 +7,7 @@ from typing import Literal
 
 from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
+from merge_runner.engine.contract import enforce_contract
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.feed_merging import merge_changes
 from merge_runner.engine.feeds import open_feed
@@ -19,6 +20,7 @@ from merge_runner.plan.steps import (
     AttachInputs,
     CreateTarget,
     DefineView,
+    EnforceContract,
     Layout,
     LoadSeed,
     OpenFeed,
@@ -62,6 +64,11 @@ def _(step: ShareInputs, place: Workplace) -> None:
 @_perform.register
 def _(step: OpenFeed, place: Workplace) -> None:
     open_feed(place.session, step.feed)
+
+
+@_perform.register
+def _(step: EnforceContract, place: Workplace) -> None:
+    enforce_contract(place.session, place.catalog, step)
 
 
 @_perform.register

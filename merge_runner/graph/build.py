@@ -205,6 +205,11 @@ class _Builder:
             values["properties"] = {**implied.properties, **values["properties"]}
             values["conf"] = {**implied.conf, **values["conf"]}
         properties = model.properties
+        if properties is not None and properties.contract.enforced:
+            values["contract"] = {"enforced": True}
+            if values["materialized"] == "ephemeral":
+                message = f"{name} is ephemeral: there is no table that its contract could hold for"
+                self.problems.add("broken-contract", message, model.properties_place, "leave the contract out")
         return Node(
             unique_id=f"model.{self.project}.{name}",
             name=name,

@@ -13,6 +13,7 @@ from merge_runner.relation import Relation
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.bounding import Bounding
     from merge_runner.plan.shape import Shape
     from merge_runner.pruning.judged import JudgedMerge
@@ -136,6 +137,25 @@ class RunHook:
 
 
 @dataclass(frozen=True)
+class EnforceContract:
+    """Stops the node where its table would not have the declared columns and types: nothing is written then.
+
+    `existing`: the table that is there is compared. `query` is one whose columns the table gets, `merge` a statement
+    that may change the columns of its target. `places` are those of the columns in the YAML, `place` that of the model.
+    """
+
+    layout: Layout
+    place: Place
+    places: Mapping[str, Place]
+    existing: bool = False
+    query: str | None = None
+    merge: MergeStatement | None = None
+
+    def __str__(self) -> str:
+        return f"enforce the contract of {self.layout.relation.name}: {len(self.layout.columns)} columns"
+
+
+@dataclass(frozen=True)
 class CreateTarget:
     """Creates the target where it is missing (`replace`: anew), else adopts it and reports drift.
 
@@ -228,6 +248,7 @@ Step = (
     | ShareInputs
     | OpenFeed
     | RunHook
+    | EnforceContract
     | CreateTarget
     | RunMerge
     | ReplaceTable

@@ -263,8 +263,11 @@ def test_another_run_of_the_reader_gets_ahead(shop, race):
             "{stg} keeps no change feed",
         ),
         (
-            ["update {stg} set v = 'z'", "set spark.databricks.delta.retentionDurationCheck.enabled = false"]
-            + ["vacuum {stg} retain 0 hours"],
+            [
+                "update {stg} set v = 'z'",
+                "set spark.databricks.delta.retentionDurationCheck.enabled = false",
+                "vacuum {stg} retain 0 hours",
+            ],
             "the changes of {stg} from version 2 to 4 cannot be read",
         ),
         (["restore table {fct} to version as of 0"], "{fct} was restored in version 2"),

@@ -1,0 +1,94 @@
+"""A model's contract: its table has the declared columns and types, or the model does not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.drift import column_differences
+from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.java_class import java_class
+from merge_runner.engine.statements import analyse
+from merge_runner.engine.tables import Catalog
+from merge_runner.plan.steps import EnforceContract
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
+
+    from merge_runner.merge.statement import MergeStatement
+
+
+def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContract) -> None:
+    """Compares what a table has, and what its statement would make of it, with the declared columns.
+
+    Raises EngineError `broken-contract` with each difference at the place of its column in the YAML, and the engine's
+    own error for a statement that it cannot analyse.
+    """
+    found: dict[str, str] = {}
+    if step.query is not None:
+        found |= _differences(session, step, analyse(session, step.query).fields)
+    exists = catalog.adopt(session, step.layout)
+    if step.existing and exists:
+        found |= _differences(session, step, session.table(str(step.layout.relation)).schema.fields)
+    if step.merge is not None and not found:
+        found |= dict(_added(session, step, step.merge, exists))
+    if found:
+        places = {name.lower(): place for name, place in step.places.items()}
+        told = [f"{places.get(name.lower(), step.place)}: {words}" for name, words in found.items()]
+        raise EngineError(
+            "broken-contract",
+            "; ".join(told),
+            hint="declare what the table shall have, or alter the table: nothing was written",
+        )
+
+
+def _differences(session: SparkSession, step: EnforceContract, fields: Iterable[StructField]) -> dict[str, str]:
+    return dict(column_differences(session, step.layout.columns, fields))
+
+
+def _added(
+    session: SparkSession, step: EnforceContract, merge: MergeStatement, exists: bool
+) -> Iterator[tuple[str, str]]:
+    """What the MERGE would add to its target or widen there, beyond what is declared."""
+    delta = step.layout.format == "delta"
+    if exists and step.existing and delta and hasattr(session, "_jsparkSession"):
+        migrated = _migrated(session, merge)
+        for name, words in _differences(session, step, migrated).items() if migrated else ():
+            yield name, f"{words}: the MERGE would make it so"
+        return
+    evolves = merge.schema_evolution or (delta and str(session.conf.get(_AUTO_MERGE, "false")).lower() == "true")
+    declared = {column.name.lower() for column in step.layout.columns}
+    for name in _written(session, merge) if evolves else ():
+        if name.lower() not in declared:
+            yield name, f"column {name} is not declared: the MERGE would add it"
+
+
+def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]:
+    """The columns that Delta would give the target; none where it leaves them as they are.
+
+    They stand in the analysed command (MergeIntoCommand.migratedSchema, Delta 4.4.0), which is not run.
+    """
+    from pyspark.sql.types import StructType
+
+    state = session._jsparkSession.sessionState()
+    skip = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
+    try:
+        plan: Any = state.executePlan(state.sqlParser().parsePlan(merge.text), skip).analyzed()
+        schema = plan.migratedSchema()
+        return list(StructType.fromJson(json.loads(schema.get().json())).fields) if schema.isDefined() else []
+    except Exception as error:
+        raise engine_error(error, merge.text) from error
+
+
+def _written(session: SparkSession, merge: MergeStatement) -> list[str]:
+    """The columns that the clauses of a MERGE write."""
+    names = [item.column[-1] for clause in merge.clauses for item in clause.assignments]
+    if any(clause.star for clause in merge.clauses):
+        source = merge.source.span.of(merge.text)
+        names += [field.name for field in analyse(session, f"{merge.with_text}SELECT * FROM {source}").fields]
+    return list(dict.fromkeys(names))
+
+
+_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
