@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from merge_runner.engine.batches import recording
-from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError
-from merge_runner.engine.feeds import Unread, define_changes, overtaken, unread, unreadable
+from merge_runner.engine.feeds import define_changes, overtaken, unread, unreadable
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.statements import run_statement
 from merge_runner.engine.workplace import Workplace
@@ -19,10 +18,9 @@ def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
     Raises EngineError.
     """
     session, format = place.session, step.judged.layout.format
-    before = snapshot(session, step.target) if format != "iceberg" else None
     changes = unread(session, feed, step.target, format, place.stamp)
-    if changes is None:
-        place.no_op = f"no changes of {feed.table.name} since it was read last"
+    if changes.none:
+        place.no_op = f"no changes of {feed.table.name} since version {changes.last}"
         place.response |= {"operation": "MERGE", "rows_affected": 0}
         return
     define_changes(session, feed, changes)
@@ -31,19 +29,15 @@ def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
         run_merge(step, place)
     except EngineError as error:
         raise unreadable(feed, changes, error) from error
+    if place.no_op is not None:
+        return
     place.response["changes"] = {"of": feed.table.name, "from_version": changes.first, "to_version": changes.last}
     committed = place.response.get("table_version")
     if format == "iceberg" and committed is None:
         # Nothing was changed, and so nothing was committed that could say what was consumed.
         with recording(session, changes.batch):
             run_statement(session, f"INSERT INTO {step.target} SELECT * FROM {step.target} WHERE false")
-    if before is not None and committed is not None and place.no_op is None:
-        _check_alone(step, place, changes, before.version, int(committed))
-
-
-def _check_alone(step: RunMerge, place: Workplace, changes: Unread, read_at: int, committed: int) -> None:
-    """Raises EngineError where another run has merged changes that ours has merged as well."""
-    if overtaken(place.session, step.target, changes, read_at, committed):
+    elif committed is not None and overtaken(session, step.target, changes, int(committed)):
         raise EngineError(
             "changes-twice",
             f"another run of this model has consumed changes just before version {committed} of {step.target.name}: "

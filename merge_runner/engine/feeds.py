@@ -37,13 +37,20 @@ class Unread:
     """Changes that a model has not consumed: those of the versions `first` to `last` of the table.
 
     `first` None: nothing was consumed, and the rows of the version `last` are the changes. `batch` is what the MERGE
-    that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch).
+    that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch). `told_by` is the
+    reader's own table when it was asked what it has consumed; None of an Iceberg table.
     """
 
     first: int | None
     last: int
     batch: Batch
     at: int
+    told_by: Snapshot | None
+
+    @property
+    def none(self) -> bool:
+        """Whether there is nothing to consume."""
+        return self.first is not None and self.first > self.last
 
 
 def open_feed(session: SparkSession, feed: Feed) -> None:
@@ -53,8 +60,8 @@ def open_feed(session: SparkSession, feed: Feed) -> None:
     _define(session, feed.view, query)
 
 
-def unread(session: SparkSession, feed: Feed, consumer: Relation, format: str | None, stamp: str) -> Unread | None:
-    """What `consumer`, a table of this format, has not consumed yet; None where there is nothing.
+def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | None, stamp: str) -> Unread:
+    """What `reader`, a table of this format, has not consumed yet.
 
     `stamp` is one of the node that writes it. Raises EngineError where the changes that come next cannot be told, or
     where another past of one of the tables was consumed.
@@ -72,20 +79,27 @@ def unread(session: SparkSession, feed: Feed, consumer: Relation, format: str | 
             f"{feed.table.name} keeps no change feed: its property {_FEED} is not set",
             hint=f"build the model of {feed.table.name}: that sets it",
         )
-    prefix = _prefix(session, feed, consumer, format)
-    batch = Batch(
-        prefix + parent.table_id,
-        parent.version,
-        f"the changes of {feed.table.name} up to version {parent.version} are consumed already",
-    )
-    consumed = _consumed(session, feed, consumer, format, prefix)
-    if consumed is None:
-        return Unread(None, parent.version, batch, parent.milliseconds)
-    table_id, version = consumed
-    _check_past(session, feed, parent, table_id, version)
-    if format != "iceberg":
-        _check_not_restored(session, consumer, stamp)
-    return Unread(version + 1, parent.version, batch, parent.milliseconds) if version < parent.version else None
+    own = snapshot(session, reader) if format != "iceberg" else None
+    # The snapshots of an Iceberg table that was replaced are no ancestors of the new ones.
+    prefix = f"{feed.reader} changes {own.table_id} " if own is not None else f"{feed.reader} changes "
+    words = f"the changes of {feed.table.name} up to version {parent.version} are consumed already"
+    batch = Batch(prefix + parent.table_id, parent.version, words)
+    records = recorded_batches(session, reader, format, prefix, own.version if own is not None else None)
+    first = None
+    if records:
+        app = max(records, key=lambda each: records[each])
+        _check_past(session, feed, parent, app.removeprefix(prefix), records[app])
+        first = records[app] + 1
+        if own is not None:
+            _check_not_restored(session, reader, stamp)
+    elif own is None and table_state(session, reader, "iceberg").files:
+        raise EngineError(
+            "changes-unknown",
+            f"{reader.name} has rows, and none of its snapshots says which changes of {feed.table.name} it has "
+            "consumed (an Iceberg table forgets that with the snapshot, when it expires)",
+            hint=_ANEW,
+        )
+    return Unread(first, parent.version, batch, parent.milliseconds, own)
 
 
 def define_changes(session: SparkSession, feed: Feed, changes: Unread) -> None:
@@ -118,43 +132,21 @@ def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
     )
 
 
-def overtaken(session: SparkSession, consumer: Relation, changes: Unread, read_at: int, committed: int) -> bool:
-    """Whether another run has consumed changes between our look at the record and our MERGE.
+def overtaken(session: SparkSession, reader: Relation, changes: Unread, committed: int) -> bool:
+    """Whether another run has consumed changes between our look at the record and our MERGE, its version `committed`.
 
-    `read_at` is the version of the consumer at our look, `committed` the version of our MERGE. Delta stops a MERGE that
-    meets such a commit, or that would commit no higher version; not one that begins behind it. Raises EngineError.
+    Delta stops a MERGE that meets such a commit, or that would commit no higher version; not one that begins behind it.
+    Raises EngineError.
     """
-    if committed <= read_at + 1:
+    told_by = changes.told_by
+    if told_by is None or committed <= told_by.version + 1:
         return False
     prefix = changes.batch.app.rpartition(" ")[0]
-    before, then = (_highest(recorded_batches(session, consumer, None, prefix, at)) for at in (read_at, committed - 1))
-    return before != then
-
-
-def _prefix(session: SparkSession, feed: Feed, consumer: Relation, format: str | None) -> str:
-    """What the names of all records of a feed begin with, in this table as long as nobody replaces it."""
-    if format == "iceberg":
-        return f"{feed.reader} changes "  # the snapshots of a replaced table are no ancestors of the new ones
-    own = snapshot(session, consumer)
-    return f"{feed.reader} changes {own.table_id if own is not None else ''} "
-
-
-def _consumed(
-    session: SparkSession, feed: Feed, consumer: Relation, format: str | None, prefix: str
-) -> tuple[str, int] | None:
-    """The id of the table whose changes were consumed last, and up to which version."""
-    records = recorded_batches(session, consumer, format, prefix)
-    if records:
-        app = max(records, key=lambda each: records[each])
-        return app.removeprefix(prefix), records[app]
-    if format == "iceberg" and table_state(session, consumer, "iceberg").files:
-        raise EngineError(
-            "changes-unknown",
-            f"{consumer.name} has rows, and none of its snapshots says which changes of {feed.table.name} it has "
-            "consumed (an Iceberg table forgets that with the snapshot, when it expires)",
-            hint=_ANEW,
-        )
-    return None
+    read, merged = (
+        recorded_batches(session, reader, None, prefix, version) for version in (told_by.version, committed - 1)
+    )
+    before = snapshot(session, reader, committed - 1)
+    return read != merged or before is None or before.table_id != told_by.table_id
 
 
 def _check_past(session: SparkSession, feed: Feed, parent: Snapshot, table_id: str, version: int) -> None:
@@ -179,21 +171,17 @@ def _check_past(session: SparkSession, feed: Feed, parent: Snapshot, table_id: s
     )
 
 
-def _check_not_restored(session: SparkSession, consumer: Relation, stamp: str) -> None:
+def _check_not_restored(session: SparkSession, reader: Relation, stamp: str) -> None:
     """Raises EngineError where the table was restored behind its last MERGE: its rows went back, its record did not."""
-    for commit in latest_commits(session, consumer, _RECENT):
+    for commit in latest_commits(session, reader, _RECENT):
         if commit.operation == "MERGE" and same_node(commit.stamp, stamp):
             return
         if commit.operation == "RESTORE":
             raise EngineError(
                 "changes-restored",
-                f"{consumer.name} was restored in version {commit.version}: which changes its rows hold is not known",
+                f"{reader.name} was restored in version {commit.version}: which changes its rows hold is not known",
                 hint=_ANEW,
             )
-
-
-def _highest(records: dict[str, int]) -> int:
-    return max(records.values(), default=-1)
 
 
 def _define(session: SparkSession, view: Relation, query: str) -> None:
