@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.active_session import active_session
 from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.statements import run_statement
@@ -110,8 +111,9 @@ def _delta_transactions(session: SparkSession, table: Relation, prefix: str, ver
     if current is None:
         return {}
     try:
-        # One answer of the JVM, however many there are.
-        told = str(current.state.transactions().mkString("\n"))
+        with active_session(session):  # a table with a checkpoint is read by it
+            # One answer of the JVM, however many there are.
+            told = str(current.state.transactions().mkString("\n"))
     except Exception as error:
         raise engine_error(error) from error
     pairs = (line.rpartition(" -> ") for line in told.splitlines())

@@ -2,6 +2,7 @@
 
 A classic driver is asked through the JVM: DESCRIBE DETAIL and DESCRIBE HISTORY say the same, and cost a job and a
 compilation each (0.6 s and 0.3 s on a cold driver, against 0.01 s and 0.02 s). Over Spark Connect there is only SQL.
+What reads the state of a table that has a checkpoint needs a current session (DELTA_SPARK_SESSION_NOT_SET, 4.4.0).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.active_session import active_session
 from merge_runner.engine.commit import Commit
 from merge_runner.engine.failures import engine_error
 from merge_runner.engine.java_class import java_class
@@ -53,6 +55,11 @@ class Snapshot:
         return str(self.state.metadata().id())
 
     @property
+    def folder(self) -> str:
+        """Where the table lies: its files are named by it."""
+        return str(self.state.deltaLog().dataPath().toUri().getPath())
+
+    @property
     def milliseconds(self) -> int:
         """When it was committed, since the epoch."""
         return int(self.state.timestamp())
@@ -84,9 +91,11 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
     try:
         snapshot = log.unsafeVolatileSnapshot()
         metadata = snapshot.metadata()
+        with active_session(session):
+            clustering = _clustering(session, snapshot)
         return RealLayout(
             tuple(_items(metadata.partitionColumns())),
-            _clustering(session, snapshot),
+            clustering,
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
         )
     except Exception as error:
@@ -132,9 +141,10 @@ def snapshot(session: SparkSession, table: Relation, version: int | None = None)
     if current is None or version is None:
         return Snapshot(session, current._2()) if current is not None else None
     try:
-        log = current._1()
-        no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
-        return Snapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
+        with active_session(session):
+            log = current._1()
+            no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
+            return Snapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
     except Exception as error:
         raise engine_error(error) from error
 
@@ -148,7 +158,8 @@ def delta_state(session: SparkSession, table: Relation) -> tuple[int, int, int]:
         return int(version), int(detail["numFiles"]), int(detail["sizeInBytes"])
     try:
         state = current._2()
-        return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
+        with active_session(session):
+            return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
     except Exception as error:
         raise engine_error(error) from error
 
@@ -164,8 +175,9 @@ def files_passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[i
 
     both = " AND ".join(f"({condition}\n)" for condition in conditions)
     try:
-        files = DataFrame(before.state.allFiles().toDF(), before.session)
-        row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
+        with active_session(before.session):
+            files = DataFrame(before.state.allFiles().toDF(), before.session)
+            row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
     except Exception as error:
         raise engine_error(error) from error
     return int(row[0]), int(row[1])
@@ -187,7 +199,8 @@ def _asked_of_jvm(session: SparkSession, table: Relation, method: str) -> Any:
         return None
     try:
         identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
-        return getattr(java_class(session, _DELTA_LOG), method)(jvm_session, identifier)
+        with active_session(session):
+            return getattr(java_class(session, _DELTA_LOG), method)(jvm_session, identifier)
     except Exception as error:
         raise engine_error(error) from error
 

@@ -37,14 +37,15 @@ class Unread:
     """Changes that a model has not consumed: those of the versions `first` to `last` of the table.
 
     `first` None: nothing was consumed, and the rows of the version `last` are the changes. `batch` is what the MERGE
-    that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch). `told_by` is the
-    reader's own table when it was asked what it has consumed; None of an Iceberg table.
+    that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch), `folder` where
+    the table lies. `told_by` is the reader's own table when it was asked what it has consumed; None of an Iceberg one.
     """
 
     first: int | None
     last: int
     batch: Batch
     at: int
+    folder: str
     told_by: Snapshot | None
 
     @property
@@ -99,7 +100,7 @@ def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | No
             "consumed (an Iceberg table forgets that with the snapshot, when it expires)",
             hint=_ANEW,
         )
-    return Unread(first, parent.version, batch, parent.milliseconds, own)
+    return Unread(first, parent.version, batch, parent.milliseconds, parent.folder, own)
 
 
 def define_changes(session: SparkSession, feed: Feed, changes: Unread) -> None:
@@ -120,9 +121,8 @@ def define_changes(session: SparkSession, feed: Feed, changes: Unread) -> None:
 
 def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
     """What to say where the engine refuses to read changes; the error itself where it is about something else."""
-    if error.kind is not Kind.USER or error.code.partition(".")[0] not in _UNREADABLE:
-        return error
-    if changes.first is None:
+    is_gone = error.code == _NO_FILE and changes.folder in error.message
+    if changes.first is None or error.kind is not Kind.USER or not (is_gone or error.code in _UNREADABLE):
         return error
     range_ = f"version {changes.first} to {changes.last}"
     return EngineError(
@@ -196,4 +196,7 @@ _UNREADABLE = frozenset(
         "DELTA_VERSION_NOT_FOUND",
     }
 )
-"""Error conditions of changes that are not there, or not in one form (Delta 4.4.0)."""
+"""Error conditions of changes that were not kept, or not in one form (Delta 4.4.0)."""
+
+_NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+"""What Spark 4.1.4 says of changes whose files VACUUM has removed: the MERGE that reads them fails."""

@@ -189,7 +189,7 @@ def test_a_table_that_is_made_anew_tells_that_all_rows_are_others(shop):
     status, message, seen = found.read()
     assert (status, [each for each in seen if each.endswith("@5")]) == (
         "success",
-        ["delete 1 a @5", "delete 2 b @5", "delete 3 c @5", "insert 1 z @5", "insert 2 b @5", "insert 3 c @5"],
+        ["delete 1 a @5", "insert 1 z @5", "delete 2 b @5", "insert 2 b @5", "delete 3 c @5", "insert 3 c @5"],
     ), message
 
 
