@@ -199,7 +199,7 @@ def test_a_table_of_a_query_and_a_seed_have_changes_as_well(make_project, driver
             "models/stg.sql": "{{ config(materialized='table') }} select id, v from {{ ref('numbers') }}",
             "models/fct.sql": FCT.replace("CONFIG", ""),
             "models/more.sql": FCT.replace("CONFIG", "").replace("'stg'", "'numbers'"),
-            "models/m.yml": COLUMNS + COLUMNS.partition("\n")[2].partition("models:")[2].replace("fct", "more"),
+            "models/m.yml": COLUMNS + COLUMNS[COLUMNS.index("  - name: fct") :].replace("fct", "more"),
             "seeds/numbers.csv": "id,v\n1,a\n",
         }
     )
