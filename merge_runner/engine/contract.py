@@ -11,7 +11,9 @@ from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.java_class import java_class
 from merge_runner.engine.statements import analyse
 from merge_runner.engine.tables import Catalog
+from merge_runner.formats.types import DataType, parse_type
 from merge_runner.plan.steps import EnforceContract
+from merge_runner.relation import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,10 +61,15 @@ def _added(
             yield name, f"{words}: the MERGE would make it so"
         return
     evolves = merge.schema_evolution or (delta and str(session.conf.get(_AUTO_MERGE, "false")).lower() == "true")
-    declared = {column.name.lower() for column in step.layout.columns}
-    for name in _written(session, merge) if evolves else ():
+    if not evolves:
+        return
+    declared = {column.name.lower(): parse_type(column.data_type) for column in step.layout.columns}
+    for name, data_type in _written(session, merge, exists=exists and step.existing):
+        own, given = declared.get(name.lower()), parse_type(data_type)
         if name.lower() not in declared:
             yield name, f"column {name} is not declared: the MERGE would add it"
+        elif not delta and own is not None and given is not None and _widens(own, given):
+            yield name, f"column {name} is declared {own}: the MERGE would make it {given}"
 
 
 def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]:
@@ -82,13 +89,39 @@ def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]
         raise engine_error(error, merge.text) from error
 
 
-def _written(session: SparkSession, merge: MergeStatement) -> list[str]:
-    """The columns that the clauses of a MERGE write."""
-    names = [item.column[-1] for clause in merge.clauses for item in clause.assignments]
-    if any(clause.star for clause in merge.clauses):
-        source = merge.source.span.of(merge.text)
-        names += [field.name for field in analyse(session, f"{merge.with_text}SELECT * FROM {source}").fields]
-    return list(dict.fromkeys(names))
+def _written(session: SparkSession, merge: MergeStatement, exists: bool) -> Iterator[tuple[str, str]]:
+    """The columns that the clauses of a MERGE write, with the types of what they write.
+
+    The statement itself is not asked: to analyse it alters an Iceberg table (Spark 4.1.4 with Iceberg 1.12.0). The type
+    of what SET writes is known where the target `exists`, and empty elsewhere.
+    """
+    source = merge.source.span.of(merge.text)
+    target = merge.target.span.of(merge.text)
+    asked = [("*", source)] if any(clause.star for clause in merge.clauses) else []
+    for clause in merge.clauses:
+        given = [item for item in clause.assignments if item.value.text.strip().upper() != "DEFAULT"]
+        values = ", ".join(f"({item.value.text}) AS {quote(item.column[-1])}" for item in given)
+        if values and clause.action == "insert":
+            asked.append((values, source))
+        elif values and exists:
+            asked.append((values, f"{target} CROSS JOIN {source}"))
+        else:
+            yield from ((item.column[-1], "") for item in clause.assignments)
+    for values, rows in asked:
+        for field in analyse(session, f"{merge.with_text}SELECT {values} FROM {rows}").fields:
+            yield field.name, field.dataType.simpleString()
+
+
+def _widens(declared: DataType, given: DataType) -> bool:
+    """Whether an Iceberg table takes a type in place of its own where the schema evolves, or a field more.
+
+    Measured: int to bigint, a decimal of more digits, a new field of a struct; float to double by Iceberg's spec.
+    """
+    if given.fields or declared.fields:
+        return str(declared) != str(given)
+    if declared.name == given.name == "decimal":
+        return (given.precision or 0) > (declared.precision or 0)
+    return (declared.name, given.name) in {("int", "bigint"), ("float", "double")}
 
 
 _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.batches import recording
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.feeds import define_changes, overtaken, unread, unreadable
 from merge_runner.engine.merging import run_merge
-from merge_runner.engine.statements import run_statement
 from merge_runner.engine.workplace import Workplace
 from merge_runner.plan.steps import Feed, RunMerge
 
@@ -15,6 +13,8 @@ def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
     """Runs the MERGE over the changes that its table has not consumed; `place.no_op` says where there are none.
 
     Which these are is asked anew each time: another attempt may have been needed because another run consumed some.
+    A MERGE that changes nothing commits all the same, and with it what was consumed: an Iceberg table (1.12.0) gets a
+    snapshot, copy-on-write or merge-on-read, a Delta table (4.4.0) a version that holds the record alone.
     Raises EngineError.
     """
     session, format = place.session, step.judged.layout.format
@@ -33,11 +33,7 @@ def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
         return
     place.response["changes"] = {"of": feed.table.name, "from_version": changes.first, "to_version": changes.last}
     committed = place.response.get("table_version")
-    if format == "iceberg" and committed is None:
-        # Nothing was changed, and so nothing was committed that could say what was consumed.
-        with recording(session, changes.batch):
-            run_statement(session, f"INSERT INTO {step.target} SELECT * FROM {step.target} WHERE false")
-    elif committed is not None and overtaken(session, step.target, changes, int(committed)):
+    if committed is not None and overtaken(session, step.target, changes, int(committed)):
         raise EngineError(
             "changes-twice",
             f"another run of this model has consumed changes just before version {committed} of {step.target.name}: "

@@ -115,3 +115,25 @@ def test_a_query_with_other_columns_is_not_run(shop, kind):
         "models/m.yml:6:16: column id is int, declared bigint; models/m.yml:7:15: column v is missing; "
         "models/m.yml:3:11: column w is not declared"
     )
+
+
+def test_an_iceberg_table_is_not_widened_either(make_project, driver, spark):
+    yaml = YAML.replace("bigint", "int").replace("varchar(5)", "string")
+    root = make_project({"models/m.yml": yaml}, "iceberg")
+
+    def build(source, clauses=STAR, evolves=EVOLVES):
+        text = MERGE.replace("EVOLVES", evolves).replace("SOURCE", source).replace("CLAUSES", clauses)
+        (root / "models/fct.sql").write_text(text)
+        project = Project.load(root)
+        return project.build(driver=driver, lint=False)["fct"], project.graph.nodes["model.shop.fct"].relation
+
+    result, relation = build("select 1 as id, 'a' as v")
+    assert result.status == "success", result.message
+    before = spark.table(str(relation)).schema
+    named = "when matched then update set id = s.id + 1 when not matched then insert (id, v) values (s.id, s.v)"
+    for source, clauses in (("select 1L as id, 'a' as v", STAR), ("select 1L as id, 'a' as v", named)):
+        result, _ = build(source, clauses)
+        assert result.status == "error"
+        assert "models/m.yml:6:16: column id is declared int: the MERGE would make it bigint" in result.message
+        assert spark.table(str(relation)).schema == before
+    assert build("select 2L as id, 'b' as v", evolves="")[0].status == "success"
