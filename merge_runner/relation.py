@@ -19,6 +19,11 @@ def string_literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+def changes_of(model: str) -> Relation:
+    """The temporary view that `changes('model')` stands for: it has no schema, and is the reading session's own."""
+    return Relation(f"changes_of_{model}")
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A table or view: catalog (None: the session's), schema (None: a temporary view), identifier.

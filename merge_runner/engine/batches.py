@@ -1,7 +1,9 @@
-"""Batch ids: a MERGE that is stamped with its model's name and a batch id commits once for it, however often it runs.
+"""A MERGE that is stamped with the name of an application and a number commits once for it, however often it runs.
 
-Delta keeps the highest id of each application in the table's log and skips the statement itself. Iceberg keeps nothing
-of the kind: the id stands in the summary of the snapshot that the MERGE writes, and is looked for before it runs.
+With --batch-id the application is the model and the number the batch; of a change feed (feeds.py) it is the version up
+to which it was consumed. Delta keeps the highest number of each application in the table's log and skips the statement
+itself. Iceberg keeps nothing of the kind: the number stands in the summary of the snapshot that the MERGE writes, and
+is looked for before it runs.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.active_session import active_session
 from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.iceberg_log import ancestry, branches
@@ -30,10 +33,17 @@ _BATCH_KEY = "merge-runner.batch"
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of a model: `app` is the project's and the model's name, `id` a whole number from 0 that grows."""
+    """What a MERGE commits once: `id` is a whole number from 0 that grows with each batch of `app`.
+
+    `words` say what a table has that skips it.
+    """
 
     app: str
     id: int
+    words: str = ""
+
+    def __str__(self) -> str:
+        return self.words or f"batch {self.id} or a later one is committed already"
 
 
 def recorded_batch(session: SparkSession, table: Relation, format: str | None, app: str) -> int | None:
@@ -42,21 +52,35 @@ def recorded_batch(session: SparkSession, table: Relation, format: str | None, a
     Over Spark Connect the log of a Delta table cannot be asked, and None is said: the table skips by itself all the
     same. Raises EngineError.
     """
+    return recorded_batches(session, table, format, app).get(app)
+
+
+def recorded_batches(
+    session: SparkSession, table: Relation, format: str | None, prefix: str, version: int | None = None
+) -> dict[str, int]:
+    """The highest batch id of each application whose name begins with `prefix`; see recorded_batch.
+
+    `version` asks a Delta table as of a version.
+    """
     if format != "iceberg":
-        return _delta_transaction(session, table, app)
-    batch = f"CAST(summary[{string_literal(_BATCH_KEY)}] AS BIGINT)"
+        return _delta_transactions(session, table, prefix, version)
+    app = f"summary[{string_literal(_APP_KEY)}]"
     rows = run_statement(
         session,
-        f"SELECT snapshot_id, {batch} AS batch FROM {table}.snapshots "
-        f"WHERE summary[{string_literal(_APP_KEY)}] = {string_literal(app)}",
+        f"SELECT snapshot_id, {app} AS app, CAST(summary[{string_literal(_BATCH_KEY)}] AS BIGINT) AS batch "
+        f"FROM {table}.snapshots WHERE startswith({app}, {string_literal(prefix)})",
     )
     if not rows:
-        return None
+        return {}
     # A table that was rolled back or replaced has lost what the snapshots of its other past had written, and what
     # another branch has committed is not in this one.
     told = branches(session, table)
     own = set(ancestry(session, table, told.heads.get(told.read_by(session))))
-    return max((int(row["batch"]) for row in rows if row["snapshot_id"] in own), default=None)
+    found: dict[str, int] = {}
+    for row in rows:
+        if row["snapshot_id"] in own:
+            found[str(row["app"])] = max(int(row["batch"]), found.get(str(row["app"]), -1))
+    return found
 
 
 def outlives_replacement(session: SparkSession, table: Relation, format: str | None, batch: Batch) -> bool:
@@ -89,20 +113,23 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
 
 def skipped(place: Workplace, batch: Batch) -> None:
     """Notes that the table has the batch already."""
-    place.no_op = f"batch {batch.id} or a later one is committed already"
+    place.no_op = str(batch)
     place.response |= {"operation": "MERGE", "rows_affected": 0}
 
 
-def _delta_transaction(session: SparkSession, table: Relation, app: str) -> int | None:
-    """The version that Delta's log has of an application's transactions."""
-    current = snapshot(session, table)
+def _delta_transactions(session: SparkSession, table: Relation, prefix: str, version: int | None) -> dict[str, int]:
+    """The versions that Delta's log has of the transactions of applications."""
+    current = snapshot(session, table, version)
     if current is None:
-        return None
+        return {}
     try:
-        version = current.state.transactions().get(app)
-        return int(version.get()) if version.isDefined() else None
+        with active_session(session):  # a table with a checkpoint is read by it
+            # One answer of the JVM, however many there are.
+            told = str(current.state.transactions().mkString("\n"))
     except Exception as error:
         raise engine_error(error) from error
+    pairs = (line.rpartition(" -> ") for line in told.splitlines())
+    return {app: int(version) for app, _, version in pairs if app.startswith(prefix)}
 
 
 def _confs(batch: Batch) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 A classic driver is asked through the JVM: DESCRIBE DETAIL and DESCRIBE HISTORY say the same, and cost a job and a
 compilation each (0.6 s and 0.3 s on a cold driver, against 0.01 s and 0.02 s). Over Spark Connect there is only SQL.
+What reads the state of a table that has a checkpoint needs a current session (DELTA_SPARK_SESSION_NOT_SET, 4.4.0).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.active_session import active_session
 from merge_runner.engine.commit import Commit
 from merge_runner.engine.failures import engine_error
 from merge_runner.engine.java_class import java_class
@@ -43,6 +45,30 @@ class Snapshot:
     session: SparkSession
     state: Any
 
+    @property
+    def version(self) -> int:
+        return int(self.state.version())
+
+    @property
+    def table_id(self) -> str:
+        """What Delta tells tables apart by: a table that is replaced, or dropped and made anew, has another."""
+        return str(self.state.metadata().id())
+
+    @property
+    def folder(self) -> str:
+        """Where the table lies: its files are named by it."""
+        return str(self.state.deltaLog().dataPath().toUri().getPath())
+
+    @property
+    def milliseconds(self) -> int:
+        """When it was committed, since the epoch."""
+        return int(self.state.timestamp())
+
+    def property(self, key: str) -> str | None:
+        """A property of the table as it is written in the log."""
+        value = self.state.metadata().configuration().get(key)
+        return str(value.get()) if value.isDefined() else None
+
 
 def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
     """The latest commits, newest first, each read when it is asked for. Raises EngineError."""
@@ -65,9 +91,11 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
     try:
         snapshot = log.unsafeVolatileSnapshot()
         metadata = snapshot.metadata()
+        with active_session(session):
+            clustering = _clustering(session, snapshot)
         return RealLayout(
             tuple(_items(metadata.partitionColumns())),
-            _clustering(session, snapshot),
+            clustering,
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
         )
     except Exception as error:
@@ -104,23 +132,34 @@ def generated_columns(session: SparkSession, table: Relation) -> Mapping[str, st
     return {name: expression for name, expression in told if expression is not None}
 
 
-def snapshot(session: SparkSession, table: Relation) -> Snapshot | None:
-    """The table as it is now; None where its log cannot be asked from here. Raises EngineError."""
-    log = _log(session, table)
-    return Snapshot(session, log.unsafeVolatileSnapshot()) if log is not None else None
+def snapshot(session: SparkSession, table: Relation, version: int | None = None) -> Snapshot | None:
+    """The table as it is now, other processes' commits included, or as of a version.
+
+    None where its log cannot be asked from here. Raises EngineError.
+    """
+    current = _log_and_snapshot(session, table)
+    if current is None or version is None:
+        return Snapshot(session, current._2()) if current is not None else None
+    try:
+        with active_session(session):
+            log = current._1()
+            no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
+            return Snapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
+    except Exception as error:
+        raise engine_error(error) from error
 
 
 def delta_state(session: SparkSession, table: Relation) -> tuple[int, int, int]:
     """Version, number of files and bytes of the newest version of a table. Raises EngineError."""
-    jvm_session = getattr(session, "_jsparkSession", None)
-    if jvm_session is None:
+    current = _log_and_snapshot(session, table)
+    if current is None:
         version = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"]
         detail = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
         return int(version), int(detail["numFiles"]), int(detail["sizeInBytes"])
     try:
-        identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
-        state = java_class(session, _DELTA_LOG).forTableWithSnapshot(jvm_session, identifier)._2()
-        return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
+        state = current._2()
+        with active_session(session):
+            return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
     except Exception as error:
         raise engine_error(error) from error
 
@@ -136,21 +175,32 @@ def files_passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[i
 
     both = " AND ".join(f"({condition}\n)" for condition in conditions)
     try:
-        files = DataFrame(before.state.allFiles().toDF(), before.session)
-        row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
+        with active_session(before.session):
+            files = DataFrame(before.state.allFiles().toDF(), before.session)
+            row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
     except Exception as error:
         raise engine_error(error) from error
     return int(row[0]), int(row[1])
 
 
 def _log(session: SparkSession, table: Relation) -> Any:
-    """Delta's own DeltaLog of a table; None where the session has no JVM here."""
+    """Delta's own DeltaLog of a table, as this process has it; None where the session has no JVM here."""
+    return _asked_of_jvm(session, table, "forTable")
+
+
+def _log_and_snapshot(session: SparkSession, table: Relation) -> Any:
+    """The same in a pair with the newest snapshot: the log of the table is listed for it."""
+    return _asked_of_jvm(session, table, "forTableWithSnapshot")
+
+
+def _asked_of_jvm(session: SparkSession, table: Relation, method: str) -> Any:
     jvm_session = getattr(session, "_jsparkSession", None)
     if jvm_session is None:
         return None
     try:
         identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
-        return java_class(session, _DELTA_LOG).forTable(jvm_session, identifier)
+        with active_session(session):
+            return getattr(java_class(session, _DELTA_LOG), method)(jvm_session, identifier)
     except Exception as error:
         raise engine_error(error) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,12 @@ from merge_runner.engine import ddl
 from merge_runner.engine.delta_log import RealLayout, protocol, real_layout
 from merge_runner.engine.iceberg_layout import iceberg_layout
 from merge_runner.engine.statements import analyse
-from merge_runner.plan.steps import Layout
+from merge_runner.plan.steps import Column, Layout
 from merge_runner.pruning.layout import partition_field
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
 
 _CHECK = "delta.constraints."
 _FEATURE = "delta.feature."
@@ -93,20 +94,30 @@ def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:
     return [(field.column.lower(), field.transform, field.parameter) for field in fields]
 
 
-def _of_columns(session: SparkSession, layout: Layout) -> Iterator[Drift]:
-    if not layout.columns:
-        return
-    real = {field.name.lower(): field for field in session.table(str(layout.relation)).schema.fields}
-    types = _simple_types(session, [column.data_type for column in layout.columns if column.data_type is not None])
-    for column in layout.columns:
+def column_differences(
+    session: SparkSession, declared: Sequence[Column], fields: Iterable[StructField]
+) -> Iterator[tuple[str, str]]:
+    """Where real columns differ from the declared ones: the column, and the difference in words. Raises EngineError.
+
+    Where a declared column has no type there may be others that are not declared.
+    """
+    real = {field.name.lower(): field for field in fields}
+    types = _simple_types(session, [column.data_type for column in declared if column.data_type is not None])
+    for column in declared:
         field = real.pop(column.name.lower(), None)
         if field is None:
-            yield Drift(f"column {column.name} is missing")
+            yield column.name, f"column {column.name} is missing"
         elif column.data_type is not None and field.dataType.simpleString() != types[column.data_type]:
             real_type = field.dataType.simpleString()
-            yield Drift(f"column {column.name} is {real_type}, declared {types[column.data_type]}")
-    if all(column.data_type for column in layout.columns):
-        yield from (Drift(f"column {field.name} is not declared") for field in real.values())
+            yield column.name, f"column {column.name} is {real_type}, declared {types[column.data_type]}"
+    if all(column.data_type for column in declared):
+        yield from ((field.name, f"column {field.name} is not declared") for field in real.values())
+
+
+def _of_columns(session: SparkSession, layout: Layout) -> Iterator[Drift]:
+    if layout.columns:
+        fields = session.table(str(layout.relation)).schema.fields
+        yield from (Drift(words) for _, words in column_differences(session, layout.columns, fields))
 
 
 def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]:

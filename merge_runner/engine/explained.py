@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.java_class import java_class
 from merge_runner.engine.statements import files_read, run_statement
 from merge_runner.engine.table_state import table_state
@@ -56,13 +57,20 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan) -> En
         notes.append(f"{merge.target.name} is made anew by --full-refresh: nothing of it is read")
     if notes:
         return EngineTold(notes=tuple(notes))
+    if create.layout.format == "iceberg" and merge.judged.statement.schema_evolution:
+        # Spark 4.1.4 adds columns to an Iceberg table, and widens them, as it analyses the statement.
+        return EngineTold(notes=("WITH SCHEMA EVOLUTION would change an Iceberg table while it is planned: not asked",))
+    if merge.feed is not None:
+        open_feed(session, merge.feed)
+        notes.append(f"planned without rows in {merge.feed.view.name}: which changes there are is asked when it runs")
     try:
         told = _explain(session, merge.sql)
     except EngineError as error:
         if error.hint is None and any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
             error.hint = "explain runs no hooks: what its pre_hook makes is not there"
         raise
-    files, notes = _files(session, merge, create.layout.format)
+    files, counted = _files(session, merge, create.layout.format)
+    notes += counted
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")
     return EngineTold(told, files, tuple(notes))

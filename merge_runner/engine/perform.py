@@ -7,7 +7,10 @@ from typing import Literal
 
 from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
+from merge_runner.engine.contract import enforce_contract
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.feed_merging import merge_changes
+from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.statements import analyse, run_statement
@@ -17,8 +20,10 @@ from merge_runner.plan.steps import (
     AttachInputs,
     CreateTarget,
     DefineView,
+    EnforceContract,
     Layout,
     LoadSeed,
+    OpenFeed,
     ReplaceTable,
     RunHook,
     RunMerge,
@@ -57,6 +62,16 @@ def _(step: ShareInputs, place: Workplace) -> None:
 
 
 @_perform.register
+def _(step: OpenFeed, place: Workplace) -> None:
+    open_feed(place.session, step.feed)
+
+
+@_perform.register
+def _(step: EnforceContract, place: Workplace) -> None:
+    enforce_contract(place.session, place.catalog, step)
+
+
+@_perform.register
 def _(step: RunHook, place: Workplace) -> None:
     try:
         _stamp(place, of_hook(place.stamp, step.when))
@@ -92,7 +107,9 @@ def _(step: RunMerge, place: Workplace) -> None:
         place.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
         return
     before = _evolving_columns(step, place)
-    if place.batch is None:
+    if step.feed is not None:
+        merge_changes(step, step.feed, place)
+    elif place.batch is None:
         run_merge(step, place)
     else:
         merge_batch(step, place, place.batch)

@@ -54,6 +54,14 @@ def as_hook(session: SparkSession, hook: str) -> Iterator[None]:
         yield
 
 
+def same_node(stamp: str | None, other: str) -> bool:
+    """Whether the stamp of a commit is of the same node as another, of whatever invocation; False for no stamp."""
+    try:
+        return bool(json.loads(stamp or "{}")["merge_runner"]["node"] == json.loads(other)["merge_runner"]["node"])
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
 def stamped_commit(session: SparkSession, table: Relation, format: str | None, stamp: str) -> Commit | None:
     """The newest commit of a table that carries the stamp and wrote data; None where there is none.
 

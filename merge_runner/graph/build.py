@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.low_shuffle import low_shuffle
 from merge_runner.graph.cycles import cycle_path, find_cycle
+from merge_runner.graph.feeds import with_feeds
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.naming import Naming
@@ -23,7 +24,7 @@ from merge_runner.template.context import Context
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.template.captured import Captured
+    from merge_runner.template.captured import Captured, Ref
     from merge_runner.template.templates import Templates
 
 
@@ -66,6 +67,8 @@ class _Builder:
         self.disabled: list[Node] = []
         self.refs: dict[str, str] = {}
         """Names that `ref` knows, and their node ids."""
+        self.changes: dict[str, tuple[Ref, ...]] = {}
+        """The calls of `changes` in each model and singular test."""
 
     def build(self) -> Graph:
         captured = self._capture({name: model.source for name, model in self.files.models.items()})
@@ -79,10 +82,13 @@ class _Builder:
         for name, model in self.files.models.items():
             if name in captured:
                 captured[name] = self._with_hooks(model, captured[name], configs[name])
-                self._add(self._model(name, model, captured[name], configs[name]), configs[name].enabled)
+                node = self._model(name, model, captured[name], configs[name])
+                self.changes[node.unique_id] = captured[name].changes
+                self._add(node, configs[name].enabled)
         self._check_tables()
         check_streams(self.nodes, self.problems)
         self._add_tests(tests)
+        self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
         dag = self._dag()
         return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled))
 
@@ -204,6 +210,11 @@ class _Builder:
             values["properties"] = {**implied.properties, **values["properties"]}
             values["conf"] = {**implied.conf, **values["conf"]}
         properties = model.properties
+        if properties is not None and properties.contract.enforced:
+            values["contract"] = {"enforced": True}
+            if values["materialized"] == "ephemeral":
+                message = f"{name} is ephemeral: there is no table that its contract could hold for"
+                self.problems.add("broken-contract", message, model.properties_place, "leave the contract out")
         return Node(
             unique_id=f"model.{self.project}.{name}",
             name=name,
@@ -230,6 +241,9 @@ class _Builder:
         layers = [*model.layers, captured.config]
         context = self._context(model.name)
         for hook in captured_in_hooks(model.source.path, layers, config, self.templates, context, self.problems):
+            for call in hook.changes:
+                message = f"a hook of {model.name} calls changes(): only its MERGE commits what was consumed"
+                self.problems.add("changes-refused", message, call.place, "call it in the MERGE itself")
             captured = replace(
                 captured,
                 refs=(*captured.refs, *hook.refs),
@@ -299,6 +313,7 @@ class _Builder:
                     self._called(captured.macros),
                     self.problems,
                 )
+                self.changes[node.unique_id] = captured.changes
                 self._add(node, node.config["enabled"])
         for entry in self.files.data_tests:
             owner = self._owner(entry.on)

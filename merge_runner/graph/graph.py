@@ -67,6 +67,8 @@ class Node:
     tags: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     """Ids of the parents, in the order in which the file names them."""
+    changes_of: str | None = None
+    """Id of the parent whose changes it reads (`changes('model')`)."""
     checksum: str = ""
     """SHA-256 of what the author wrote for this node."""
     test_type: str | None = None

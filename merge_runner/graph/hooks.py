@@ -67,6 +67,7 @@ def captured_in_hooks(
                     captured,
                     refs=tuple(_at(ref, snippet) for ref in captured.refs),
                     sources=tuple(_at(source, snippet) for source in captured.sources),
+                    changes=tuple(_at(call, snippet) for call in captured.changes),
                 )
 
 

@@ -213,7 +213,11 @@ def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]
         "compiled_path": compiled.path if compiled else None,
         "extra_ctes_injected": compiled is not None,
         "extra_ctes": [],
-        "contract": {"enforced": False, "alias_types": True, "checksum": None},
+        "contract": {
+            "enforced": bool(node.config.get("contract", {}).get("enforced")),
+            "alias_types": True,
+            "checksum": None,
+        },
     }
     if node.generic_test:
         values |= {

@@ -22,7 +22,7 @@ from merge_runner.project.layout_file import RECORDED
 from merge_runner.pruning.layout import UNKNOWN, PartitionField, TableColumn, TableLayout, partition_field
 from merge_runner.pruning.source import KnownTable
 from merge_runner.pruning.table_properties import with_properties
-from merge_runner.relation import Relation
+from merge_runner.relation import Relation, changes_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +39,8 @@ _BATCH_COLUMNS = (
     TableColumn("_processed_at", type_of("timestamp"), False),
 )
 """What engine/streaming.py adds to the rows of a batch, where that is asked for."""
+_OF_A_CHANGE = (("_change_type", "string"), ("_commit_version", "bigint"), ("_commit_timestamp", "timestamp"))
+"""What Delta adds to the columns of a table in its change feed."""
 _EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
 _AUTO_MERGE = "spark.databricks.delta.schema.automerge.enabled"
 
@@ -65,6 +67,8 @@ class Layouts:
         self._recorded = recorded or RecordedLayouts(self._namespace)
         self._tests = by_owner(prepared.files.data_tests)
         self._by_name: dict[TableKey, str] = {}
+        self._feeds: dict[str, str] = {}
+        """The tables whose changes are read, by the names of their views."""
         self._sharing: dict[TableKey, list[Node]] = {}
         self._name_tables()
         self._lock = threading.RLock()
@@ -131,6 +135,8 @@ class Layouts:
             return self.inlined(parts[0])
         key = self._namespace.key(parts)
         unique_id = self._by_name.get(key)
+        if unique_id is None and len(parts) == 1 and parts[0].casefold() in self._feeds:
+            return KnownTable(self._changes(self._feeds[parts[0].casefold()]), fixed=True)
         if unique_id is None:
             layout = self._recorded.tables.get(key)
             return KnownTable(layout) if layout is not None else None
@@ -170,9 +176,19 @@ class Layouts:
             if node.config.get("materialized") == "ephemeral":
                 yield KnownTable(self._declared_columns(node), self._query(node))
 
+    def _changes(self, unique_id: str) -> TableLayout:
+        """The view of a table's changes: its rows come from any version, and several of them may have one key."""
+        layout = self.of(unique_id)
+        columns = [TableColumn(column.name, column.data_type) for column in layout.columns or ()]
+        columns += [TableColumn(name, type_of(data_type), False) for name, data_type in _OF_A_CHANGE]
+        return TableLayout(columns=tuple(columns), complete=layout.complete)
+
     def _name_tables(self) -> None:
         deferral = self._prepared.deferral
         for node in self._prepared.graph.nodes.values():
+            if node.changes_of is not None:
+                view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
+                self._feeds[view.identifier.casefold()] = node.changes_of
             if node.relation is None or node.config.get("materialized") == "ephemeral":
                 continue
             self._by_name.setdefault(self._key(node), node.unique_id)

@@ -21,11 +21,14 @@ from merge_runner.plan.steps import (
     Column,
     CreateTarget,
     DefineView,
+    EnforceContract,
+    Feed,
     FileInput,
     Input,
     Layout,
     LoadSeed,
     NodePlan,
+    OpenFeed,
     ReplaceTable,
     RunHook,
     RunMerge,
@@ -35,7 +38,7 @@ from merge_runner.plan.steps import (
     ViewInput,
 )
 from merge_runner.project.config import Layer
-from merge_runner.relation import Relation
+from merge_runner.relation import Relation, changes_of
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
@@ -103,11 +106,27 @@ class Planner:
             )
         replace = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
         judged = self._judged(node, statement)
+        feed = self._feed(node)
         steps: list[Step] = [
+            *([OpenFeed(feed)] if feed else ()),
+            *self._contract(node, existing=not replace, merge=statement),
             CreateTarget(self.layout(node), insert_shape(statement), replace),
-            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"])),
+            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed),
         ]
         return self._with_surroundings(node, steps)
+
+    def _contract(self, node: Node, **of: Any) -> Sequence[Step]:
+        """The step that enforces a model's contract, where it has one; `of` says what is compared."""
+        model = self._prepared.files.models[node.name]
+        if model.properties is None or not model.properties.contract.enforced:
+            return ()
+        return [EnforceContract(self.layout(node), model.properties_place or node.place, model.column_places, **of)]
+
+    def _feed(self, node: Node) -> Feed | None:
+        if node.changes_of is None:
+            return None
+        view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
+        return Feed(view, self._compiler.relation(node.changes_of), ".".join(node.unique_id.split(".")[1:]))
 
     def _judged(self, node: Node, statement: MergeStatement) -> JudgedMerge:
         from merge_runner.pruning.judged import judge_merge
@@ -116,12 +135,17 @@ class Planner:
 
     def _table(self, node: Node) -> NodePlan:
         text = query(self._compiler.rendered(node.unique_id))
-        return self._with_surroundings(node, [ReplaceTable(self.layout(node), text)])
+        steps: list[Step] = [*self._contract(node, query=text), ReplaceTable(self.layout(node), text)]
+        return self._with_surroundings(node, steps)
 
     def _view(self, node: Node) -> NodePlan:
         text = query(self._compiler.rendered(node.unique_id))
         relation = _relation(node)
-        return self._with_surroundings(node, [DefineView(relation, text, self._definition(relation))])
+        steps: list[Step] = [
+            *self._contract(node, query=text),
+            DefineView(relation, text, self._definition(relation)),
+        ]
+        return self._with_surroundings(node, steps)
 
     def _seed(self, node: Node) -> NodePlan:
         seed = self._prepared.files.seeds[node.name]

@@ -13,6 +13,7 @@ from merge_runner.relation import Relation
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.bounding import Bounding
     from merge_runner.plan.shape import Shape
     from merge_runner.pruning.judged import JudgedMerge
@@ -111,6 +112,28 @@ class ShareInputs:
 
 
 @dataclass(frozen=True)
+class Feed:
+    """The changes of `table` that a model has not consumed yet, as the temporary view `view` of its session.
+
+    `reader` is the name under which the model's own table keeps what was consumed.
+    """
+
+    view: Relation
+    table: Relation
+    reader: str
+
+
+@dataclass(frozen=True)
+class OpenFeed:
+    """Makes the view of a feed, without rows as yet: what is analysed before the MERGE runs may name it."""
+
+    feed: Feed
+
+    def __str__(self) -> str:
+        return f"define {self.feed.view.name}, the changes of {self.feed.table.name}"
+
+
+@dataclass(frozen=True)
 class RunHook:
     """A statement before or after the model's own (`pre_hook`, `post_hook`)."""
 
@@ -119,6 +142,25 @@ class RunHook:
 
     def __str__(self) -> str:
         return f"{self.when}: {' '.join(self.sql.split())}"
+
+
+@dataclass(frozen=True)
+class EnforceContract:
+    """Stops the node where its table would not have the declared columns and types: nothing is written then.
+
+    `existing`: the table that is there is compared. `query` is one whose columns the table gets, `merge` a statement
+    that may change the columns of its target. `places` are those of the columns in the YAML, `place` that of the model.
+    """
+
+    layout: Layout
+    place: Place
+    places: Mapping[str, Place]
+    existing: bool = False
+    query: str | None = None
+    merge: MergeStatement | None = None
+
+    def __str__(self) -> str:
+        return f"enforce the contract of {self.layout.relation.name}: {len(self.layout.columns)} columns"
 
 
 @dataclass(frozen=True)
@@ -139,15 +181,20 @@ class CreateTarget:
 
 @dataclass(frozen=True)
 class RunMerge:
-    """The author's MERGE, what the judge says of its scan, and how it is bounded when it runs."""
+    """The author's MERGE, what the judge says of its scan, and how it is bounded when it runs.
+
+    With a `feed` it runs once for each change, and not at all where there is none.
+    """
 
     target: Relation
     sql: str
     judged: JudgedMerge
     bounding: Bounding | None = None
+    feed: Feed | None = None
 
     def __str__(self) -> str:
-        return f"merge into {self.target.name}" + (f", {self.bounding}" if self.bounding else "")
+        feed = f", from the changes of {self.feed.table.name} since the last it consumed" if self.feed else ""
+        return f"merge into {self.target.name}{feed}" + (f", {self.bounding}" if self.bounding else "")
 
 
 @dataclass(frozen=True)
@@ -204,7 +251,19 @@ class RunTest:
         return f"test: no row of {' '.join(self.sql.split())}"
 
 
-Step = AttachInputs | ShareInputs | RunHook | CreateTarget | RunMerge | ReplaceTable | DefineView | LoadSeed | RunTest
+Step = (
+    AttachInputs
+    | ShareInputs
+    | OpenFeed
+    | RunHook
+    | EnforceContract
+    | CreateTarget
+    | RunMerge
+    | ReplaceTable
+    | DefineView
+    | LoadSeed
+    | RunTest
+)
 
 
 @dataclass(frozen=True)

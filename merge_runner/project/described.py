@@ -20,11 +20,12 @@ Kind = Literal["model", "seed"]
 
 @dataclass(frozen=True)
 class Description:
-    """The properties of one model or seed, their place, and the config layers in them."""
+    """The properties of one model or seed, their place and those of its columns, and the config layers in them."""
 
     properties: ModelProperties
     place: Place
     layers: tuple[Layer, ...]
+    column_places: Mapping[str, Place] = field(default_factory=dict)
 
 
 @dataclass
@@ -66,7 +67,13 @@ class Described:
                 self._twice(kind, entry.name, place, found[entry.name].place)
             else:
                 layers = self._layers(kind, entry, at, tree)
-                found[entry.name] = Description(entry, place, layers)
+                places = {
+                    column.name: tree.place((*at, "columns", number, "name"))
+                    for number, column in enumerate(entry.columns)
+                }
+                found[entry.name] = Description(entry, place, layers, places)
+                if entry.contract.enforced:
+                    self._check_contract(kind, found[entry.name], tree.key_place((*at, "contract")))
             self._add_data_tests((entry.name,), f"{kind} {entry.name}", place, entry)
             self._check_columns(f"{kind} {entry.name}", entry.columns, at, tree)
 
@@ -140,6 +147,21 @@ class Described:
                 message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
                 self.problems.add("duplicate-column", message, place, "Spark tells no columns apart by case")
             seen.setdefault(folded, place)
+
+    def _check_contract(self, kind: Kind, described: Description, place: Place | None) -> None:
+        """A contract says the type of every column: a table is compared with it before it is written."""
+        entry = described.properties
+        if kind == "seed":
+            hint = "leave the contract out: a seed is read with the types of its columns, and replaced as a whole"
+            self.problems.add("broken-contract", f"seed {entry.name} has a contract", place, hint)
+            return
+        of = f"model {entry.name} enforces its contract"
+        if not entry.columns:
+            self.problems.add("broken-contract", f"{of}, and declares no columns", place, "declare all of them")
+        for column in entry.columns:
+            if column.data_type is None:
+                message = f'{of}, and its column "{column.name}" has no data_type'
+                self.problems.add("broken-contract", message, described.column_places[column.name], "declare it")
 
     def _unknown(self, kind: Kind, name: str, place: Place) -> None:
         other: Kind = "seed" if kind == "model" else "model"

@@ -35,6 +35,8 @@ class ModelFile:
     layers: tuple[Layer, ...] = ()
     properties: ModelProperties | None = None
     properties_place: Place | None = None
+    column_places: Mapping[str, Place] = field(default_factory=dict)
+    """Where the YAML declares each column."""
 
 
 @dataclass(frozen=True)

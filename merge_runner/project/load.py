@@ -228,6 +228,7 @@ class _Loader:
             layers=(*layers, *_layers(description)),
             properties=description.properties if description else None,
             properties_place=description.place if description else None,
+            column_places=description.column_places if description else {},
         )
 
     def _seed(self, file: Found) -> SeedFile:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class KnownTable:
     """A table or view that a query may name. `query` is the rendered text of a view's query, None for a table.
 
-    `fixed`: its rows do not change while a MERGE runs, whatever it is: a batch of a stream.
+    `fixed`: its rows are the same however often a statement reads it, though it has no versions to be named: a batch of
+    a stream, the changes of a table.
     """
 
     layout: TableLayout

@@ -32,17 +32,20 @@ _ORDERED = ("order", "sort", "cluster", "distribute", "sample", "pivots", "match
 
 @dataclass(frozen=True)
 class Scan:
-    """A table that is read row by row. `span` is that of its name in the statement; `aliased`: it has an alias."""
+    """A table that is read row by row. `span` is that of its name in the statement; `aliased`: it has an alias.
+
+    `format` None: its rows are those of one version as it stands.
+    """
 
     parts: tuple[str, ...]
     span: Span
     aliased: bool
-    format: Format
+    format: Format | None
 
 
 @dataclass(frozen=True)
 class SourceReading:
-    """`scan` is the one table of a known format whose filtered rows the source is; None where it is more than that.
+    """`scan` is the one table with versions whose filtered rows the source is; None where it is more than that.
 
     `reads_clock`: it may. `tables` are the names of all tables that it reads, through views; `unknown` are those of
     which it is not known whether they are views. `readable` False: there may be more of them.
@@ -125,7 +128,9 @@ class _Reader:
         self.seen.add(folded)
         self.tables.append(folded)
         known = self.lookup(parts)
-        if known is None or (known.query is None and known.layout.format is None and not known.fixed):
+        if known is not None and known.fixed:
+            return
+        if known is None or (known.query is None and known.layout.format is None):
             self.unknown.append(parts)
         elif known.query is not None:
             if len(self.seen) > _MAX_VIEWS:
@@ -179,7 +184,7 @@ def _plain_table(tree: exp.Expr | None) -> exp.Table | None:
 
 def _known_scan(parts: tuple[str, ...], span: Span, aliased: bool, lookup: Lookup) -> Scan | None:
     known = lookup(parts) if parts else None
-    if known is None or known.query is not None or known.layout.format is None:
+    if known is None or known.query is not None or (known.layout.format is None and not known.fixed):
         return None
     return Scan(parts, span, aliased, known.layout.format)
 

@@ -89,7 +89,8 @@ class Worker:
             earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
-            batch=self.batch(unique_id),
+            # What reads changes commits once by what it has consumed.
+            batch=self.batch(unique_id) if node.changes_of is None else None,
         )
         if self.branch is not None and plan.writes is not None:
             place.response["branch"] = self.branch

@@ -11,7 +11,7 @@ from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
 from merge_runner.project.files import Layer
-from merge_runner.relation import Relation
+from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.environment import FullRefresh
 from merge_runner.template.kind import kind
@@ -33,6 +33,7 @@ class BuiltIns:
         self._rendering = rendering
         self._context = rendering.context
         self._refs: dict[Ref, None] = {}
+        self._changes: dict[Ref, None] = {}
         self._sources: dict[SourceRef, None] = {}
         self._config: dict[str, Any] = {}
         self._config_places: dict[str, Place] = {}
@@ -45,6 +46,7 @@ class BuiltIns:
         names: dict[str, Any] = {
             "config": InlineConfig(self._set_config, self._config),
             "ref": self.ref,
+            "changes": self.changes,
             "source": self.source,
             "var": self.var,
             "env_var": self.env_var,
@@ -62,7 +64,15 @@ class BuiltIns:
     def captured(self, macros: frozenset[str]) -> Captured:
         """The record so far; `macros` are the project macros that were called."""
         config = Layer(self._config, self._config_places)
-        return Captured(tuple(self._refs), tuple(self._sources), config, self._uses_this, frozenset(self._vars), macros)
+        return Captured(
+            tuple(self._refs),
+            tuple(self._sources),
+            config,
+            self._uses_this,
+            frozenset(self._vars),
+            macros,
+            tuple(self._changes),
+        )
 
     def read_this(self, value: Any) -> None:
         """Notes that a template read the name `this`, unless it is a variable of its own."""
@@ -71,14 +81,25 @@ class BuiltIns:
 
     def ref(self, name: Any, model: Any = _NOTHING, /) -> Relation:
         """`ref('model')`, or `ref('package', 'model')` as in dbt, where the package does not count."""
-        model = _text(name if model is _NOTHING else model, "a model's name")
-        place = self._rendering.call_place()
-        self._refs[Ref(model, place)] = None
+        return self._resolved(Ref(_text(name if model is _NOTHING else model, "a model's name"), self._place()))
+
+    def changes(self, name: Any, model: Any = _NOTHING, /) -> Relation:
+        """`changes('model')`, the changes that this model has not consumed yet: a view of the session that runs it."""
+        call = Ref(_text(name if model is _NOTHING else model, "a model's name"), self._place())
+        self._changes[call] = None
+        self._resolved(call)
+        return changes_of(call.name)
+
+    def _resolved(self, call: Ref) -> Relation:
+        self._refs[call] = None
         try:
-            return self._context.resolve_ref(model)
+            return self._context.resolve_ref(call.name)
         except LookupError as error:
-            self._rendering.add("unknown-ref", _message(error), place)
-            return Relation(model)
+            self._rendering.add("unknown-ref", _message(error), call.place)
+            return Relation(call.name)
+
+    def _place(self) -> Place:
+        return self._rendering.call_place()
 
     def source(self, name: Any, table: Any, /) -> Relation:
         """`source('source', 'table')`."""

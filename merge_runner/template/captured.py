@@ -10,7 +10,10 @@ from merge_runner.text import Place
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """One `ref(…)`: the model's name; the place covers the call, and is in a macro's file where it stands there."""
+    """One `ref(…)` or `changes(…)`: the model's name.
+
+    The place covers the call, and is in a macro's file where it stands there.
+    """
 
     name: str
     place: Place
@@ -29,9 +32,10 @@ class SourceRef:
 class Captured:
     """Everything that the built-ins of a file were asked while it was read or rendered.
 
-    `refs` and `sources` stand in the order of their calls, each call once however often a loop repeats it. `config`
-    holds the inline config, the last call winning per key; each place covers the key. `vars` are the names that `var`
-    read, `macros` the project macros that were called, also those that a macro called.
+    `refs` and `sources` stand in the order of their calls, each call once however often a loop repeats it; `changes`
+    are those of `refs` that were written as `changes(…)`. `config` holds the inline config, the last call winning per
+    key; each place covers the key. `vars` are the names that `var` read, `macros` the project macros that were called,
+    also those that a macro called.
     """
 
     refs: tuple[Ref, ...] = ()
@@ -40,3 +44,4 @@ class Captured:
     uses_this: bool = False
     vars: frozenset[str] = frozenset()
     macros: frozenset[str] = frozenset()
+    changes: tuple[Ref, ...] = ()

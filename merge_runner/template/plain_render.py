@@ -1,4 +1,4 @@
-"""Renders a file whose tags are plain calls of `config`, `ref`, `source` and `this` without Jinja.
+"""Renders a file whose tags are plain calls of `config`, `ref`, `changes`, `source` and `this` without Jinja.
 
 Most models are such files, and compiling a template takes Jinja more than a millisecond.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from merge_runner.relation import changes_of
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
 from merge_runner.template.limits import MAX_CHARACTERS
@@ -38,6 +39,9 @@ def _value(tag: PlainTag, context: Context) -> str | None:
         return None if context.this is None else str(context.this)
     if tag.kind == "ref":
         return str(context.resolve_ref(tag.names[-1]))
+    if tag.kind == "changes":
+        context.resolve_ref(tag.names[-1])
+        return str(changes_of(tag.names[-1]))
     return str(context.resolve_source(*tag.names))
 
 

@@ -22,7 +22,7 @@ _ARGUMENT = rf"(?:[A-Za-z_]\w*\s*=(?!=)\s*)?{_SCALAR}"
 _TAG = re.compile(
     rf"""
     \{{\{{-?\s*(?:
-      (?P<call>(?:ref|source)\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\))
+      (?P<call>(?:ref|changes|source)\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\))
     | (?P<read>var|env_var)\s*\(\s*(?P<name>{_STRING})\s*(?:,\s*{_SCALAR}\s*)?,?\s*\){_FILTERS}
     | (?P<this>this)(?:\s*\.\s*(?:identifier|schema|catalog|name))?
     | (?:model_name|target\s*\.\s*[A-Za-z_]\w*){_FILTERS}
@@ -50,7 +50,7 @@ _DEEPEST = 20
 class PlainTag(NamedTuple):
     """A tag of a file: which built-in it calls, its literal names, and where it stands with its braces."""
 
-    kind: Literal["config", "ref", "source", "this"]
+    kind: Literal["config", "ref", "changes", "source", "this"]
     names: tuple[str, ...]
     span: Span
 
@@ -62,7 +62,7 @@ class _UncertainError(Exception):
 def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Captured | None:
     """What rendering would capture, or None where only rendering can tell.
 
-    Reads comments, `ref`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name` and calls of `macros`
+    Reads comments, `ref`, `changes`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name`, `macros`
     (see plain_macros) as plain calls with literal arguments; any block, other macro or expression gives None.
     """
     if "{%" in source.text:
@@ -74,7 +74,7 @@ def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Ca
 
 
 def plain_tags(source: SourceText) -> tuple[Captured, list[PlainTag]] | None:
-    """What a file captures and its tags, where all of them are calls of `config`, `ref`, `source` and `this` alone.
+    """What a file captures and its tags, where they are calls of `config`, `ref`, `changes`, `source` and `this` alone.
 
     None where there is anything else: another tag, a comment, or a tag that takes blanks away.
     """
@@ -96,6 +96,7 @@ class _Scan:
         self._plain = macros
         self._text = source.text
         self._refs: list[Ref] = []
+        self._changes: list[Ref] = []
         self._sources: list[SourceRef] = []
         self._config: dict[str, Any] = {}
         self._places: dict[str, Place] = {}
@@ -124,6 +125,7 @@ class _Scan:
             self._uses_this,
             frozenset(self._vars),
             frozenset(self._macros),
+            tuple(self._changes),
         )
 
     def _tag(self, start: int) -> int:
@@ -156,11 +158,15 @@ class _Scan:
     def _call(self, tag: re.Match[str]) -> None:
         place = self._source.place(*tag.span("call"))
         first, second = tag["first"][1:-1], tag["second"]
-        if tag["call"].startswith("ref"):
+        if not tag["call"].startswith("source"):
             # With two arguments the first is a package, as in dbt.
             name = first if second is None else second[1:-1]
-            self._refs.append(Ref(name, place))
-            self.tags.append(PlainTag("ref", (name,), Span(*tag.span())))
+            ref = Ref(name, place)
+            self._refs.append(ref)
+            is_feed = tag["call"].startswith("changes")
+            if is_feed:
+                self._changes.append(ref)
+            self.tags.append(PlainTag("changes" if is_feed else "ref", (name,), Span(*tag.span())))
         elif second is None:
             raise _UncertainError
         else:
@@ -188,7 +194,7 @@ class _Scan:
 
 
 def _is_bare(tag: re.Match[str]) -> bool:
-    """Whether a tag is one of the four, without a dash at its braces and an attribute behind `this`."""
+    """Whether a tag is one of the five, without a dash at its braces and an attribute behind `this`."""
     if tag["config"] or tag["call"] or tag["this"]:
         whole = tag.group()
         inside = whole[2:] if tag["config"] else whole[2:-2]

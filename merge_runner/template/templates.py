@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from merge_runner.template.rendering import Rendering
 
 _BUILT_INS = frozenset(
-    {"config", "ref", "source", "this", "var", "env_var", "is_full_refresh", "target"}
+    {"config", "ref", "changes", "source", "this", "var", "env_var", "is_full_refresh", "target"}
     | {"model_name", "log", "return", "exceptions"}
 )
 

@@ -34,6 +34,7 @@ def test_bounding(case, using):
         ("db", "delta"): KnownTable(TableLayout("delta")),
         ("db", "ice"): KnownTable(TableLayout("iceberg")),
         ("db", "file"): KnownTable(TableLayout()),
+        ("feed",): KnownTable(TableLayout(), fixed=True),
         ("db", "view"): KnownTable(TableLayout(), case.get("view")),
     }
     text = (

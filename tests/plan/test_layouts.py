@@ -102,6 +102,30 @@ def test_a_view_is_found_with_its_query(make_project):
     assert known.layout.unique == (frozenset({"id"}),)
 
 
+def test_a_change_feed_has_the_columns_of_its_table_and_three_more_and_no_keys(make_project):
+    source = "(select * from {{ changes('stg') }} where _change_type <> 'delete')"
+    found = layouts(
+        make_project,
+        {
+            "models/stg.sql": "{{ config(unique_key='id', partition_by='id') }}" + MERGE % "x",
+            "models/m.yml": "models: [{name: stg, columns: [{name: id, data_type: int, data_tests: [not_null]}]}]",
+            "models/m.sql": MERGE % source,
+        },
+    )
+    known = found.lookup(("CHANGES_OF_stg",))
+    assert (known.query, known.fixed) == (None, True)
+    told = shown(known.layout)
+    assert told["columns"] == [
+        "id int",
+        "_change_type string not null",
+        "_commit_version bigint not null",
+        "_commit_timestamp timestamp not null",
+    ]
+    assert (told["complete"], told["unique"], told["format"], told["partition_by"]) == (True, [], None, None)
+    assert found.lookup(("main", "changes_of_stg")) is None
+    assert found.lookup(("changes_of_m",)) is None
+
+
 def test_an_ephemeral_model_is_found_by_the_query_that_stands_for_it(make_project):
     found = layouts(
         make_project,

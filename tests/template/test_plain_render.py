@@ -22,6 +22,8 @@ PIECES = st.sampled_from(
         "{{ ref('a') }}",
         "{{ref( 'p', 'b' )}}",
         "{{- ref('a') }}",
+        "{{ changes('a') }}",
+        "{{changes( 'p', 'a b' )}}",
         "{{ source('s', 't') }}",
         "{{ source('s', 't') -}}",
         "{{ this }}",

@@ -62,6 +62,14 @@ def test_refs_and_sources_stand_in_their_order_with_the_place_of_their_call() ->
         Ref("b", Place("models/m.sql", 2, 26, 2, 45)),
     )
     assert captured.sources == (SourceRef("s", "t", Place("models/m.sql", 2, 53, 2, 68)),)
+    assert captured.changes == ()
+
+
+def test_a_change_feed_is_a_ref_as_well() -> None:
+    captured = read("from {{ changes('a') }} join {{ ref('a') }}")
+    feed = Ref("a", Place("models/m.sql", 1, 9, 1, 21))
+    assert captured.changes == (feed,)
+    assert captured.refs == (feed, Ref("a", Place("models/m.sql", 1, 33, 1, 41)))
 
 
 def test_config_gives_values_and_the_place_of_each_key() -> None:
@@ -97,6 +105,8 @@ def test_this_and_vars_are_noted_and_comments_are_not_read() -> None:
     [
         "{% if true %}{{ ref('a') }}{% endif %}",
         "{{ ref(name) }}",
+        "{{ changes(name) }}",
+        "{{ changes('a').name }}",
         "{{ ref('a' ~ 'b') }}",
         "{{ ref('a' 'b') }}",
         "{{ ref('a\\x62') }}",
@@ -156,6 +166,8 @@ KEYS = st.sampled_from(["schema", "tags", "meta", "a", "class"])
 TAGS = st.one_of(
     st.builds("ref({})".format, STRINGS),
     st.builds("ref( {} ,{})".format, STRINGS, STRINGS),
+    st.builds("changes({})".format, STRINGS),
+    st.builds("changes( {} ,{})".format, STRINGS, STRINGS),
     st.builds("source({},\n{})".format, STRINGS, STRINGS),
     st.builds("var({})".format, STRINGS),
     st.builds("var({}, {})".format, STRINGS, SCALARS),

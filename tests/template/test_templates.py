@@ -32,6 +32,7 @@ def render(text: str, context: Context, **macros: str) -> Rendered:
     [
         ("{{ this }} {{ this.schema }} {{ this.identifier }} {{ this.name }}", "flights.m flights m flights.m"),
         ("{{ ref('a') }} {{ ref('pkg', 'b') }} {{ source('s', 't') }}", "flights.a flights.b s.t"),
+        ("{{ changes('a') }} {{ changes('pkg', 'b c') }}", "changes_of_a `changes_of_b c`"),
         ("{{ var('days') }} {{ var('none_of', 7) }} {{ var('nothing') }} {{ var('x', none) }}", "3 7 None None"),
         ("{{ var('carriers') | literal }}", "('AA', 'UA')"),
         ("{{ env_var('TOKEN') }} {{ env_var('NOPE', 'd') }}", "hunter2 d"),

@@ -1,0 +1,60 @@
+"""What a MERGE does where source and target have other columns: docs/schema_evolution.md, held against the engines."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.engine.failures import EngineError
+from merge_runner.engine.statements import run_statement
+
+pytestmark = pytest.mark.spark
+
+CASES = yaml.safe_load((Path(__file__).parent / "schema_evolution.yml").read_text())
+NUMBERS = itertools.count()
+STAR = "when matched then update set * when not matched then insert *"
+
+
+@pytest.fixture(scope="module")
+def schemas(spark):
+    found = {"delta": "evolving", "iceberg": "ice.evolving"}
+    for schema in found.values():
+        spark.sql(f"create schema {schema}")
+    return found
+
+
+def named(spark, source):
+    """The clauses of STAR, with the columns of the source by name."""
+    names = spark.sql(source).columns
+    sets = ", ".join(f"{name} = s.{name}" for name in names)
+    values = ", ".join(f"s.{name}" for name in names)
+    return f"when matched then update set {sets} when not matched then insert ({', '.join(names)}) values ({values})"
+
+
+def cases():
+    for case in CASES:
+        for format, outcomes in case["outcomes"].items():
+            for words, outcome in outcomes.items():
+                yield pytest.param(case, format, words, outcome, id=f"{case['name']}, {format}: {words}")
+
+
+@pytest.mark.parametrize(("case", "format", "words", "outcome"), list(cases()))
+def test_what_becomes_of_the_table(spark, schemas, case, format, words, outcome):
+    table = f"{schemas[format]}.t{next(NUMBERS)}"
+    properties = f"tblproperties ({case['properties']})" if "properties" in case else ""
+    spark.sql(f"create table {table} ({case['target']}) using {format} {properties}")
+    spark.sql(f"insert into {table} {case['rows']}")
+    clauses = STAR if words.startswith("star") else named(spark, case["source"])
+    evolves = "with schema evolution" if words.endswith("evolves") else ""
+    statement = f"merge {evolves} into {table} as t using ({case['source']}) as s on t.id = s.id {clauses}"
+    before = spark.table(table).schema.simpleString()
+    if "error" in outcome:
+        with pytest.raises(EngineError) as caught:
+            run_statement(spark, statement)
+        assert caught.value.code == outcome["error"]
+        assert spark.table(table).schema.simpleString() == before
+        return
+    run_statement(spark, statement)
+    assert spark.table(table).schema.simpleString() == f"struct<{outcome['columns']}>"
+    assert [str(list(row)) for row in spark.table(table).orderBy("id").collect()] == outcome["rows"]
