@@ -159,18 +159,18 @@ def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: 
 
 def training_command(profile: Profile, java_home: Path) -> list[str]:
     """The command of the process that makes the archive of a profile's drivers."""
-    from merge_runner.engine.confs import table_formats
+    from merge_runner.engine.confs import jar_groups
 
     command = [sys.executable, "-m", "merge_runner.engine.training", str(java_home), profile.jvm or "fast-start"]
-    return [*command, *table_formats(profile)]
+    return [*command, *jar_groups(profile)]
 
 
 def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
     """What there is to say of the archive of a profile's drivers, in words. Raises ProblemsError without Java."""
-    from merge_runner.engine.confs import spark_confs, table_formats
+    from merge_runner.engine.confs import jar_groups, spark_confs
 
     java_home = require_java(env)
-    confs = spark_confs(profile, root, fetch_jars(table_formats(profile), env))
+    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env))
     fitting = archive(profile, confs, java_home, env)
     if fitting is None:
         return (

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.embedded_catalog import embedded_catalog
+
 if TYPE_CHECKING:
     from merge_runner.project.profile import Profile
 
@@ -39,9 +41,13 @@ _FOR_SHORT_RUNS = {
 
 
 def table_formats(profile: Profile) -> tuple[str, ...]:
-    """The table formats that a profile needs jars for: Delta always, Iceberg where a catalog is one."""
-    iceberg = any("iceberg" in catalog.get("class", _ICEBERG_CATALOG) for catalog in profile.catalogs.values())
-    return ("delta", "iceberg") if iceberg else ("delta",)
+    """The table formats that a profile needs: Delta always, Iceberg where a catalog is one."""
+    return ("delta", "iceberg") if profile.iceberg_catalogs else ("delta",)
+
+
+def jar_groups(profile: Profile) -> tuple[str, ...]:
+    """The groups of jars.json that a profile needs: those of its formats, and SQLite for an embedded catalog."""
+    return (*table_formats(profile), "sqlite") if profile.embedded_catalogs else table_formats(profile)
 
 
 def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
@@ -71,6 +77,8 @@ def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str,
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
         confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    for name in profile.embedded_catalogs:
+        confs |= _catalog(name, embedded_catalog(profile, root, name))
     return confs | session_confs(profile)
 
 
@@ -78,7 +86,8 @@ def session_confs(profile: Profile) -> dict[str, str]:
     """The confs that a single session can have: all that may be said to a Spark that runs already."""
     confs = {"spark.sql.session.timeZone": "UTC"}  # a run means the same on every machine
     for name, catalog in profile.catalogs.items():
-        confs |= _catalog(name, catalog)
+        if name not in profile.embedded_catalogs:
+            confs |= _catalog(name, catalog)
     return confs | dict(profile.conf)
 
 

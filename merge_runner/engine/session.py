@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine import warm
 from merge_runner.engine.archive import Archive, archive, make_later, with_archive
-from merge_runner.engine.confs import spark_confs, table_formats
+from merge_runner.engine.confs import jar_groups, spark_confs
 from merge_runner.engine.driver import Driver
+from merge_runner.engine.embedded_catalog import prepare_catalogs
 from merge_runner.engine.failures import first_line
 from merge_runner.engine.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.java import find_java, require_java
@@ -60,7 +61,7 @@ class Starting:
         if self._profile.remote is not None or running_already() or self._keeper_is_free():
             return
         java = find_java(self._env)
-        jars = jars_at_hand(table_formats(self._profile), self._env)
+        jars = jars_at_hand(jar_groups(self._profile), self._env)
         if java is None or jars is None:
             return
         with suppress(OSError):  # told when the driver is asked for
@@ -130,7 +131,8 @@ class Starting:
 
         profile = self._profile
         java = require_java(self._env)
-        confs = spark_confs(profile, self._root, fetch_jars(table_formats(profile), self._env, self._notify))
+        prepare_catalogs(profile, self._root)
+        confs = spark_confs(profile, self._root, fetch_jars(jar_groups(profile), self._env, self._notify))
         fitting = archive(profile, confs, java, self._env)
         chosen = with_archive(confs, fitting, self._log)
         if self._warm:
@@ -204,7 +206,7 @@ def start_warm(
     if profile.remote is not None:
         raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
     java = require_java(env)
-    confs = spark_confs(profile, root, fetch_jars(table_formats(profile), env, notify))
+    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env, notify))
     chosen = with_archive(confs, archive(profile, confs, java, env), log)
     try:
         path = warm.socket_path(root, env)
