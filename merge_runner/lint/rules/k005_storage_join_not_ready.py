@@ -8,8 +8,8 @@ count where the model or the profile sets them; `storage_join: true` sets them a
 
 ## Why it matters
 
-With them, Spark joins partition by partition and shuffles neither table. `explain --spark` tells which shuffles and
-sorts are left.
+With them, Spark joins partition by partition and shuffles neither table. `explain --spark` shows the engine's plan, in
+which a shuffle is named Exchange.
 
 ## Bad
 
