@@ -46,6 +46,7 @@ def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "java", _java
     yield "jars", _jars
     yield "project", lambda: _project(options)
+    yield "catalogs", lambda: _catalogs(options)
     yield "archive", lambda: _archive(options)
     if options["spark"]:
         yield "spark", lambda: _spark(options)
@@ -81,6 +82,21 @@ def _project(options: dict[str, Any]) -> str:
         f"{project.graph.project} at {project.prepared.files.root}, {len(project.graph.nodes)} nodes, "
         f"target {profile.target} on {profile.where}, schema {profile.schema}"
     )
+
+
+def _catalogs(options: dict[str, Any]) -> str:
+    from merge_runner.cli.messages import say
+    from merge_runner.engine.confs import jar_groups
+    from merge_runner.engine.embedded_catalog import database
+    from merge_runner.engine.jars import fetch_jars
+
+    files = load_project(options).prepared.files
+    profile = files.profile
+    if profile.iceberg_catalogs:
+        fetch_jars(jar_groups(profile), os.environ, say)
+    told = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
+    told |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
+    return ", ".join(f"{name} ({words})" for name, words in told.items()) or "the session's own alone"
 
 
 def _archive(options: dict[str, Any]) -> str:

@@ -12,22 +12,27 @@ from merge_runner.cli.options import output_options
 
 @click.command("deps")
 @click.option("--iceberg", is_flag=True, help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
+@click.option("--sqlite", is_flag=True, help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
 @click.option("--archive", is_flag=True, help="Also make the class-data archive, with which local Spark starts faster.")
 @output_options
-def command(iceberg: bool, archive: bool, quiet: bool, **_options: Any) -> int:
+def command(iceberg: bool, sqlite: bool, archive: bool, quiet: bool, **_options: Any) -> int:
     """Fetch the jars of the table formats into the cache folder and verify their checksums."""
     from merge_runner.cli.messages import say
     from merge_runner.engine.jars import fetch_jars
 
-    formats = ("delta", "iceberg") if iceberg else ("delta",)
-    for path in fetch_jars(formats, os.environ, _silent if quiet else say):
+    groups = ["delta"]
+    if iceberg or sqlite:
+        groups.append("iceberg")
+    if sqlite:
+        groups.append("sqlite")
+    for path in fetch_jars(groups, os.environ, _silent if quiet else say):
         click.echo(path)
     if archive:
         from merge_runner.engine.training import made_archive
 
         if not quiet:
             say("making the class-data archive: this takes a minute")
-        click.echo(made_archive(formats, os.environ))
+        click.echo(made_archive(groups, os.environ))
     return 0
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.embedded_catalog import embedded_catalog
+
 if TYPE_CHECKING:
     from merge_runner.project.profile import Profile
 
@@ -40,13 +42,13 @@ _FOR_SHORT_RUNS = {
 
 def table_formats(profile: Profile) -> tuple[str, ...]:
     """The table formats that a profile needs: Delta always, Iceberg where a catalog is one."""
-    iceberg = any("iceberg" in catalog.get("class", _ICEBERG_CATALOG) for catalog in profile.catalogs.values())
-    return ("delta", "iceberg") if iceberg else ("delta",)
+    return ("delta", "iceberg") if profile.iceberg_catalogs else ("delta",)
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:
-    """The groups of jars.json that a profile needs: those of its formats, and of what its streams are read by."""
-    return (*table_formats(profile), *profile.connectors)
+    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and what its streams are read by."""
+    sqlite = ("sqlite",) if profile.embedded_catalogs else ()
+    return (*table_formats(profile), *sqlite, *profile.connectors)
 
 
 def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
@@ -76,6 +78,8 @@ def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str,
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
         confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    for name in profile.embedded_catalogs:
+        confs |= _catalog(name, embedded_catalog(profile, root, name))
     return confs | session_confs(profile)
 
 
@@ -83,7 +87,8 @@ def session_confs(profile: Profile) -> dict[str, str]:
     """The confs that a single session can have: all that may be said to a Spark that runs already."""
     confs = {"spark.sql.session.timeZone": "UTC"}  # a run means the same on every machine
     for name, catalog in profile.catalogs.items():
-        confs |= _catalog(name, catalog)
+        if name not in profile.embedded_catalogs:
+            confs |= _catalog(name, catalog)
     return confs | dict(profile.conf)
 
 

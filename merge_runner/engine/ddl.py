@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from merge_runner.plan.steps import Column, Layout
 from merge_runner.relation import Relation, quote, string_literal
+
+_DIRECTION = re.compile(r"\s(asc|desc|first|last)\s*\Z", re.IGNORECASE)
 
 
 def options(values: Mapping[str, str]) -> str:
@@ -33,7 +36,7 @@ def table_clauses(layout: Layout) -> str:
     """What stands between a table's columns and AS: format, partitioning, clustering, location, properties."""
     clauses = [f"USING {layout.format}"]
     if layout.partition_by:
-        clauses.append(f"PARTITIONED BY ({', '.join(_partition(item) for item in layout.partition_by)})")
+        clauses.append(f"PARTITIONED BY ({', '.join(_field(item) for item in layout.partition_by)})")
     if layout.cluster_by:
         clauses.append(f"CLUSTER BY ({', '.join(quote(name) for name in layout.cluster_by)})")
     if layout.location is not None:
@@ -46,6 +49,14 @@ def table_clauses(layout: Layout) -> str:
 def cluster_by(table: Relation, columns: Iterable[str]) -> str:
     """ALTER TABLE … CLUSTER BY: for what is written from now on."""
     return f"ALTER TABLE {table} CLUSTER BY ({', '.join(quote(name) for name in columns)})"
+
+
+def order_by(table: Relation, items: Iterable[str]) -> str:
+    """ALTER TABLE … WRITE LOCALLY ORDERED BY, of Iceberg's extensions: for what is written from now on.
+
+    Without LOCALLY it would set `write.distribution-mode` as well, which is a property by itself (Iceberg 1.12.0).
+    """
+    return f"ALTER TABLE {table} WRITE LOCALLY ORDERED BY {', '.join(_field(item) for item in items)}"
 
 
 def set_properties(table: Relation, properties: Mapping[str, str]) -> str:
@@ -69,6 +80,6 @@ def _column(column: Column) -> str:
     return " ".join(words)
 
 
-def _partition(item: str) -> str:
-    """A column is quoted; a transform such as `days(ts)` stands as in DDL."""
-    return item if "(" in item else quote(item)
+def _field(item: str) -> str:
+    """A column is quoted; a transform such as `days(ts)` stands as in DDL, and so does a column with its direction."""
+    return item if "(" in item or _DIRECTION.search(item) else quote(item)

@@ -31,11 +31,12 @@ _CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
 
 @dataclass(frozen=True)
 class RealLayout:
-    """How a table is laid out: partition and clustering columns, properties."""
+    """How a table is laid out: partition and clustering columns, properties, and the sort order of an Iceberg table."""
 
     partition_by: tuple[str, ...]
     cluster_by: tuple[str, ...]
     properties: Mapping[str, str]
+    sort_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

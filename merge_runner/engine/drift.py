@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _CHECK = "delta.constraints."
 _FEATURE = "delta.feature."
+_SORT_ITEM = re.compile(r"(.+?)(?:\s+(asc|desc))?(?:\s+nulls[\s_]+(first|last))?\Z", re.IGNORECASE | re.DOTALL)
 _VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
 
@@ -56,6 +58,9 @@ def _of_fields(layout: Layout, real: RealLayout) -> Iterator[Drift]:
         # A model that says nothing has not asked for a clustering to end.
         remedy = ddl.cluster_by(layout.relation, layout.cluster_by) if layout.cluster_by else None
         yield Drift(_differing("clustered by", real.cluster_by, layout.cluster_by), remedy)
+    if [sort_key(item) for item in layout.sort_by] != [sort_key(item) for item in real.sort_by]:
+        order = ddl.order_by(layout.relation, layout.sort_by) if layout.sort_by else None
+        yield Drift(_differing("sorted by", real.sort_by, layout.sort_by), order)
 
 
 def _differing(what: str, real: Sequence[str], declared: Sequence[str]) -> str:
@@ -92,6 +97,16 @@ def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:
     """Columns, and the transforms of a partitioning, however they are spelled."""
     fields = [partition_field(column) for column in columns]
     return [(field.column.lower(), field.transform, field.parameter) for field in fields]
+
+
+def sort_key(item: str) -> tuple[str, str, int | None, str, str]:
+    """An item of a sort order, however it is spelled: column, transform and its number, direction, place of NULLs."""
+    found = _SORT_ITEM.match(item.strip())
+    term, direction, nulls = found.groups() if found else (item, None, None)
+    field = partition_field(term)
+    direction = (direction or "asc").lower()
+    nulls = (nulls or ("first" if direction == "asc" else "last")).lower()
+    return field.column.lower(), field.transform, field.parameter, direction, nulls
 
 
 def column_differences(

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_SORT_ORDER = "sort-order"
+"""The property as which Iceberg tells the sort order (SparkTable, 1.12.0)."""
+
+
 def iceberg_layout(session: SparkSession, table: Relation) -> RealLayout:
-    """Partition fields with their transforms, and properties. Raises EngineError."""
+    """Partition fields with their transforms, properties, and the sort order. Raises EngineError."""
     rows = run_statement(session, f"SHOW TBLPROPERTIES {table}")
-    return RealLayout(_transforms(session, table), (), {row["key"]: row["value"] for row in rows})
+    properties = {row["key"]: row["value"] for row in rows}
+    return RealLayout(_transforms(session, table), (), properties, tuple(_split(properties.get(_SORT_ORDER, ""))))
 
 
 def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:
@@ -36,4 +41,4 @@ def _split(text: str) -> list[str]:
             if character == "," and depth == 0:
                 parts.append(text[start:index].strip())
                 start = index + 1
-    return [*parts, text[start:].strip()]
+    return [*parts, text[start:].strip()] if text.strip() else []

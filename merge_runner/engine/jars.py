@@ -1,4 +1,4 @@
-"""The jars of the table formats: fetched once from a Maven repository, verified, kept in a cache folder.
+"""The jars of table formats and the embedded catalog: fetched once from a Maven repository, verified, kept in a cache.
 
 `jars.json` pins path and SHA-256 of every jar. Spark itself brings all other dependencies of these jars, so that they
 are enough (measured on Spark 4.1.4 with Delta 4.4.0), and passing them as files spares Ivy at every start.
@@ -36,7 +36,7 @@ class Jar:
 
 
 def pinned(groups: Iterable[str]) -> list[Jar]:
-    """The jars of the groups (`delta`, `iceberg`, `kafka`) as jars.json pins them."""
+    """The jars of the groups (`delta`, `iceberg`, `sqlite`, `kafka`) as jars.json pins them."""
     lock = json.loads((Path(__file__).parent / "jars.json").read_text(encoding="utf-8"))
     return [Jar(**entry) for group in groups for entry in lock[group]]
 

@@ -14,6 +14,7 @@ from merge_runner.engine import warm
 from merge_runner.engine.archive import Archive, archive, make_later, with_archive
 from merge_runner.engine.confs import jar_groups, spark_confs
 from merge_runner.engine.driver import Driver
+from merge_runner.engine.embedded_catalog import prepare_catalogs
 from merge_runner.engine.failures import first_line
 from merge_runner.engine.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.java import find_java, require_java
@@ -130,6 +131,7 @@ class Starting:
 
         profile = self._profile
         java = require_java(self._env)
+        prepare_catalogs(profile, self._root)
         confs = spark_confs(profile, self._root, fetch_jars(jar_groups(profile), self._env, self._notify))
         fitting = archive(profile, confs, java, self._env)
         chosen = with_archive(confs, fitting, self._log)

@@ -171,6 +171,8 @@ class Catalog:
             # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
             shutil.rmtree(layout.location / "_delta_log", ignore_errors=True)
         run_statement(session, ddl.create_table(layout, columns, replace=exists))
+        if layout.sort_by:
+            run_statement(session, ddl.order_by(layout.relation, layout.sort_by))
         for name, expression in layout.checks.items():
             run_statement(session, ddl.add_check(layout.relation, name, expression))
         self._mark(layout.relation)

@@ -1,8 +1,8 @@
 """Makes a class-data archive: a small Spark does what a build does, and its JVM writes down the classes when it ends.
 
-`python -m merge_runner.engine.training JAVA_HOME JVM FORMAT…` is run by `archive.make_later`, and by `deps --archive`.
-It is a process of its own since a JVM that is to write an archive loads its classes twice as slowly, and takes seconds
-to write it: no build should wait for that.
+`python -m merge_runner.engine.training JAVA_HOME JVM GROUP…` (groups of jars) is run by `archive.make_later`, and by
+`deps --archive`. It is a process of its own since a JVM that is to write an archive loads its classes twice as slowly,
+and takes seconds to write it: no build should wait for that.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.archive import Archive, archive
 from merge_runner.engine.confs import spark_confs
+from merge_runner.engine.embedded_catalog import prepare_catalogs
 from merge_runner.engine.failures import first_line
 from merge_runner.engine.jars import fetch_jars
 from merge_runner.engine.java import require_java
 from merge_runner.engine.jvm import launch
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.profile import EMBEDDED, Profile
 from merge_runner.project.stream import CONNECTORS
 
 if TYPE_CHECKING:
@@ -116,32 +117,33 @@ def _train(session: SparkSession, root: Path, table_format: str, table: str) -> 
     session.sql("select id, cast(day as date) as day from rows").collect()
 
 
-def training_profile(java: str, formats: Sequence[str], root: Path) -> Profile:
-    """The profile of a local driver that loads the formats, and has nothing of its own."""
-    ice = {"type": "hadoop", "warehouse": str(root / "ice")}
+def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:
+    """The profile of a local driver that needs these groups of jars, and has nothing of its own."""
+    ice = {"type": EMBEDDED} if "sqlite" in groups else {"type": "hadoop", "warehouse": str(root / "ice")}
     profile = Profile("training", "training", "trained", master="local[2]", warehouse="warehouse")
-    streams = tuple(name for name in formats if name in CONNECTORS)
-    catalogs = {"ice": ice} if "iceberg" in formats else {}
+    streams = tuple(name for name in groups if name in CONNECTORS)
+    catalogs = {"ice": ice} if "iceberg" in groups else {}
     return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)  # type: ignore[arg-type]
 
 
 def made_archive(
-    formats: Iterable[str],
+    groups: Iterable[str],
     env: Mapping[str, str],
     java_home: Path | None = None,
     java: str = "fast-start",
     *,
     wait: bool = True,
 ) -> Path:
-    """The archive of local drivers that load the formats; made where it is missing, by one process at a time.
+    """The archive of local drivers that need these groups of jars; made where it is missing, by one process at a time.
 
     Without `wait`, nothing is done where another process is at it.
     Raises ProblemsError `no-archive` where it cannot be made, and what finding Java and jars raises.
     """
     home = java_home or require_java(env)
     with tempfile.TemporaryDirectory(prefix="merge-runner-") as scratch:
-        profile = training_profile(java, tuple(formats), Path(scratch))
-        confs = spark_confs(profile, Path(scratch), fetch_jars(formats, env))
+        profile = training_profile(java, tuple(groups), Path(scratch))
+        confs = spark_confs(profile, Path(scratch), fetch_jars(groups, env))
+        prepare_catalogs(profile, Path(scratch))
         fitting = archive(profile, confs, home, env)
         if fitting is None:
             raise ProblemsError([Problem("no-archive", "class-data archives are switched off, or this Spark has none")])
@@ -174,9 +176,9 @@ def _alone(folder: Path, wait: bool) -> Iterator[None]:
 
 def main(arguments: list[str]) -> int:
     """Makes the archive where it is missing; status 1 where it cannot be made."""
-    java_home, java, *formats = arguments
+    java_home, java, *groups = arguments
     try:
-        made_archive(formats, os.environ, Path(java_home), java, wait=False)
+        made_archive(groups, os.environ, Path(java_home), java, wait=False)
     except ProblemsError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -7,10 +7,10 @@ that merges on read. Other platforms' Delta has a conf for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from merge_runner.formats.fact import Format
+from merge_runner.formats.implied import Implied
 from merge_runner.formats.merge_plans import MARKING
 
 _CONFS: Mapping[str, str] = MappingProxyType(
@@ -23,17 +23,9 @@ _CONFS: Mapping[str, str] = MappingProxyType(
 _OFF: Mapping[Format, str] = MappingProxyType({"delta": "false", "iceberg": "copy-on-write"})
 
 
-@dataclass(frozen=True)
-class LowShuffle:
-    """Table properties, and confs of the session that runs the MERGE."""
-
-    properties: Mapping[str, str] = field(default_factory=dict)
-    conf: Mapping[str, str] = field(default_factory=dict)
-
-
-def low_shuffle(table_format: Format, platform: str, *, on: bool) -> LowShuffle:
+def low_shuffle(table_format: Format, platform: str, *, on: bool) -> Implied:
     """What switches it on or off on a platform (`oss`, `databricks`, `fabric`)."""
     if table_format == "delta" and platform in _CONFS:
-        return LowShuffle(conf={_CONFS[platform]: "true" if on else "false"})
+        return Implied(conf={_CONFS[platform]: "true" if on else "false"})
     key, marks = MARKING[table_format]
-    return LowShuffle({key: marks if on else _OFF[table_format]})
+    return Implied({key: marks if on else _OFF[table_format]})

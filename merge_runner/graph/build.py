@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
-from merge_runner.formats.low_shuffle import low_shuffle
 from merge_runner.graph.cycles import cycle_path, find_cycle
 from merge_runner.graph.feeds import with_feeds
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
+from merge_runner.graph.iceberg_keys import check_iceberg_keys
+from merge_runner.graph.implied import implied
 from merge_runner.graph.naming import Naming
 from merge_runner.graph.streams import batch_view, check_streams
 from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, unit_test_node
@@ -182,6 +183,7 @@ class _Builder:
         )
 
     def _seed(self, name: str, seed: SeedFile, config: ModelConfig) -> Node:
+        check_iceberg_keys(name, config, seed.layers, seed.place, self.problems)
         return Node(
             unique_id=f"seed.{self.project}.{name}",
             name=name,
@@ -201,14 +203,14 @@ class _Builder:
         )
 
     def _model(self, name: str, model: ModelFile, captured: Captured, config: ModelConfig) -> Node:
-        values = config.as_json()
         if config.materialized is None:
-            values["materialized"] = "merge" if self._holds_merge(model, captured) else "view"
-        if config.low_shuffle is not None:
-            implied = low_shuffle(config.format, self.files.profile.platform, on=config.low_shuffle)
-            # What the author writes by name wins.
-            values["properties"] = {**implied.properties, **values["properties"]}
-            values["conf"] = {**implied.conf, **values["conf"]}
+            config = replace(config, materialized="merge" if self._holds_merge(model, captured) else "view")
+        values = config.as_json()
+        place = Place(model.source.path, 1, 1)
+        for each in implied(config, self.files.profile):
+            values["properties"] = {**each.properties, **values["properties"]}
+            values["conf"] = {**each.conf, **values["conf"]}
+        check_iceberg_keys(name, config, [*model.layers, captured.config], place, self.problems)
         properties = model.properties
         if properties is not None and properties.contract.enforced:
             values["contract"] = {"enforced": True}
@@ -221,8 +223,8 @@ class _Builder:
             resource_type="model",
             path=model.source.path,
             fqn=(self.project, *model.folder, name),
-            place=Place(model.source.path, 1, 1),
-            relation=self._relation(name, config, Place(model.source.path, 1, 1)),
+            place=place,
+            relation=self._relation(name, config, place),
             config=values,
             tags=config.tags,
             depends_on=self._parents(captured),

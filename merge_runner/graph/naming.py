@@ -15,6 +15,7 @@ from merge_runner.template.context import Context
 if TYPE_CHECKING:
     from merge_runner.template.templates import Templates
 
+SESSION_CATALOG = "spark_catalog"
 _SCHEMA = "generate_schema_name"
 _ALIAS = "generate_alias_name"
 
@@ -30,7 +31,8 @@ class Naming:
         """The relation of a model or seed: `<profile schema>_<schema>`, or what the project's macro says.
 
         The project's macros `generate_schema_name(custom_schema_name, node)` and
-        `generate_alias_name(custom_alias_name, node)` are called as in dbt.
+        `generate_alias_name(custom_alias_name, node)` are called as in dbt. An Iceberg table whose schema names no
+        catalog belongs to the profile's Iceberg catalog, where there is one and no other.
         """
         catalog, schema = _default(self.profile)
         alias = config.alias or name
@@ -42,6 +44,8 @@ class Naming:
                 alias = str(self.templates.call_macro(_ALIAS, context, config.alias, node)).strip()
         if config.schema is not None and _SCHEMA not in self.macros:
             schema = f"{schema}_{config.schema}"
+        if catalog is None and config.format == "iceberg" and config.materialized not in ("view", "ephemeral"):
+            catalog = _own_catalog(self.profile)
         return Relation(alias, schema, catalog)
 
     @property
@@ -60,6 +64,12 @@ def audit_table(profile: Profile) -> Relation | None:
         return Relation(identifier, schema, catalog)
     named, _, schema = rest.rpartition(".")
     return Relation(identifier, schema, named or None)
+
+
+def _own_catalog(profile: Profile) -> str | None:
+    """The only Iceberg catalog of a profile; None where there are others, or it is the session's own."""
+    catalogs = profile.iceberg_catalogs
+    return catalogs[0] if len(catalogs) == 1 and catalogs[0] != SESSION_CATALOG else None
 
 
 def _default(profile: Profile) -> tuple[str | None, str]:

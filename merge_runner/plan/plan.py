@@ -11,6 +11,7 @@ from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import Snippet, hook
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.bounding import bounding
+from merge_runner.plan.iceberg_catalog import check_iceberg_catalog
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
@@ -72,9 +73,14 @@ class Planner:
         return makers[node.config["materialized"]](node)
 
     def layout(self, node: Node) -> Layout:
-        """The table of a model or seed as the project declares it."""
+        """The table of a model or seed as the project declares it.
+
+        Raises ProblemsError `iceberg-catalog` for an Iceberg table that no catalog would take.
+        """
         relation = _relation(node)
         config = node.config
+        if config["format"] == "iceberg" and relation.catalog is None:
+            check_iceberg_catalog(self._profile, node)
         declared = self._declared(node)
         return Layout(
             relation,
@@ -84,6 +90,7 @@ class Planner:
             checks=dict(_checks(declared)),
             partition_by=tuple(config["partition_by"]),
             cluster_by=tuple(config["cluster_by"]),
+            sort_by=tuple(config["sort_by"]),
             properties=dict(config["properties"]),
         )
 

@@ -44,6 +44,8 @@ class Layout:
     checks: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
+    sort_by: tuple[str, ...] = ()
+    """Iceberg's sort order: columns or transforms, with `desc` and `nulls last` as in DDL."""
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -311,4 +313,6 @@ def _layout_words(layout: Layout) -> str:
         words += f", partitioned by {', '.join(layout.partition_by)}"
     if layout.cluster_by:
         words += f", clustered by {', '.join(layout.cluster_by)}"
+    if layout.sort_by:
+        words += f", sorted by {', '.join(layout.sort_by)}"
     return words + ")"

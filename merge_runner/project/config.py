@@ -71,8 +71,8 @@ class ModelConfig:
     """The resolved config of a model or seed; what nothing says has its default.
 
     `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `low_shuffle`: None not said,
-    so the table's properties decide. `optimize`: None not said, False never, True plain compaction. `column_types` and
-    `delimiter` are those of a seed.
+    so the table's properties decide. `storage_join`: None not said, so the profile decides. `optimize`: None not said,
+    False never, True plain compaction. `column_types` and `delimiter` are those of a seed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -83,6 +83,7 @@ class ModelConfig:
     alias: str | None = None
     partition_by: Names = ()
     cluster_by: Names = ()
+    sort_by: Names = ()
     unique_key: Names = ()
     bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds)] = "auto"
     scan: Literal["bounded", "full"] = "bounded"
@@ -96,6 +97,7 @@ class ModelConfig:
     on_error: Literal["skip_children", "continue"] = "skip_children"
     full_refresh: StrictBool | None = None
     low_shuffle: StrictBool | None = None
+    storage_join: StrictBool | None = None
     optimize: StrictBool | Optimize | None = None
     priority: StrictInt = 0
     retries: Count | None = None

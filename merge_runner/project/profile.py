@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.places import KeyPath
@@ -21,6 +21,8 @@ from merge_runner.text import Place
 FILE = "profiles.yml"
 _KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
 LOCAL = "local[*]"
+EMBEDDED = "embedded"
+"""The `type` of a catalog that merge-runner keeps itself, in the warehouse."""
 
 Platform = Literal["oss", "databricks", "fabric"]
 Jvm = Literal["fast-start", "throughput", "custom"]
@@ -32,7 +34,8 @@ class Profile:
     """One output of a profile. What may hold a secret is not in its `repr`.
 
     `target` is the output's name. Either `master` or `remote` (`sc://…`) is set. `warehouse` is a path, relative to
-    the project unless absolute; None where the cluster knows its own.
+    the project unless absolute; None where the cluster knows its own. `storage_join` is what merges into Iceberg tables
+    have that do not say it themselves.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Profile:
     jvm: Jvm | None = None
     connectors: tuple[str, ...] = ()
     """What the project's streams are read by, beside the table formats: `kafka`."""
+    storage_join: bool = False
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
 
@@ -63,6 +67,16 @@ class Profile:
             "threads": self.threads,
             "platform": self.platform,
         }
+
+    @property
+    def iceberg_catalogs(self) -> tuple[str, ...]:
+        """Names of the catalogs that are Iceberg's: all whose `class` does not say otherwise."""
+        return tuple(name for name, settings in self.catalogs.items() if "iceberg" in settings.get("class", "iceberg"))
+
+    @property
+    def embedded_catalogs(self) -> tuple[str, ...]:
+        """Names of the Iceberg catalogs in the warehouse."""
+        return tuple(name for name, settings in self.catalogs.items() if settings.get("type") == EMBEDDED)
 
     @property
     def where(self) -> str:
@@ -153,6 +167,7 @@ def _profile(name: str, target: str, output: _Output, used: Mapping[str, str]) -
         platform=output.platform,
         audit=output.audit,
         jvm=output.jvm,
+        storage_join=output.storage_join,
         secrets=frozenset(value for value in _secrets(output, used) if value),
     )
 
@@ -240,7 +255,22 @@ class _Output:
     platform: Platform = "oss"
     audit: Annotated[str, AfterValidator(_table)] | None = None
     jvm: Jvm | None = None
+    storage_join: StrictBool = False
 
     def __post_init__(self) -> None:
         if self.master and self.remote:
             raise ValueError('"master" and "remote" exclude each other: keep one of them')
+        for name, settings in self.catalogs.items():
+            if settings.get("type") == EMBEDDED:
+                self._check_embedded(name, settings)
+
+    def _check_embedded(self, name: str, settings: Mapping[str, str]) -> None:
+        local = self.master is None or self.master.startswith("local")
+        if self.remote or not (self.warehouse or local):
+            raise ValueError(f'catalog "{name}" of type embedded lies in the warehouse: this output has no "warehouse"')
+        if not re.match(r"\w+\Z", name):
+            raise ValueError(f'catalog "{name}" of type embedded: letters, digits and _ make its name')
+        if taken := settings.keys() & {"class", "uri", "warehouse"}:
+            raise ValueError(
+                f'catalog "{name}" of type embedded has its own "{min(taken)}": leave it out, or take another type'
+            )

@@ -1,7 +1,8 @@
 import pytest
 
 from merge_runner.formats import confs, properties
-from merge_runner.formats.low_shuffle import LowShuffle, low_shuffle
+from merge_runner.formats.implied import Implied
+from merge_runner.formats.low_shuffle import low_shuffle
 
 
 @pytest.mark.parametrize(
@@ -10,26 +11,26 @@ from merge_runner.formats.low_shuffle import LowShuffle, low_shuffle
         (
             "delta",
             "oss",
-            LowShuffle({"delta.enableDeletionVectors": "true"}),
-            LowShuffle({"delta.enableDeletionVectors": "false"}),
+            Implied({"delta.enableDeletionVectors": "true"}),
+            Implied({"delta.enableDeletionVectors": "false"}),
         ),
         (
             "delta",
             "fabric",
-            LowShuffle(conf={"spark.microsoft.delta.merge.lowShuffle.enabled": "true"}),
-            LowShuffle(conf={"spark.microsoft.delta.merge.lowShuffle.enabled": "false"}),
+            Implied(conf={"spark.microsoft.delta.merge.lowShuffle.enabled": "true"}),
+            Implied(conf={"spark.microsoft.delta.merge.lowShuffle.enabled": "false"}),
         ),
         (
             "delta",
             "databricks",
-            LowShuffle(conf={"spark.databricks.delta.merge.enableLowShuffle": "true"}),
-            LowShuffle(conf={"spark.databricks.delta.merge.enableLowShuffle": "false"}),
+            Implied(conf={"spark.databricks.delta.merge.enableLowShuffle": "true"}),
+            Implied(conf={"spark.databricks.delta.merge.enableLowShuffle": "false"}),
         ),
         (
             "iceberg",
             "fabric",
-            LowShuffle({"write.merge.mode": "merge-on-read"}),
-            LowShuffle({"write.merge.mode": "copy-on-write"}),
+            Implied({"write.merge.mode": "merge-on-read"}),
+            Implied({"write.merge.mode": "copy-on-write"}),
         ),
     ],
 )

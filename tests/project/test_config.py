@@ -90,7 +90,15 @@ def test_a_config_is_plain_json():
     assert plain["optimize"] == {"zorder_by": [], "where": "d > 1"}
     keys = "materialized format schema alias partition_by cluster_by unique_key bounds scan properties conf tags meta"
     more = "enabled pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent"
-    assert set(plain) == {*keys.split(), *more.split(), "low_shuffle", "column_types", "delimiter"}
+    assert set(plain) == {
+        *keys.split(),
+        *more.split(),
+        "low_shuffle",
+        "storage_join",
+        "sort_by",
+        "column_types",
+        "delimiter",
+    }
 
 
 @pytest.mark.parametrize(

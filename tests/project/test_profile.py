@@ -221,3 +221,30 @@ def test_a_warehouse_in_an_object_store_is_refused_with_what_to_do(read):
     found, problems = read(one_output("{schema: shop, warehouse: 's3a://bucket/lake'}"))
     assert found is None
     assert "set the catalog in conf" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        ("{schema: s, catalogs: {ice: {type: embedded}}}", None),
+        ("{schema: s, master: yarn, warehouse: /shared, catalogs: {ice: {type: embedded}}}", None),
+        ("{schema: s, master: yarn, catalogs: {ice: {type: embedded}}}", 'has no "warehouse"'),
+        ("{schema: s, remote: 'sc://h', catalogs: {ice: {type: embedded}}}", 'has no "warehouse"'),
+        ("{schema: s, catalogs: {my-ice: {type: embedded}}}", "letters, digits and _"),
+        ("{schema: s, catalogs: {ice: {type: embedded, uri: x}}}", 'has its own "uri"'),
+    ],
+)
+def test_an_embedded_catalog_lies_in_the_warehouse(read, output, problem):
+    found, problems = read(one_output(output))
+    if problem is None:
+        assert (problems, found.embedded_catalogs, found.iceberg_catalogs) == ([], ("ice",), ("ice",))
+    else:
+        assert len(problems) == 1
+        assert problem in problems[0]
+
+
+def test_a_catalog_is_iceberg_s_unless_its_class_is_another(read):
+    found, _ = read(
+        one_output("{schema: s, catalogs: {a: {class: org.apache.iceberg.spark.SparkCatalog}, b: {class: x.Y}}}")
+    )
+    assert found.iceberg_catalogs == ("a",)

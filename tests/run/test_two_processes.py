@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 
 # What a killed Spark leaves in its scratch folder goes with the test's folder.
 PROFILE = "shop: {outputs: {dev: {master: 'local[2]', schema: shop, conf: {spark.local.dir: scratch}}}}"
+ICEBERG = PROFILE.replace("conf:", "catalogs: {ice: {type: embedded}}, conf:")
 MODELS = ("one", "two", "three")
 COUNTING = """
     merge into {{ this }} as t using (select id as k from range({{ var('from') }}, {{ var('to') }})) as s on t.k = s.k
@@ -116,6 +117,29 @@ def test_two_builds_at_once_lose_no_commit_and_end_as_one_after_another(make_pro
         assert [operation for _, operation, _ in history] == ["CREATE TABLE", "MERGE", "MERGE"]
         assert {invocation for _, operation, invocation in history if operation == "MERGE"} == both
     assert {invocation for *_, invocation in commits(schema / "replaced")} == both
+    succeeds(start(root, "test", "checked", **{"from": 0, "to": 0}))
+    assert [entry["status"] for entry in results(root / "checked")["results"]] == ["pass"] * len(MODELS)
+
+
+def test_two_builds_at_once_in_the_embedded_iceberg_catalog_lose_nothing_either(make_project, start):
+    root = make_project(
+        {
+            "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n',
+            "profiles.yml": ICEBERG,
+            **{f"models/{name}.sql": COUNTING for name in MODELS},
+            "models/replaced.sql": REPLACED,
+            **{f"tests/{name}_is_counted.sql": ONE_AFTER_ANOTHER.replace("NAME", name) for name in MODELS},
+        }
+    )
+    started = [
+        start(root, "run", "first", **{"from": 0, "to": 60}),
+        start(root, "run", "second", **{"from": 40, "to": 100}),
+    ]
+    for one in started:
+        succeeds(one)
+    for target in ("first", "second"):
+        assert {entry["status"] for entry in results(root / target)["results"]} == {"success"}
+        assert not [event for event in events(root / target) if event["event"] == "node_retried"]
     succeeds(start(root, "test", "checked", **{"from": 0, "to": 0}))
     assert [entry["status"] for entry in results(root / "checked")["results"]] == ["pass"] * len(MODELS)
 

@@ -1,0 +1,56 @@
+"""What `storage_join` sets, so that a MERGE joins two Iceberg tables partition by partition, without a shuffle.
+
+Each setting takes a node out of the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from merge_runner.formats.implied import Implied
+
+GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
+BUCKETING = "spark.sql.sources.v2.bucketing.enabled"
+PUSH_VALUES = "spark.sql.sources.v2.bucketing.pushPartValues.enabled"
+ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
+SORT_MERGE = "spark.sql.join.preferSortMergeJoin"
+SUBSET = "spark.sql.sources.v2.bucketing.allowJoinKeysSubsetOfPartitionKeys.enabled"
+"""Not set by `storage_join`: with it ON may leave out partition columns, at the price of fewer, larger groups."""
+
+DISTRIBUTION = "write.merge.distribution-mode"
+FANOUT = "write.spark.fanout.enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A conf of the session. `default` is that of Spark 4.1.4 and Iceberg 1.12.0; `what` it does, in words."""
+
+    key: str
+    value: str
+    default: str
+    what: str
+    source: str
+
+
+_SPARK = "apache/spark 4.1, SQLConf.scala and EnsureRequirements.scala"
+_ICEBERG = "apache/iceberg 1.12.0, SparkSQLProperties.java and SparkPartitioningAwareScan.java"
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(GROUPING, "true", "false", "scans keep the files of one partition together, and say so", _ICEBERG),
+    Setting(BUCKETING, "true", "true", "Spark joins by the partitions that scans tell of", _SPARK),
+    Setting(PUSH_VALUES, "true", "true", "partitions that only one side has are no obstacle", _SPARK),
+    Setting(ALL_KEYS, "false", "true", "ON may have more keys than the tables have partition columns", _SPARK),
+    Setting(SORT_MERGE, "false", "true", "a hash join, which needs no sort, where one side is small enough", _SPARK),
+)
+"""The confs of a storage-partitioned join, and of a join without sorts."""
+
+_PROPERTIES: Mapping[str, str] = MappingProxyType({DISTRIBUTION: "none", FANOUT: "true"})
+_OFF: Mapping[str, str] = MappingProxyType({DISTRIBUTION: "hash"})
+"""What Iceberg does by itself with a partitioned table (SparkWriteConf, 1.12.0)."""
+
+
+def storage_join(*, on: bool) -> Implied:
+    """What switches it on or off."""
+    return Implied(_PROPERTIES, {each.key: each.value for each in SETTINGS}) if on else Implied(_OFF)

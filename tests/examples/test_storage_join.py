@@ -1,0 +1,76 @@
+"""examples/storage_join: no Exchange with it, some without, and the same rows either way."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_join"
+SCRIPT = """
+import json, os, sys
+from pathlib import Path
+from merge_runner import Project
+from merge_runner.engine.session import start_driver
+from merge_runner.plan.explain import explain
+from merge_runner.run.explain import explain_on_spark
+
+root = Path(sys.argv[1])
+first = Project.load(root)
+driver = start_driver(first.prepared.files.profile, root, root / "spark.log", os.environ)
+told = {}
+try:
+    for target in ("joined", "plain"):
+        for orders in (400, 1000):
+            project = Project.load(root, target=target, vars={"orders": orders})
+            results = project.build(driver=driver, lint=False)
+            assert results.ok, [result.message for result in results]
+        ids = project.select(["orders"]).ids
+        (node,) = (node for level in explain_on_spark(project.prepared, explain(project.prepared, ids), driver).levels for node in level)
+        relation = project.graph.nodes["model.storage_join.orders"].relation
+        rows = driver.spark.sql(f"select order_id, status, cast(updated_at as string) from {relation} order by 1")
+        told[target] = {
+            "relation": relation.name,
+            "plan": node.told.plan,
+            "rows": [list(row) for row in rows.collect()],
+        }
+finally:
+    driver.stop()
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """What the example does and how it is planned, by output; in a process of its own, since its driver has its catalog."""
+    root = tmp_path_factory.mktemp("example") / "storage_join"
+    shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("warehouse", "target"))
+    command = [sys.executable, "-c", SCRIPT, str(root)]
+    process = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), timeout=300, check=False)
+    assert process.returncode == 0, process.stderr
+    assert (root / "warehouse" / "ice.db").is_file()
+    return json.loads(process.stdout.splitlines()[-1])
+
+
+def test_the_tables_lie_in_the_only_catalog(told):
+    assert [told[target]["relation"] for target in ("joined", "plain")] == ["ice.joined.orders", "ice.plain.orders"]
+
+
+def exchanges(plan):
+    """The shuffles in the tree of a plan; what it says of each node comes below."""
+    return re.findall(r"^[ :+-]*Exchange \(\d+\)$", plan, re.MULTILINE)
+
+
+def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_written_are(told):
+    assert [len(exchanges(told[target]["plan"])) for target in ("joined", "plain")] == [0, 3], told["joined"]["plan"]
+
+
+def test_the_rows_are_the_same_either_way(told):
+    assert told["joined"]["rows"] == told["plain"]["rows"]
+    assert len(told["joined"]["rows"]) == 1000
