@@ -19,6 +19,7 @@ PROPERTY = "write.wap.enabled"
 it is there, else main. The property alone changes nothing, nor does the conf for any other table."""
 
 GROUP_FILTER = "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled"
-"""Has a copy-on-write MERGE look first for the files with matches. On a branch that look reads main of an Iceberg source
-(`branch=null` in its EXPLAIN): files whose matches are on the branch alone are left out, and their rows inserted again.
+"""Has a copy-on-write MERGE look first for the files with matches. On a branch that look reads main of an Iceberg
+source (`branch=null` in its EXPLAIN): files whose matches are on the branch alone are left out, and their rows are
+inserted again.
 """
