@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from merge_runner.engine import ddl
 from merge_runner.engine.iceberg_log import ancestry, branches
 from merge_runner.engine.statements import run_statement
-from merge_runner.formats.branches import CONF, MAIN, PROPERTY
+from merge_runner.formats.branches import CONF, GROUP_FILTER, MAIN, PROPERTY
 from merge_runner.relation import Relation, quote, string_literal
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Branch:
 
 def branch_confs(branch: str | None) -> Mapping[str, str]:
     """The confs of a session that writes and reads a branch; none for None."""
-    return {CONF: branch} if branch is not None else {}
+    return {CONF: branch, GROUP_FILTER: "false"} if branch is not None else {}
 
 
 def begin_branch(session: SparkSession, table: Relation, branch: str) -> None:

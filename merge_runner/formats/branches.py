@@ -17,3 +17,9 @@ CONF = "spark.wap.branch"
 PROPERTY = "write.wap.enabled"
 """A session with the conf writes the branch that it names in every table where the property is true, and reads it where
 it is there, else main. The property alone changes nothing, nor does the conf for any other table."""
+
+GROUP_FILTER = "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled"
+"""Has a copy-on-write MERGE look first for the files with matches. On a branch that look reads main of an Iceberg
+source (`branch=null` in its EXPLAIN): files whose matches are on the branch alone are left out, and their rows are
+inserted again.
+"""

@@ -1,12 +1,12 @@
-{{ config(partition_by=['day'], unique_key=['day']) }}
+{{ config(partition_by=['day'], unique_key=['day', 'customer']) }}
 
 merge into {{ this }} as t
 using (
-    select day, count(*) as orders, sum(amount) as amount
+    select day, customer, count(*) as orders, sum(amount) as amount
     from {{ ref('fct_order') }}
     where day = {{ var('day') | literal }}
-    group by day
+    group by day, customer
 ) as s
-    on t.day = {{ var('day') | literal }} and t.day = s.day
+    on t.day = {{ var('day') | literal }} and t.day = s.day and t.customer <=> s.customer
 when matched then update set t.orders = s.orders, t.amount = s.amount
 when not matched then insert *
