@@ -28,6 +28,7 @@ _COMMANDS = {
     "init": "make a new project",
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
+    "optimize": "compact the tables of the selected models",
     "parse": "check the project and write the manifest",
     "retry": "run what failed or was skipped in the last invocation",
     "rule": "what a rule means, why, a bad and a good example",

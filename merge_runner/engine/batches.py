@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _APP_KEY = "merge-runner.app"
 _BATCH_KEY = "merge-runner.batch"
-"""Keys of an Iceberg snapshot's summary. They go with the snapshot when it expires."""
+"""Keys of an Iceberg snapshot's summary. They go with the snapshot when it expires (see engine/iceberg_expire.py)."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class Batch:
     id: int
 
 
+@dataclass(frozen=True)
+class Record:
+    """A batch that an Iceberg table has committed; `written` is the time of the snapshot that says so, in ms."""
+
+    batch: Batch
+    written: int
+
+
 def recorded_batch(session: SparkSession, table: Relation, format: str | None, app: str) -> int | None:
     """The highest batch id that a table has committed of an application, None where there is none.
 
@@ -42,14 +50,26 @@ def recorded_batch(session: SparkSession, table: Relation, format: str | None, a
     """
     if format != "iceberg":
         return _delta_transaction(session, table, app)
+    return next((record.batch.id for record in recorded_batches(session, table) if record.batch.app == app), None)
+
+
+def recorded_batches(session: SparkSession, table: Relation) -> tuple[Record, ...]:
+    """What the snapshots of an Iceberg table record: of each application its highest batch. Raises EngineError."""
     # A table that was rolled back or replaced has lost what the snapshots of its other past had written.
+    app, batch = (f"s.summary[{string_literal(key)}]" for key in (_APP_KEY, _BATCH_KEY))
     rows = run_statement(
         session,
-        f"SELECT max(CAST(s.summary[{string_literal(_BATCH_KEY)}] AS BIGINT)) FROM {table}.snapshots s "
-        f"JOIN {table}.history h ON s.snapshot_id = h.snapshot_id "
-        f"WHERE h.is_current_ancestor AND s.summary[{string_literal(_APP_KEY)}] = {string_literal(app)}",
+        f"SELECT {app} AS app, max(struct(CAST({batch} AS BIGINT) AS id, unix_millis(s.committed_at) AS at)) AS last "
+        f"FROM {table}.snapshots s JOIN {table}.history h ON s.snapshot_id = h.snapshot_id "
+        f"WHERE h.is_current_ancestor AND {app} IS NOT NULL GROUP BY {app}",
     )
-    return None if rows[0][0] is None else int(rows[0][0])
+    return tuple(Record(Batch(row["app"], int(row["last"]["id"])), int(row["last"]["at"])) for row in rows)
+
+
+def write_again(session: SparkSession, table: Relation, batch: Batch) -> None:
+    """Records a batch of an Iceberg table once more, in a new snapshot without any file. Raises EngineError."""
+    with temporary_confs(session, _summary(batch)):
+        run_statement(session, f"INSERT INTO {table} SELECT * FROM {table} WHERE false")
 
 
 def outlives_replacement(session: SparkSession, table: Relation, format: str | None, batch: Batch) -> bool:
@@ -100,6 +120,12 @@ def _confs(batch: Batch) -> Mapping[str, str]:
     return {
         "spark.databricks.delta.write.txnAppId": batch.app,
         "spark.databricks.delta.write.txnVersion": str(batch.id),
+        **_summary(batch),
+    }
+
+
+def _summary(batch: Batch) -> Mapping[str, str]:
+    return {
         f"spark.sql.iceberg.snapshot-property.{_APP_KEY}": batch.app,
         f"spark.sql.iceberg.snapshot-property.{_BATCH_KEY}": str(batch.id),
     }

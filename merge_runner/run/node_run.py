@@ -41,7 +41,7 @@ class Terms:
     """How nodes are run. `id` tells their commits and job groups from those of every other run.
 
     `batch` gives what a node's MERGE is stamped with. `begun` are nodes whose statement may have committed in an
-    earlier invocation, with the ids of these invocations.
+    earlier invocation, with the ids of these invocations. `independent`: a node's failure keeps no other from running.
     """
 
     id: str
@@ -49,6 +49,7 @@ class Terms:
     fail_fast: bool = False
     batch: Callable[[str], Batch | None] = lambda _: None
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    independent: bool = False
 
 
 def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
@@ -158,7 +159,11 @@ class NodeRun:
             raise
         finally:
             del self._running[unique_id]
-        return result.status not in FAILED or self.graph.nodes[unique_id].config.get("on_error") == "continue"
+        if result.status not in FAILED:
+            return True
+        if self.terms.independent and not self.terms.fail_fast:
+            return True
+        return self.graph.nodes[unique_id].config.get("on_error") == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
         reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
