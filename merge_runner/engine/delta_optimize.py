@@ -1,9 +1,4 @@
-"""Delta's OPTIMIZE: the statement, and what its row of metrics says. Measured on Delta 4.4.0.
-
-Small files are put together; on a clustered table new files are clustered, and those that are stay; with ZORDER BY all
-files of the partitions are written again, also those that a ZORDER BY has written. A file whose rows are marked as
-deleted to more than 5 % (conf `spark.databricks.delta.optimize.maxDeletedRowsRatio`) is written again without them.
-"""
+"""Delta's OPTIMIZE: the statement, and what its row of metrics says (Delta 4.4.0)."""
 
 from __future__ import annotations
 

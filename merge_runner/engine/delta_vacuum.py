@@ -1,4 +1,4 @@
-"""Delta's VACUUM: the statement, and how many files it has deleted, as its own commit says. Measured on Delta 4.4.0."""
+"""Delta's VACUUM: the statement, and how many files it has deleted, as its own commit says (Delta 4.4.0)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expires an Iceberg table's snapshots, and keeps what they say of batches. Measured on Iceberg 1.12.0.
+"""Expires an Iceberg table's snapshots, and keeps what they say of batches (Iceberg 1.12.0).
 
 The id of a batch stands in the summary of the snapshot that its MERGE wrote (engine/batches.py), and would go with it:
 the batch would be merged a second time. So an id that stands in no younger snapshot is written again first, in a

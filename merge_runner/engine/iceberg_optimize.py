@@ -1,4 +1,4 @@
-"""Iceberg's compaction: data files, and where a MERGE has marked rows, its delete files. Measured on Iceberg 1.12.0."""
+"""Iceberg's compaction: data files, and where a MERGE has marked rows, its delete files (Iceberg 1.12.0)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ def compacted_after(node: Node) -> int | None:
 def faults(node: Node, layout: Layout) -> Iterator[Fault]:
     """What the config key `optimize` asks of a table that its format refuses, by the layout that is declared.
 
-    As measured on Delta 4.4.0 (DELTA_CLUSTERING_WITH_ZORDER_BY, DELTA_CLUSTERING_WITH_PARTITION_PREDICATE).
+    The conditions of Delta 4.4.0's own errors: DELTA_CLUSTERING_WITH_ZORDER_BY, DELTA_NON_PARTITION_COLUMN_REFERENCE,
+    DELTA_CLUSTERING_WITH_PARTITION_PREDICATE, DELTA_ZORDERING_ON_PARTITION_COLUMN.
     """
     step = compaction(node, layout)
     if layout.format != "delta":
