@@ -97,6 +97,8 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
         # Delta computes the state of a small table with 50 tasks by default.
         "spark.databricks.delta.snapshotPartitions": "1" if profile.jvm != "throughput" else str(cores),
+        # VACUUM lists the folder of a table with 10,000 tasks by default.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * cores),
     }
 
 

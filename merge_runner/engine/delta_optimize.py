@@ -26,7 +26,7 @@ def delta_optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> di
         "files_removed": told["numFilesRemoved"],
         "bytes_added": added["totalSize"],
         "bytes_removed": removed["totalSize"],
-        "table_version": maintained_version(session, step.layout.relation, "delta", stamp) if changed else None,
+        "table_version": maintained_version(session, step.layout.relation, stamp) if changed else None,
         "metrics": {name: value for name, value in told.items() if value is not None},
     }
 

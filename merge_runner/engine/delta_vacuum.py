@@ -10,14 +10,18 @@ from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.engine.workplace import Workplace
 from merge_runner.relation import Relation
 
-_LOGGED = {"spark.databricks.delta.vacuum.logging.enabled": "true"}
-"""The commits VACUUM START and VACUUM END say what was done; on S3 they are left out unless asked for."""
+_CONFS = {
+    # The commits VACUUM START and VACUUM END say what was done; on S3 they are left out unless asked for.
+    "spark.databricks.delta.vacuum.logging.enabled": "true",
+    # Delta 4.4.0 takes no RETAIN into account but 0 hours: what is kept is what the table's property says.
+    "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
+}
 _RECENT = 20
 
 
 def delta_vacuum(place: Workplace, table: Relation, retain: float, stamp: str) -> None:
     """Deletes the files that no version of the last `retain` seconds needs; rounded up to hours. Raises EngineError."""
-    with temporary_confs(place.session, _LOGGED):
+    with temporary_confs(place.session, _CONFS):
         run_statement(place.session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
     latest = latest_commits(place.session, table, _RECENT)
     commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)

@@ -31,10 +31,11 @@ def optimize_table(step: OptimizeTable, place: Workplace) -> None:
 
 
 def _optimize(step: OptimizeTable, place: Workplace) -> dict[str, Any]:
-    run = iceberg_optimize if step.layout.format == "iceberg" else delta_optimize
+    if step.layout.format == "iceberg":
+        return {"operation": "OPTIMIZE", **iceberg_optimize(place.session, step)}
     stamp = of_maintenance(place.stamp, "optimize")
     with temporary_confs(place.session, stamp_confs(stamp)):
-        return {"operation": "OPTIMIZE", **run(place.session, step, stamp)}
+        return {"operation": "OPTIMIZE", **delta_optimize(place.session, step, stamp)}
 
 
 def changed_files(response: Mapping[str, Any]) -> bool:

@@ -74,10 +74,9 @@ def stamped_commit(session: SparkSession, table: Relation, format: str | None, s
     return next((one for one in found if one.stamp == stamp), None)
 
 
-def maintained_version(session: SparkSession, table: Relation, format: str, stamp: str) -> int | None:
-    """The newest version of a table (on Iceberg the snapshot) that carries a stamp `of_maintenance`; None without one.
+def maintained_version(session: SparkSession, table: Relation, stamp: str) -> int | None:
+    """The newest version of a Delta table that carries a stamp `of_maintenance`; None without one. Raises EngineError.
 
-    Raises EngineError.
+    Iceberg's procedures carry no stamp (engine/iceberg_optimize.py).
     """
-    latest = latest_snapshots if format == "iceberg" else latest_commits
-    return next((one.version for one in latest(session, table, _RECENT) if one.stamp == stamp), None)
+    return next((one.version for one in latest_commits(session, table, _RECENT) if one.stamp == stamp), None)

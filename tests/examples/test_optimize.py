@@ -15,13 +15,19 @@ def test_lookups_read_fewer_files_and_batches_pay_for_their_own(example, driver,
     def read(name, condition="true"):
         return files_read(spark, f"select * from {tables[name]} where {condition}")
 
+    def files(name):
+        return {row[0] for row in spark.sql(f"select distinct input_file_name() from {tables[name]}").collect()}
+
     lookup = "customer_id = 7"
-    clustered = []
+    clustered, first = [], set()
     for batch in range(4):
         results = Project.load(root, vars={"batch": batch}).build(driver=driver)
         assert results.ok, [result.message for result in results.results]
         clustered.append(results["orders_clustered"].adapter_response.get("optimized"))
-    assert [done is not None for done in clustered] == [False, False, True, False]
+        first = first or (files("orders_clustered") if clustered[-1] else set())
+    assert [done is not None for done in clustered] == [False, True, False, True]
+    assert first < files("orders_clustered")  # what was clustered before is not written again
+    assert read("orders_clustered", lookup) < read("orders_clustered")
 
     # Every batch has every customer: a lookup reads all files, and few once they are ordered by customer.
     before = read("orders_zordered")
