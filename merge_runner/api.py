@@ -19,6 +19,7 @@ from merge_runner.plan.prepare import Flags, Prepared, prepare
 if TYPE_CHECKING:
     from merge_runner.engine.driver import Driver
     from merge_runner.lint.report import Report
+    from merge_runner.plan.maintenance import Maintenance
     from merge_runner.run.events import Events
     from merge_runner.run.publish import Published
     from merge_runner.run.results import RunResults
@@ -186,6 +187,29 @@ class Project:
         ids = self.select(select, exclude, selector, state).ids
         return publish(self.prepared, ids, branch_name(branch), events or Events(), driver, drop=drop)
 
+    def optimize(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        vacuum: bool = False,
+        retain: float | str | None = None,
+        **options: Any,
+    ) -> RunResults:
+        """Compacts the tables of the selected models and seeds; their rows stay as they are.
+
+        `vacuum` also removes what no version within the retention needs; `retain` (seconds, or a text such as "14d") is
+        how long that is, at least as long as each table says. Other options are those of `run`. Raises ProblemsError
+        where a table cannot be asked for that: nothing has run then.
+        """
+        from merge_runner.plan.maintenance import Maintenance
+        from merge_runner.project.duration import seconds
+
+        if retain is not None and not vacuum:
+            raise ValueError("retain needs vacuum: nothing is removed without it")
+        asked = Maintenance(vacuum, None if retain is None else seconds(retain))
+        return self._run("optimize", select, exclude, maintenance=asked, **options)
+
     def _run(
         self,
         command: Any,
@@ -199,22 +223,26 @@ class Project:
         fail_fast: bool = False,
         batch_id: int | None = None,
         branch: str | None = None,
+        maintenance: Maintenance | None = None,
         events: Events | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
+        from merge_runner.plan.maintenance import Maintenance
         from merge_runner.run.build import Options, build
         from merge_runner.run.events import Events
 
         ids = self.select(select, exclude, selector, state).ids
         if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id < 2**63):
             raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
-        args = {"select": list(_texts(select)), "batch_id": batch_id, "branch": branch}
+        asked = maintenance or Maintenance()
+        said = {"batch_id": batch_id, "branch": branch, "vacuum": asked.vacuum, "retain": asked.retain}
         options = Options(
             threads=threads,
             batch_id=batch_id,
             branch=branch_name(branch) if branch is not None else None,
             fail_fast=fail_fast,
-            args=args,
+            maintenance=asked,
+            args={"select": list(_texts(select)), **said},
         )
         if defer and state is None:
             raise ValueError("defer needs state, the folder of the manifest.json to defer to")

@@ -121,6 +121,31 @@ _BRANCH = (
 )
 
 
+def _duration(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """Seconds of a text such as `90`, `36h` or `7d`."""
+    from merge_runner.project.duration import seconds
+
+    try:
+        return None if value is None else seconds(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not {error}.") from None
+
+
+_MAINTENANCE = (
+    click.option(
+        "--vacuum",
+        is_flag=True,
+        help="Also remove old files (Delta's VACUUM) and old snapshots (Iceberg's expire_snapshots).",
+    ),
+    click.option(
+        "--retain",
+        metavar="DURATION",
+        callback=_duration,
+        help="With --vacuum: how long old files are kept, e.g. 14d. Default, and least: as long as the table says.",
+    ),
+)
+
+
 def project_options(function: Function) -> Function:
     """Adds the options that say which project, profile and target."""
     return _add(function, _PROJECT)
@@ -154,6 +179,11 @@ def batch_option(function: Function) -> Function:
 def branch_option(function: Function) -> Function:
     """Adds --branch, for commands that run nodes."""
     return _add(function, _BRANCH)
+
+
+def maintenance_options(function: Function) -> Function:
+    """Adds the options of `optimize`."""
+    return _add(function, _MAINTENANCE)
 
 
 def load_project(options: dict[str, Any]) -> Project:
@@ -203,7 +233,7 @@ def selected(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
 
 def deferred(project: Project, ids: tuple[str, ...], options: dict[str, Any]) -> Project:
     """The project as --defer makes it for a build of the nodes `ids`."""
-    if not options["defer"]:
+    if not options.get("defer"):
         return project
     if options["state"] is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")

@@ -57,7 +57,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
 def _options(ctx: click.Context, given: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the invocation to go on with: what is given now, else what was given then, else the default."""
-    options = {"select": (), "exclude": (), "selector": None, "state": None, "defer": False, "no_lint": False, **given}
+    then = {"select": (), "exclude": (), "selector": None, "state": None, "defer": False, "no_lint": False}
+    options = {**then, "vacuum": False, "retain": None, **given}
     for name, value in last.items():
         said = name in given and ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
         if name in options and not said and value is not None:

@@ -1,4 +1,4 @@
-"""What `build`, `run`, `test` and `retry` have in common."""
+"""What `build`, `run`, `test`, `optimize` and `retry` have in common."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.cli.problems import show_problems
 from merge_runner.errors import Problem
+from merge_runner.plan.maintenance import Maintenance
 from merge_runner.run.build import Command, Options, build
 from merge_runner.run.driving import starting_driver
 from merge_runner.run.events import Events
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _KEPT = (
     *("select", "exclude", "selector", "state", "defer", "threads", "fail_fast"),
     *("full_refresh", "profile", "profiles_dir", "target", "vars_text", "warn_error", "batch_id", "branch", "no_lint"),
+    *("vacuum", "retain"),
 )
 
 
@@ -62,6 +64,7 @@ def run_nodes(
         batch_id=options.get("batch_id"),
         branch=options["branch"],
         fail_fast=options["fail_fast"],
+        maintenance=Maintenance(bool(options.get("vacuum")), options.get("retain")),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         observe=display.observe,
@@ -89,6 +92,6 @@ def display_for(options: dict[str, Any]) -> JsonDisplay | TextDisplay:
 
 
 def _selected_before(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
-    if not options["defer"]:
+    if not options.get("defer"):
         return ()
     return project.select(options["select"], options["exclude"], options["selector"], options["state"]).ids

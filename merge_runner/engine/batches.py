@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _APP_KEY = "merge-runner.app"
 _BATCH_KEY = "merge-runner.batch"
-"""Keys of an Iceberg snapshot's summary. They go with the snapshot when it expires."""
+"""Keys of an Iceberg snapshot's summary. They go with the snapshot when it expires (see engine/iceberg_expire.py)."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,14 @@ class Batch:
 
     def __str__(self) -> str:
         return self.words or f"batch {self.id} or a later one is committed already"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A batch that an Iceberg table has committed; `written` is the time of the snapshot that says so, in ms."""
+
+    batch: Batch
+    written: int
 
 
 def recorded_batch(session: SparkSession, table: Relation, format: str | None, app: str) -> int | None:
@@ -64,23 +72,36 @@ def recorded_batches(
     """
     if format != "iceberg":
         return _delta_transactions(session, table, prefix, version)
-    app = f"summary[{string_literal(_APP_KEY)}]"
+    return {record.batch.app: record.batch.id for record in batch_records(session, table, prefix)}
+
+
+def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> tuple[Record, ...]:
+    """What the snapshots of an Iceberg table record: of each application its highest batch. Raises EngineError.
+
+    These are the applications whose names begin with `prefix`.
+    """
+    app, batch = (f"summary[{string_literal(key)}]" for key in (_APP_KEY, _BATCH_KEY))
     rows = run_statement(
         session,
-        f"SELECT snapshot_id, {app} AS app, CAST(summary[{string_literal(_BATCH_KEY)}] AS BIGINT) AS batch "
+        f"SELECT snapshot_id, {app} AS app, CAST({batch} AS BIGINT) AS batch, unix_millis(committed_at) AS at "
         f"FROM {table}.snapshots WHERE startswith({app}, {string_literal(prefix)})",
     )
     if not rows:
-        return {}
+        return ()
     # A table that was rolled back or replaced has lost what the snapshots of its other past had written, and what
     # another branch has committed is not in this one.
     told = branches(session, table)
     own = set(ancestry(session, table, told.heads.get(told.read_by(session))))
-    found: dict[str, int] = {}
-    for row in rows:
-        if row["snapshot_id"] in own:
-            found[str(row["app"])] = max(int(row["batch"]), found.get(str(row["app"]), -1))
-    return found
+    found: dict[str, Record] = {}
+    for row in sorted((row for row in rows if row["snapshot_id"] in own), key=lambda row: (row["batch"], row["at"])):
+        found[row["app"]] = Record(Batch(row["app"], int(row["batch"])), int(row["at"]))
+    return tuple(found.values())
+
+
+def write_again(session: SparkSession, table: Relation, batch: Batch) -> None:
+    """Records a batch of an Iceberg table once more, in a new snapshot without any file. Raises EngineError."""
+    with temporary_confs(session, _summary(batch)):
+        run_statement(session, f"INSERT INTO {table} SELECT * FROM {table} WHERE false")
 
 
 def outlives_replacement(session: SparkSession, table: Relation, format: str | None, batch: Batch) -> bool:
@@ -136,6 +157,12 @@ def _confs(batch: Batch) -> Mapping[str, str]:
     return {
         "spark.databricks.delta.write.txnAppId": batch.app,
         "spark.databricks.delta.write.txnVersion": str(batch.id),
+        **_summary(batch),
+    }
+
+
+def _summary(batch: Batch) -> Mapping[str, str]:
+    return {
         f"spark.sql.iceberg.snapshot-property.{_APP_KEY}": batch.app,
         f"spark.sql.iceberg.snapshot-property.{_BATCH_KEY}": str(batch.id),
     }

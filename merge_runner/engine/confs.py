@@ -46,7 +46,7 @@ def table_formats(profile: Profile) -> tuple[str, ...]:
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:
-    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and what its streams are read by."""
+    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and its project's streams."""
     sqlite = ("sqlite",) if profile.embedded_catalogs else ()
     return (*table_formats(profile), *sqlite, *profile.connectors)
 
@@ -102,6 +102,8 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
         # Delta computes the state of a small table with 50 tasks by default.
         "spark.databricks.delta.snapshotPartitions": "1" if profile.jvm != "throughput" else str(cores),
+        # VACUUM lists the folder of a table with 10,000 tasks by default.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * cores),
     }
 
 

@@ -12,9 +12,11 @@ from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.feed_merging import merge_changes
 from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.merging import run_merge
+from merge_runner.engine.optimizing import optimize_table
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.engine.tables import table_exists
+from merge_runner.engine.vacuuming import vacuum_table
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.plan.steps import (
     AttachInputs,
@@ -24,12 +26,14 @@ from merge_runner.plan.steps import (
     Layout,
     LoadSeed,
     OpenFeed,
+    OptimizeTable,
     ReplaceTable,
     RunHook,
     RunMerge,
     RunTest,
     ShareInputs,
     Step,
+    VacuumTable,
 )
 from merge_runner.relation import quote
 
@@ -165,6 +169,16 @@ def _(step: RunTest, place: Workplace) -> None:
         "fail" if row["errs"] and step.severity == "error" else "warn" if row["warns"] else "pass"
     )
     place.tested = Tested(int(row["failures"] or 0), verdict)
+
+
+@_perform.register
+def _(step: OptimizeTable, place: Workplace) -> None:
+    optimize_table(step, place)
+
+
+@_perform.register
+def _(step: VacuumTable, place: Workplace) -> None:
+    vacuum_table(step, place)
 
 
 def _stamp(place: Workplace, stamp: str) -> None:

@@ -34,8 +34,26 @@ def stamp(invocation_id: str, node: str) -> str:
 
 def of_hook(stamp: str, hook: str) -> str:
     """The stamp of a hook (`pre_hook`, `post_hook`) of that node, whose commits are not the statement's."""
+    return _beside(stamp, "hook", hook)
+
+
+def of_maintenance(stamp: str, what: str) -> str:
+    """The stamp of what changes no row of that node's table (`optimize`, `vacuum`), and is not the statement's."""
+    return _beside(stamp, "maintenance", what)
+
+
+def is_of_a_statement(stamp: str | None) -> bool:
+    """Whether a stamp is that of a node's own statement, whichever node's; False for other writers' texts."""
+    try:
+        told = json.loads(stamp or "")["merge_runner"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return isinstance(told, dict) and set(told) == {"invocation_id", "node"}
+
+
+def _beside(stamp: str, key: str, value: str) -> str:
     told = json.loads(stamp)
-    return json.dumps({"merge_runner": {**told["merge_runner"], "hook": hook}})
+    return json.dumps({"merge_runner": {**told["merge_runner"], key: value}})
 
 
 def stamp_confs(stamp: str) -> Mapping[str, str]:
@@ -75,3 +93,11 @@ def stamped_commit(session: SparkSession, table: Relation, format: str | None, s
     else:
         found = (one for one in latest_commits(session, table, _RECENT) if one.operation in _WRITES)
     return next((one for one in found if one.stamp == stamp), None)
+
+
+def maintained_version(session: SparkSession, table: Relation, stamp: str) -> int | None:
+    """The newest version of a Delta table that carries a stamp `of_maintenance`; None without one. Raises EngineError.
+
+    Iceberg's procedures carry no stamp (engine/iceberg_optimize.py).
+    """
+    return next((one.version for one in latest_commits(session, table, _RECENT) if one.stamp == stamp), None)

@@ -145,6 +145,7 @@ HINTS = {
     "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE": "keep one source row for each key: GROUP BY, or "
     "row_number() = 1",
     "MERGE_CARDINALITY_VIOLATION": "keep one source row for each key: GROUP BY, or row_number() = 1",
+    "DELTA_NON_PARTITION_COLUMN_REFERENCE": "write partition columns alone into `where` of the config key optimize",
 }
 """What to do about error conditions that are the statement's own fault, where the engine does not say."""
 

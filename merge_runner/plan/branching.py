@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.branches import MAIN
@@ -32,14 +33,17 @@ def on_branch(prepared: Prepared) -> Prepared:
     """The project as a build on a branch plans it: its views stand in place, as ephemeral models do.
 
     A view has no branches: to define it would change what everybody reads, and to read it as it is would leave the
-    project's own text of it untested.
+    project's own text of it untested. No table is compacted: Iceberg's procedures work on main.
     """
     graph = prepared.graph
-    nodes = {
-        unique_id: replace(node, config={**node.config, "materialized": "ephemeral"}) if is_view(node) else node
-        for unique_id, node in graph.nodes.items()
-    }
+    nodes = {unique_id: replace(node, config=_config(node)) for unique_id, node in graph.nodes.items()}
     return replace(prepared, graph=replace(graph, nodes=nodes))
+
+
+def _config(node: Node) -> Mapping[str, Any]:
+    if is_view(node):
+        return {**node.config, "materialized": "ephemeral"}
+    return {**node.config, "optimize": False} if "optimize" in node.config else node.config
 
 
 def is_view(node: Node) -> bool:

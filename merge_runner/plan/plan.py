@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,15 @@ from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.bounding import bounding
 from merge_runner.plan.iceberg_catalog import check_iceberg_catalog
 from merge_runner.plan.layouts import Layouts
+from merge_runner.plan.maintenance import (
+    Fault,
+    Maintenance,
+    compacted_after,
+    compaction,
+    faults,
+    is_maintained,
+    too_short,
+)
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
@@ -36,11 +46,12 @@ from merge_runner.plan.steps import (
     RunTest,
     Step,
     TableInput,
+    VacuumTable,
     ViewInput,
 )
 from merge_runner.project.config import Layer
 from merge_runner.relation import Relation, changes_of
-from merge_runner.text import SourceText
+from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
@@ -71,6 +82,24 @@ class Planner:
             return None
         makers: dict[str, Callable[[Node], NodePlan]] = {"merge": self._merge, "table": self._table, "view": self._view}
         return makers[node.config["materialized"]](node)
+
+    def maintenance(self, unique_id: str, asked: Maintenance) -> NodePlan | None:
+        """The steps that compact the table of a node, and vacuum it where that is asked for; None where it has none.
+
+        Raises ProblemsError for what the table cannot be asked for.
+        """
+        node = self._prepared.graph.nodes[unique_id]
+        if not is_maintained(node):
+            return None
+        layout = self.layout(node)
+        found = list(faults(node, layout))
+        if asked.vacuum and asked.retain is not None and (short := too_short(asked.retain, layout)) is not None:
+            found.append(short)
+        self._check(node, found)
+        steps: list[Step] = [compaction(node, layout)]
+        if asked.vacuum:
+            steps.append(VacuumTable(layout, asked.retain))
+        return NodePlan(unique_id, tuple(steps), writes=layout.relation)
 
     def layout(self, node: Node) -> Layout:
         """The table of a model or seed as the project declares it.
@@ -111,16 +140,37 @@ class Planner:
                     )
                 ]
             )
-        replace = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
+        anew = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
         judged = self._judged(node, statement)
         feed = self._feed(node)
+        layout = self.layout(node)
         steps: list[Step] = [
             *([OpenFeed(feed)] if feed else ()),
-            *self._contract(node, existing=not replace, merge=statement),
-            CreateTarget(self.layout(node), insert_shape(statement), replace),
+            *self._contract(node, existing=not anew, merge=statement),
+            CreateTarget(layout, insert_shape(statement), anew),
             RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed),
         ]
-        return self._with_surroundings(node, steps)
+        plan = self._with_surroundings(node, steps)
+        after = compacted_after(node)
+        if after is None:
+            return plan
+        self._check(node, faults(node, layout))
+        return replace(plan, steps=(*plan.steps, replace(compaction(node, layout), after=after)))
+
+    def _check(self, node: Node, found: Iterable[Fault]) -> None:
+        """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""
+        problems = [Problem(each.code, each.message, self._optimize_place(node), each.hint) for each in found]
+        if problems:
+            raise ProblemsError(problems)
+
+    def _optimize_place(self, node: Node) -> Place:
+        files = self._prepared.files
+        if node.resource_type == "seed":
+            layers = list(files.seeds[node.name].layers)
+        else:
+            layers = [*files.models[node.name].layers, self._compiler.rendered(node.unique_id).captured.config]
+        places = (layer.places.get("optimize") for layer in reversed(layers))
+        return next((place for place in places if place is not None), Place(node.path, 1, 1))
 
     def _contract(self, node: Node, **of: Any) -> Sequence[Step]:
         """The step that enforces a model's contract, where it has one; `of` says what is compared."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal
@@ -10,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.duration import seconds
 from merge_runner.project.places import KeyPath, Places
 from merge_runner.project.validate import validate
 from merge_runner.text import Place
@@ -35,19 +35,7 @@ def _bounds(value: Any) -> Any:
     return "off" if value is False else value
 
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(?:(s|m|h)|(second|minute|hour)s?)?\Z", re.ASCII)
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def _seconds(value: Any) -> Any:
-    if isinstance(value, str) and (found := _DURATION.match(value.strip())):
-        value = float(found[1]) * _SECONDS[(found[2] or found[3] or "s")[0]]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError('a number of seconds above 0, or a text such as "30s", "5 minutes" or "1h"')
-    return float(value)
-
-
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+Seconds = Annotated[float, BeforeValidator(seconds)]
 """Seconds above 0, or a text with a unit."""
 
 Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
@@ -58,12 +46,17 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Optimize:
-    """How `merge-runner optimize` treats a table: columns to Z-order by, a predicate that limits the work."""
+    """How a table is compacted: columns to Z-order by, a predicate that limits the work.
+
+    `after` is the number of MERGEs since the last compaction with which a build compacts the table itself; None: only
+    `merge-runner optimize` does.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     zorder_by: Names = ()
     where: str | None = None
+    after: Annotated[StrictInt, Field(ge=1)] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +64,8 @@ class ModelConfig:
     """The resolved config of a model or seed; what nothing says has its default.
 
     `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `low_shuffle`: None not said,
-    so the table's properties decide. `storage_join`: None not said, so the profile decides. `optimize`: None not said,
-    False never, True plain compaction. `column_types` and `delimiter` are those of a seed.
+    so the table's properties decide. `storage_join`: None not said, so the profile decides. `optimize`: None not said
+    and True are plain compaction, on demand; False never. `column_types` and `delimiter` are those of a seed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")

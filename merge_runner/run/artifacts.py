@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problems
 from merge_runner.graph.manifest import Compiled, Metadata, manifest
+from merge_runner.plan.maintenance import Maintenance
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.sharing import with_shared_inputs
@@ -17,8 +18,10 @@ from merge_runner.run.results import Timing
 from merge_runner.version import version
 
 
-def plan_nodes(prepared: Prepared, ids: Iterable[str]) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
-    """Plans of the nodes that have one, and how long each took to compile.
+def plan_nodes(
+    prepared: Prepared, ids: Iterable[str], maintenance: Maintenance | None = None
+) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
+    """Plans of the nodes that have one, and how long each took to compile; with `maintenance`, of their tables' alone.
 
     Raises ProblemsError with the problems of all texts: nothing has run then.
     """
@@ -30,12 +33,12 @@ def plan_nodes(prepared: Prepared, ids: Iterable[str]) -> tuple[dict[str, NodePl
     for unique_id in ids:
         started = datetime.now(timezone.utc)
         with problems.collecting():
-            plan = planner.plan(unique_id)
+            plan = planner.plan(unique_id) if maintenance is None else planner.maintenance(unique_id, maintenance)
             if plan is not None:
                 plans[unique_id] = plan
         times[unique_id] = Timing("compile", started, datetime.now(timezone.utc))
     problems.check()
-    return with_shared_inputs(prepared, plans), times
+    return plans if maintenance is not None else with_shared_inputs(prepared, plans), times
 
 
 def compile_nodes(prepared: Prepared, ids: Iterable[str], invocation_id: str) -> dict[str, str]:

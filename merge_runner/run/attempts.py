@@ -13,7 +13,16 @@ from merge_runner.engine.failures import EngineError
 from merge_runner.engine.perform import perform
 from merge_runner.engine.workplace import Workplace
 from merge_runner.formats.failures import Kind
-from merge_runner.plan.steps import CreateTarget, LoadSeed, NodePlan, ReplaceTable, RunHook, RunMerge, Step
+from merge_runner.plan.steps import (
+    CreateTarget,
+    LoadSeed,
+    NodePlan,
+    OptimizeTable,
+    ReplaceTable,
+    RunHook,
+    RunMerge,
+    Step,
+)
 
 DEFAULT_RETRIES = 3
 """How often a statement is run again where the model does not say."""
@@ -53,7 +62,7 @@ class Attempts:
         while True:
             if self.stopping.is_set():
                 raise InterruptedError
-            if isinstance(step, RunMerge | ReplaceTable | LoadSeed):
+            if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
                 self.tries += 1
             error = self._tried(step)
             if error is None:
@@ -64,6 +73,10 @@ class Attempts:
             if self._has_committed(step, error, last):
                 return
             if last or not _may_run_again(step, error.kind):
+                if isinstance(step, OptimizeTable) and step.after is not None and not self.stopping.is_set():
+                    # The MERGE has committed, and its children read the same rows either way.
+                    self.place.warnings.append(f"the table is merged, and was not optimized: {error}")
+                    return
                 raise error
             pause = self._pause(tried)
             self.retried(error, tried, pause)

@@ -11,9 +11,11 @@ from merge_runner.engine.branch_catalog import BranchCatalog
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.session import Starting
 from merge_runner.engine.tables import Catalog
+from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import audit_table
 from merge_runner.graph.streams import streams_read
 from merge_runner.plan.branching import check_isolated, is_view, on_branch
+from merge_runner.plan.maintenance import Maintenance, has_table, is_maintained
 from merge_runner.plan.prepare import Prepared
 from merge_runner.run.artifacts import plan_nodes
 from merge_runner.run.audit import audit
@@ -24,19 +26,20 @@ from merge_runner.run.invocation import Invocation
 from merge_runner.run.node_run import NodeRun, Nodes, Terms, thread_count
 from merge_runner.run.results import RunResults
 
-Command = Literal["build", "run", "test"]
+Command = Literal["build", "run", "test", "optimize"]
 _TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test"}),
     "run": frozenset({"model"}),
     "test": frozenset({"test"}),
+    "optimize": frozenset({"model", "seed"}),
 }
 
 
 @dataclass(frozen=True)
 class Options:
     """How to run. `threads` None: the profile's. `batch_id`: every MERGE is stamped with it, and
-    commits once for it. `branch`: what every Iceberg table is written on instead of main.
-    `args` are the invocation's own words, kept in run_results.json.
+    commits once for it. `branch`: what every Iceberg table is written on instead of main. `maintenance` is what
+    `optimize` was asked for. `args` are the invocation's own words, kept in run_results.json.
 
     `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
     `observe` is given the driver once it runs, to show what it does.
@@ -46,6 +49,7 @@ class Options:
     batch_id: int | None = None
     branch: str | None = None
     fail_fast: bool = False
+    maintenance: Maintenance = field(default_factory=Maintenance)
     args: Mapping[str, Any] = field(default_factory=dict)
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     observe: Callable[[Driver], None] = lambda _: None
@@ -61,6 +65,8 @@ def build(
     starting: Starting | None = None,
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and tests), in DAG order.
+
+    `optimize` compacts the tables of models and seeds instead.
 
     Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running;
     `starting` is one on its way, which is used and stopped.
@@ -80,11 +86,17 @@ class _Build:
         self.events = events
         self.invocation = Invocation(prepared, command, options.args, events)
         nodes = planned.graph.nodes
+        self.optimizes = command == "optimize"
         self.unit_tests = sum(nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if nodes[node].resource_type in _TYPES[command]]
         self.views = [node for node in chosen if options.branch is not None and is_view(prepared.graph.nodes[node])]
-        self.streamed = {node for node in chosen if streams_read(nodes, node)}
-        self.plans, compile_times = plan_nodes(planned, [node for node in chosen if node not in self.streamed])
+        self.left_out = [node for node in chosen if self.optimizes and _is_left_out(nodes[node])]
+        self.streamed = {node for node in chosen if not self.optimizes and streams_read(nodes, node)}
+        self.plans, compile_times = plan_nodes(
+            planned,
+            [node for node in chosen if node not in self.streamed],
+            options.maintenance if self.optimizes else None,
+        )
         if options.branch is not None:
             check_isolated(self.plans, nodes)
         durations = recorded_durations(prepared.target_path / "run_results.json")
@@ -92,7 +104,15 @@ class _Build:
         self.node_run = NodeRun(
             planned,
             Nodes(self.plans, compile_times, durations),
-            Terms(self.invocation.id, threads, options.fail_fast, self._batch, options.branch, options.begun),
+            Terms(
+                self.invocation.id,
+                threads,
+                options.fail_fast,
+                self._batch,
+                options.branch,
+                options.begun,
+                independent=self.optimizes,
+            ),
             events,
         )
 
@@ -110,7 +130,10 @@ class _Build:
             self.events.emit(
                 "message", message=f"views have no branches: {names} stand in place here, and are not defined"
             )
-        if self.command != "run" and self.unit_tests:
+        if self.left_out:
+            names = ", ".join(self.prepared.graph.nodes[node].name for node in self.left_out)
+            self.events.emit("message", message=f"left out, as their config says `optimize: false`: {names}")
+        if self.command in ("build", "test") and self.unit_tests:
             self.events.emit(
                 "message", message=f"{self.unit_tests} unit tests are declared and not run: they are to come"
             )
@@ -132,10 +155,14 @@ class _Build:
 
     def _audit(self, driver: Driver) -> None:
         table = audit_table(self.prepared.files.profile)
-        if table is not None:
+        if table is not None and not self.optimizes:  # its rows are about what models did to their rows
             audit(driver, self.prepared, table, self.invocation.id, self.node_run.results, self.events)
 
     def _batch(self, unique_id: str) -> Batch | None:
         if self.options.batch_id is None:
             return None
         return Batch(".".join(unique_id.split(".")[1:]), self.options.batch_id)
+
+
+def _is_left_out(node: Node) -> bool:
+    return has_table(node) and not is_maintained(node)

@@ -12,7 +12,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.run.build import Command
 
 _UNDONE = frozenset({"error", "fail", "skipped"})
-_COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test"}
+_COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test", "optimize": "optimize"}
 
 
 @dataclass(frozen=True)

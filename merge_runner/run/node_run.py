@@ -42,6 +42,7 @@ class Terms:
 
     `batch` gives what a node's MERGE is stamped with; `branch` is that of Iceberg tables which is written and read.
     `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
+    `independent`: a node's failure keeps no other from running.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Terms:
     batch: Callable[[str], Batch | None] = lambda _: None
     branch: str | None = None
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    independent: bool = False
 
 
 def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
@@ -160,7 +162,11 @@ class NodeRun:
             raise
         finally:
             del self._running[unique_id]
-        return result.status not in FAILED or self.graph.nodes[unique_id].config.get("on_error") == "continue"
+        if result.status not in FAILED:
+            return True
+        if self.terms.independent and not self.terms.fail_fast:
+            return True
+        return self.graph.nodes[unique_id].config.get("on_error") == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
         reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"

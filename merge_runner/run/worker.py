@@ -18,6 +18,7 @@ from merge_runner.engine.driver import Driver
 from merge_runner.engine.duplicate_matches import duplicate_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.locks import writing
+from merge_runner.engine.optimizing import changed_files, in_words
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.tables import Catalog, table_exists
@@ -147,6 +148,9 @@ class Worker:
     def _cancelled(self, node: Node, plan: NodePlan, place: Workplace, timed_out: bool) -> EngineError:
         """What to say of a node that was stopped: whether its statement had committed is asked of the table."""
         reason = f"stopped after its timeout of {node.config['timeout']} s" if timed_out else "cancelled"
+        code = "timeout" if timed_out else "cancelled"
+        if plan.maintains:
+            return EngineError(code, f"{reason}; the rows are what they were", kind=Kind.CANCELLED)
         try:
             version = self._committed(plan, place)
         except EngineError as unanswered:
@@ -155,7 +159,7 @@ class Worker:
             fate = "nothing was committed" if version is None else f"its statement had committed as version {version}"
             if version is not None:
                 place.response["table_version"] = version
-        return EngineError("timeout" if timed_out else "cancelled", f"{reason}; {fate}", kind=Kind.CANCELLED)
+        return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
 
     def _name_duplicates(self, plan: NodePlan, place: Workplace, error: EngineError) -> None:
         """Adds to the error which keys are to blame, where that can be found out in a short time."""
@@ -259,7 +263,9 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
             for key, kind in (("rows_inserted", "inserted"), ("rows_updated", "updated"), ("rows_deleted", "deleted"))
             if response.get(key) is not None
         ]
-        return "success", ", ".join(parts) + _bounds(response) + _altered(response)
+        return "success", ", ".join(parts) + _bounds(response) + _altered(response) + _compacted(response)
+    if response.get("operation") == "OPTIMIZE":
+        return ("success" if changed_files(response) else "no-op"), in_words(response)
     if response.get("rows_affected") is not None:
         return "success", f"{response['rows_affected']:,} rows"
     return "success", ""
@@ -274,6 +280,12 @@ def _bounds(response: Mapping[str, Any]) -> str:
 def _altered(response: Mapping[str, Any]) -> str:
     """What was altered of its table before."""
     return "".join(f"; altered: {words}" for words in response.get("altered", ()))
+
+
+def _compacted(response: Mapping[str, Any]) -> str:
+    """What became of the table's files afterwards, where there was something to do."""
+    done = response.get("optimized")
+    return f"; optimized: {in_words(done)}" if done and changed_files(done) else ""
 
 
 def error_message(error: EngineError, plan: NodePlan) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from merge_runner.graph.graph import Node
-from merge_runner.plan.steps import NodePlan, RunMerge
+from merge_runner.plan.steps import NodePlan, OptimizeTable, RunMerge
 from merge_runner.pruning.judged import JudgedMerge
 
 
@@ -23,7 +23,8 @@ def write_keys(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> dict
     """The key of every node that writes a table.
 
     Merges of one table are in different groups if all of its writers say `concurrent: true`, and the partition literals
-    in ON keep every one of a group apart from every one of another.
+    in ON keep every one of a group apart from every one of another. One that also compacts the table is
+    in none.
     """
     writers: dict[str, list[str]] = {}
     for unique_id, plan in plans.items():
@@ -40,7 +41,7 @@ def write_keys(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> dict
 
 def _concurrent(plan: NodePlan, node: Node) -> JudgedMerge | None:
     """The MERGE of a node that may share its table; None where it may not."""
-    if not node.config.get("concurrent"):
+    if not node.config.get("concurrent") or any(isinstance(step, OptimizeTable) for step in plan.steps):
         return None
     merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
     if merge is None or any(clause.kind == "not_matched_by_source" for clause in merge.statement.clauses):

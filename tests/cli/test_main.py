@@ -55,6 +55,7 @@ def test_help_names_every_command(call):
             "init",
             "lint",
             "ls",
+            "optimize",
             "parse",
             "publish",
             "retry",

@@ -160,6 +160,22 @@ def test_a_build_on_a_branch_refuses_tables_without_branches(call, make_project)
     assert (process.returncode, "[no-branch]" in process.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--retain", "14d"], "--retain needs --vacuum"),
+        (["--vacuum", "--retain", "soon"], "'soon' is not a number of seconds above 0"),
+        (["--vacuum", "--retain", "0"], "'0' is not a number of seconds above 0"),
+        (["--batch-id", "3"], "No such option"),
+    ],
+)
+def test_a_misused_optimize_is_a_usage_error(call, make_project, arguments, message):
+    process = call("optimize", *arguments, cwd=make_project(MODELS))
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
+
+
 def test_retry_says_what_to_do_where_nothing_has_run(call, make_project):
     process = call("retry", cwd=make_project(MODELS))
     assert process.returncode == 2

@@ -69,9 +69,11 @@ def test_tags_and_hooks_add_up_and_mappings_merge_by_key():
         ("timeout", "30s", 30.0),
         ("timeout", "1.5m", 90.0),
         ("timeout", "1h", 3600.0),
+        ("timeout", "1d", 86400.0),
         ("properties", {"a": True, "b": 3, "c": 1.5}, {"a": "true", "b": "3", "c": "1.5"}),
         ("optimize", True, True),
         ("optimize", {"zorder_by": "id"}, Optimize(zorder_by=("id",))),
+        ("optimize", {"after": 10}, Optimize(after=10)),
         ("full_refresh", False, False),
         ("retries", 0, 0),
         ("priority", -3, -3),
@@ -87,7 +89,7 @@ def test_a_config_is_plain_json():
     assert json.loads(json.dumps(plain)) == plain
     assert plain["meta"] == {"since": "2013-01-01"}
     assert plain["bounds"] == ["d"]
-    assert plain["optimize"] == {"zorder_by": [], "where": "d > 1"}
+    assert plain["optimize"] == {"zorder_by": [], "where": "d > 1", "after": None}
     keys = "materialized format schema alias partition_by cluster_by unique_key bounds scan properties conf tags meta"
     more = "enabled pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent"
     assert set(plain) == {
@@ -152,6 +154,7 @@ def test_a_config_is_plain_json():
         ({"optimize": {"zorder": "id"}}, [
             'a.sql:1:1: unknown key "zorder" [unknown-key]\n    did you mean "zorder_by"?'
         ]),
+        ({"optimize": {"after": 0}}, ['a.sql:1:1: "optimize.after" must be at least 1, not 0 [invalid-value]']),
         ({"optimize": "always"}, [
             'a.sql:1:1: "optimize" must be true or false or a mapping, not "always" [invalid-value]'
         ]),

@@ -2,12 +2,13 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from merge_runner.engine.failures import EngineError
 from merge_runner.formats.failures import MOST_RETRIES, Kind
-from merge_runner.plan.steps import CreateTarget, Layout, NodePlan, ReplaceTable, RunHook, RunTest
+from merge_runner.plan.steps import CreateTarget, Layout, NodePlan, OptimizeTable, ReplaceTable, RunHook, RunTest
 from merge_runner.relation import Relation
 from merge_runner.run import attempts
 from merge_runner.run.attempts import Attempts
@@ -35,6 +36,8 @@ def tried(monkeypatch):
 
         def perform(_step, _place):
             error = left.pop(0)
+            if callable(error):
+                error = error()
             if error is not None:
                 raise error
 
@@ -121,6 +124,31 @@ def test_other_steps_run_again_where_that_cannot_do_anything_twice(tried, step, 
     assert (error is None) is again
     assert len(told) == again
     assert one.tries == 0  # it is not the node's own statement
+
+
+OPTIMIZE = OptimizeTable(Layout(TABLE, "delta"))
+
+
+def test_an_optimize_runs_again_whatever_it_has_committed(tried):
+    one, told, error = tried(OPTIMIZE, [failure(Kind.COMMIT_UNKNOWN), None], committed=lambda: pytest.fail("asked"))
+    assert (error, len(told), one.tries) == (None, 1, 2)
+
+
+@pytest.mark.parametrize("kind", [Kind.USER, Kind.CONFLICT, Kind.CANCELLED])
+def test_one_that_follows_a_merge_is_a_warning_where_it_fails(tried, kind):
+    after = replace(OPTIMIZE, after=1)
+    one, _, error = tried(after, [failure(kind)], retries=0)
+    assert (error, one.tries) == (None, 0)
+    assert one.place.warnings == ["the table is merged, and was not optimized: went wrong [CODE]"]
+    assert tried(OPTIMIZE, [failure(kind)], retries=0)[2] is not None
+
+    stopping = threading.Event()
+
+    def stopped():
+        stopping.set()
+        return failure(Kind.CANCELLED)
+
+    assert tried(after, [stopped], retries=0, stopping=stopping)[2].kind is Kind.CANCELLED
 
 
 def test_a_stopped_run_ends_the_pause_at_once(tried, monkeypatch):

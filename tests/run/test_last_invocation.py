@@ -79,6 +79,15 @@ def test_the_journal_of_a_run_that_was_killed_before_any_results_is_enough(tmp_p
     assert last_invocation(tmp_path).begun == frozenset()
 
 
+def test_an_optimize_is_retried_as_what_it_was(tmp_path):
+    results(tmp_path, "i", {"a": "no-op", "b": "error"}, which="optimize", vacuum=True, retain=864_000.0)
+    last = last_invocation(tmp_path)
+    assert (last.command, last.undone) == ("optimize", ("b",))
+    assert last.args == {"vacuum": True, "retain": 864_000.0}
+    journal(tmp_path, started("j", "a", command="optimize"))
+    assert (last_invocation(tmp_path).command, last_invocation(tmp_path).undone) == ("optimize", ("a",))
+
+
 def test_results_that_were_written_before_the_kill_count(tmp_path):
     results(tmp_path, "late", {"a": "success"})
     journal(tmp_path, started("late", "a"), begun("a"))

@@ -39,6 +39,7 @@ ONE, TWO, THREE = "and t.p = 1", "and t.p = 2", "and t.p in (2, 3)"
         ({"a": model(ONE), "b": model("")}, ["ab"]),
         ({"a": model(ONE), "b": model("and t.p >= current_date()")}, ["ab"]),
         ({"a": model(ONE), "b": model(TWO, config="concurrent=false")}, ["ab"]),
+        ({"a": model(ONE), "b": model(TWO, config="concurrent=true, optimize={'after': 5}")}, ["ab"]),
         ({"a": model(ONE), "b": model(TWO), "c": model("and t.p = 9", config="tags='x'")}, ["abc"]),
         ({"a": model(ONE), "b": model(TWO, rest="when not matched by source then delete")}, ["ab"]),
         ({"a": model("and t.p < 5"), "b": model("and t.p between 4 and 6"), "c": model("and t.p > 5")}, ["abc"]),
