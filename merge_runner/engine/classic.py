@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.failures import from_engine, silence_error_log
+from merge_runner.engine.session_catalogs import close_catalogs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,11 @@ class ClassicDriver:
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
         """A session of its own. It is not stopped: that would stop the driver, which all sessions share."""
-        yield self.spark.newSession()
+        session = self.spark.newSession()
+        try:
+            yield session
+        finally:
+            close_catalogs(session)
 
     @contextmanager
     def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
