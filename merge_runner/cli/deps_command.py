@@ -13,9 +13,10 @@ from merge_runner.cli.options import output_options
 @click.command("deps")
 @click.option("--iceberg", is_flag=True, help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
 @click.option("--sqlite", is_flag=True, help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
+@click.option("--kafka", is_flag=True, help="The Kafka connector as well, for projects with a stream of Kafka.")
 @click.option("--archive", is_flag=True, help="Also make the class-data archive, with which local Spark starts faster.")
 @output_options
-def command(iceberg: bool, sqlite: bool, archive: bool, quiet: bool, **_options: Any) -> int:
+def command(iceberg: bool, sqlite: bool, kafka: bool, archive: bool, quiet: bool, **_options: Any) -> int:
     """Fetch the jars of the table formats into the cache folder and verify their checksums."""
     from merge_runner.cli.messages import say
     from merge_runner.engine.jars import fetch_jars
@@ -25,6 +26,8 @@ def command(iceberg: bool, sqlite: bool, archive: bool, quiet: bool, **_options:
         groups.append("iceberg")
     if sqlite:
         groups.append("sqlite")
+    if kafka:
+        groups.append("kafka")
     for path in fetch_jars(groups, os.environ, _silent if quiet else say):
         click.echo(path)
     if archive:
