@@ -166,6 +166,21 @@ def test_a_checkpoint_that_does_not_fit_is_refused(project, stream, rows):
         stream(root)
 
 
+def test_a_target_is_compacted_between_batches(project, stream, rows):
+    config = "{{ config(cluster_by='id', optimize={'after': 2}) }}"
+    root = project({**FILES, "models/eu.sql": config + FILES["models/eu.sql"]})
+    for number in range(3):
+        land(root, str(number), (number, "eu", 1))
+    _, events = stream(root)
+    finished = [
+        event.data["result"] for event in events if event.name == "node_finished" and event.data["name"] == "eu"
+    ]
+    assert [result["status"] for result in finished] == ["success"] * 3
+    optimized = [result["adapter_response"].get("optimized") for result in finished]
+    assert [told and told["files_added"] for told in optimized] == [None, 1, None]
+    assert len(rows(root, "eu")) == 3
+
+
 def test_a_source_that_cannot_be_read_any_more(project, stream, rows):
     root = project()
     land(root, "a", (1, "eu", 10))
