@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,6 +83,16 @@ def _fresh_session(jvm: Any, context: Any) -> Any:
     return session_class.getDefaultSession().get().newSession()
 
 
+def _hang_up(held: Any) -> None:
+    """Ends what a thread waits for on a connection by which the JVM has called Python, as a stream's batches do.
+
+    Py4J would wait for that thread before it closes the connection, and the thread for a JVM that goes on.
+    """
+    for connection in list(held._gateway_client.deque):
+        with suppress(OSError):
+            connection.socket.shutdown(socket.SHUT_RDWR)
+
+
 def _let_go(spark: SparkSession) -> None:
     """PySpark in this process forgets the JVM, without stopping what runs there."""
     from pyspark import SparkContext
@@ -97,5 +108,6 @@ def _let_go(spark: SparkSession) -> None:
     gc.collect()  # objects of the JVM that nobody here refers to are given back while there is a way to say so
     if held is not None:
         with suppress(Exception):
+            _hang_up(held)
             held.close()
     forget_gateway()

@@ -174,6 +174,26 @@ print("came in")
 """
 
 
+def test_a_stream_leaves_the_jvm_to_the_next_run(shop):
+    (shop.root / "models/queue.yml").write_text(
+        "sources: [{name: queue, tables: [{name: rows, path: landing, format: json, stream: true, "
+        "columns: [{name: id, data_type: bigint}]}]}]\n"
+    )
+    (shop.root / "models/streamed.sql").write_text(
+        "merge into {{ this }} as t using {{ source('queue', 'rows') }} as s on t.id = s.id "
+        "when not matched then insert *"
+    )
+    (shop.root / "landing").mkdir()
+    shop.call("warm", "start")
+    jvm = shop.warm_jvm()
+    for number in range(2):
+        (shop.root / f"landing/{number}.json").write_text(f'{{"id": {number}}}')
+        shop.call("stream", "--available-now")
+        (result,) = json.loads((shop.root / "target/run_results.json").read_text())["results"]
+        assert result["adapter_response"]["rows_inserted"] == 1
+        assert shop.warm_jvm() == jvm
+
+
 def test_ctrl_c_leaves_the_jvm_and_kill_ends_it(shop):
     from merge_runner.engine import warm
 
