@@ -21,12 +21,11 @@ _ANEW = "or begin anew: another `checkpoint`, and a higher `generation` in the s
 class Target:
     """What is known of the table of a model that a stream feeds: the highest batch of the stream that it has committed.
 
-    `remembers`: it has a record of every batch, of those without a change too.
+    A MERGE without a change commits its batch as well, on Delta 4.4.0 and on Iceberg 1.12.0.
     """
 
     name: str
     recorded: int | None
-    remembers: bool
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _warnings(stream: StreamInput, state: CheckpointState, targets: Mapping[str,
             found.append(
                 f"{target.name} is new to the stream {stream.name}: it gets what comes after batch {state.done}"
             )
-        elif target.recorded is None and target.remembers:
+        elif target.recorded is None:
             found.append(
                 f"{target.name} knows nothing of the stream {stream.name}, which has come to batch {state.done}: "
                 "it was replaced or dropped, and gets only what comes now"

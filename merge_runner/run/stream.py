@@ -221,8 +221,7 @@ class _Reader:
             if self.batches.catalog.adopt(session, step.layout):
                 app = batch_of(self.stream, self.nodes[unique_id].name, 0).app
                 recorded = recorded_batch(session, step.layout.relation, step.layout.format, app)
-            # An Iceberg MERGE without an effect commits nothing that could carry the batch.
-            yield unique_id, Target(step.layout.relation.name, recorded, step.layout.format == "delta")
+            yield unique_id, Target(step.layout.relation.name, recorded)
 
     def start(self, sessions: ExitStack, available_now: bool) -> None:
         """Starts to read. Raises ProblemsError where Spark cannot."""

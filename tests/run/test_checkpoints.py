@@ -31,7 +31,7 @@ def state_of(case):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_what_is_said_of_it(case):
-    targets = {name: Target(name, batch, case.get("remembers", True)) for name, batch in case["targets"].items()}
+    targets = {name: Target(name, batch) for name, batch in case["targets"].items()}
     judged = judge_checkpoint(STREAM, state_of(case), targets, case.get("known", ["eu", "us"]))
     for found, wanted in ((judged.problems, "problems"), (judged.warnings, "warnings")):
         texts = [getattr(each, "message", each) for each in found]
