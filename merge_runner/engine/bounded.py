@@ -205,9 +205,9 @@ class _Maker:
     def _fix_source(self) -> None:
         """Makes sure that what is asked for values now is what the MERGE will read."""
         scan = self.plan.scan
-        if scan is not None and scan.format is None:
-            return
-        if scan is not None and scan.format is not None:
+        if scan is not None:
+            if scan.format is None:
+                return
             table = Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
             version = table_state(self.session, table, scan.format).version
             if version is not None:

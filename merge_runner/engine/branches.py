@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from merge_runner.engine import ddl
 from merge_runner.engine.iceberg_log import ancestry, branches
+from merge_runner.engine.iceberg_procedures import call_procedure
 from merge_runner.engine.statements import run_statement
 from merge_runner.formats.branches import CONF, GROUP_FILTER, MAIN, PROPERTY
 from merge_runner.relation import Relation, quote, string_literal
@@ -65,11 +66,7 @@ def find_branch(session: SparkSession, table: Relation, branch: str) -> Branch |
 
 def fast_forward(session: SparkSession, branch: Branch) -> None:
     """Moves main to the newest snapshot of a branch. Raises EngineError, also where main has moved meanwhile."""
-    table = branch.table
-    catalog = table.catalog or session.catalog.currentCatalog()
-    name = ".".join(quote(part) for part in (table.schema, table.identifier) if part)
-    arguments = ", ".join(string_literal(each) for each in (name, MAIN, branch.name))
-    run_statement(session, f"CALL {quote(catalog)}.system.fast_forward({arguments})")
+    call_procedure(session, branch.table, "fast_forward", branch=string_literal(MAIN), to=string_literal(branch.name))
 
 
 def drop_branch(session: SparkSession, table: Relation, branch: str) -> None:

@@ -93,21 +93,31 @@ def commits(table):
                 )
 
 
-def test_two_builds_at_once_lose_no_commit_and_end_as_one_after_another(make_project, start):
-    root = make_project(
-        {
-            "profiles.yml": PROFILE,
-            **{f"models/{name}.sql": COUNTING for name in MODELS},
-            "models/replaced.sql": REPLACED,
-            **{f"tests/{name}_is_counted.sql": ONE_AFTER_ANOTHER.replace("NAME", name) for name in MODELS},
-        }
-    )
+BOTH = {
+    **{f"models/{name}.sql": COUNTING for name in MODELS},
+    "models/replaced.sql": REPLACED,
+    **{f"tests/{name}_is_counted.sql": ONE_AFTER_ANOTHER.replace("NAME", name) for name in MODELS},
+}
+"""The models that both builds write, and the tests of what came of it."""
+
+
+def run_two_at_once(start, root):
     started = [
         start(root, "run", "first", **{"from": 0, "to": 60}),
         start(root, "run", "second", **{"from": 40, "to": 100}),
     ]
     for one in started:
         succeeds(one)
+
+
+def test_two_builds_at_once_lose_no_commit_and_end_as_one_after_another(make_project, start):
+    root = make_project(
+        {
+            "profiles.yml": PROFILE,
+            **BOTH,
+        }
+    )
+    run_two_at_once(start, root)
     schema = root / "warehouse" / "shop"
     both = {results(root / target)["metadata"]["invocation_id"] for target in ("first", "second")}
     assert len(both) == 2
@@ -126,17 +136,10 @@ def test_two_builds_at_once_in_the_embedded_iceberg_catalog_lose_nothing_either(
         {
             "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n',
             "profiles.yml": ICEBERG,
-            **{f"models/{name}.sql": COUNTING for name in MODELS},
-            "models/replaced.sql": REPLACED,
-            **{f"tests/{name}_is_counted.sql": ONE_AFTER_ANOTHER.replace("NAME", name) for name in MODELS},
+            **BOTH,
         }
     )
-    started = [
-        start(root, "run", "first", **{"from": 0, "to": 60}),
-        start(root, "run", "second", **{"from": 40, "to": 100}),
-    ]
-    for one in started:
-        succeeds(one)
+    run_two_at_once(start, root)
     for target in ("first", "second"):
         assert {entry["status"] for entry in results(root / target)["results"]} == {"success"}
         assert not [event for event in events(root / target) if event["event"] == "node_retried"]
