@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from merge_runner.run.events import Events
 if TYPE_CHECKING:
     from merge_runner.api import Project
     from merge_runner.run.last_invocation import LastInvocation
+    from merge_runner.run.results import RunResults
 
 _KEPT = (
     *("select", "exclude", "selector", "state", "defer", "threads", "fail_fast"),
@@ -58,7 +59,7 @@ def run_nodes(
     chosen = ids if last is None else (*ids, *_selected_before(project, options))
     project = deferred(project, chosen, options)
     display = display_for(options)
-    args = {key: str(value) if isinstance(value := options.get(key), Path) else value for key in _KEPT}
+    args = kept(options, _KEPT)
     run = Options(
         threads=options["threads"],
         batch_id=options.get("batch_id"),
@@ -80,6 +81,16 @@ def run_nodes(
             results = build(project.prepared, ids, name, run, events, starting=starting)
     finally:
         display.close()
+    return exit_status(results, options)
+
+
+def kept(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The options of these names as an invocation's artifacts keep them."""
+    return {name: str(value) if isinstance(value := options.get(name), Path) else value for name in names}
+
+
+def exit_status(results: RunResults, options: dict[str, Any]) -> int:
+    """1 where something failed, or warned under --warn-error, else 0."""
     warned = any(result.warnings or result.status == "warn" for result in results.results)
     return 0 if results.ok and not (warned and options["warn_error"]) else 1
 

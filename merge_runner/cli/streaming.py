@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from merge_runner.cli.options import load_project, selected
-from merge_runner.cli.running import display_for
+from merge_runner.cli.running import display_for, exit_status, kept
 from merge_runner.run.driving import starting_driver
 from merge_runner.run.events import Events
 from merge_runner.run.stream import StreamOptions, stream
@@ -19,8 +18,7 @@ def stream_command(options: dict[str, Any]) -> int:
     project = load_project(options)
     ids = selected(project, options)
     display = display_for(options)
-    args = {key: str(value) if isinstance(value := options.get(key), Path) else value for key in _KEPT}
-    asked = StreamOptions(options["threads"], options["available_now"], args, display.observe)
+    asked = StreamOptions(options["threads"], options["available_now"], kept(options, _KEPT), display.observe)
     events = Events(display)
     try:
         with starting_driver(project.prepared, events) as starting:
@@ -29,5 +27,4 @@ def stream_command(options: dict[str, Any]) -> int:
             results = stream(project.prepared, ids, asked, events, starting=starting)
     finally:
         display.close()
-    warned = any(result.warnings for result in results.results)
-    return 0 if results.ok and not (warned and options["warn_error"]) else 1
+    return exit_status(results, options)

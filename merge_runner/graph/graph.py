@@ -92,6 +92,11 @@ class Node:
     generic_test: GenericTest | None = None
     unit_test: UnitTestCase | None = None
 
+    @property
+    def application(self) -> str:
+        """Project and name: what a table's records of batches and of consumed changes know the node by."""
+        return self.unique_id.partition(".")[2]
+
 
 @dataclass(frozen=True)
 class Graph:

@@ -183,7 +183,7 @@ class Planner:
         if node.changes_of is None:
             return None
         view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
-        return Feed(view, self._compiler.relation(node.changes_of), ".".join(node.unique_id.split(".")[1:]))
+        return Feed(view, self._compiler.relation(node.changes_of), node.application)
 
     def _judged(self, node: Node, statement: MergeStatement) -> JudgedMerge:
         from merge_runner.pruning.judged import judge_merge

@@ -161,7 +161,7 @@ class _Build:
     def _batch(self, unique_id: str) -> Batch | None:
         if self.options.batch_id is None:
             return None
-        return Batch(".".join(unique_id.split(".")[1:]), self.options.batch_id)
+        return Batch(self.prepared.graph.nodes[unique_id].application, self.options.batch_id)
 
 
 def _is_left_out(node: Node) -> bool:
