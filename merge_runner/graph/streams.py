@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from merge_runner.errors import Problems
 from merge_runner.graph.graph import Graph, Node
@@ -22,19 +22,24 @@ def batch_view(source: str, table: str) -> Relation:
 
 
 def streams_read(nodes: Mapping[str, Node], unique_id: str) -> tuple[str, ...]:
-    """Ids of the streams whose rows stand in the SQL of a node, through ephemeral models."""
-    return tuple(dict.fromkeys(_read(nodes, unique_id)))
+    """Ids of the streams whose rows stand in the SQL of a node, through ephemeral models.
 
-
-def _read(nodes: Mapping[str, Node], unique_id: str) -> Iterator[str]:
-    for parent in nodes[unique_id].depends_on:
-        node = nodes.get(parent)
-        if node is None:
-            continue
-        if is_stream(node):
-            yield parent
-        elif node.config.get("materialized") == "ephemeral":
-            yield from _read(nodes, parent)
+    These may stand in a circle: that is told once all edges are known.
+    """
+    streams: dict[str, None] = {}
+    seen = {unique_id}
+    waiting = [unique_id]
+    while waiting:
+        for parent in nodes[waiting.pop()].depends_on:
+            node = nodes.get(parent)
+            if node is None or parent in seen:
+                continue
+            seen.add(parent)
+            if is_stream(node):
+                streams[parent] = None
+            elif node.config.get("materialized") == "ephemeral":
+                waiting.append(parent)
+    return tuple(streams)
 
 
 def is_stream(node: Node) -> bool:
