@@ -149,7 +149,7 @@ class TextDisplay:
             styled(f"{mark:<5}", fg=colour),
             f"{seconds} ",
             styled(data["name"], bold=True),
-            f" {_indented(message, differs=bool(result['adapter_response'].get('differences')))}" if message else "",
+            f" {_indented(message, differs='differences' in result.get('adapter_response', {}))}" if message else "",
         ]
         self._say(" ".join(parts).rstrip())
         for warning in result["warnings"]:

@@ -18,6 +18,11 @@ from merge_runner.cli.options import (
 
 
 @click.command("test")
+@click.option(
+    "--mutate",
+    metavar="MODEL",
+    help="Change the model's MERGE one piece at a time instead, and say which changes no unit test notices.",
+)
 @selection_options
 @defer_option
 @running_options
@@ -25,8 +30,12 @@ from merge_runner.cli.options import (
 @junit_option
 @project_options
 @output_options
-def command(**options: Any) -> int:
+def command(mutate: str | None, **options: Any) -> int:
     """Run the data tests and the unit tests of the selected nodes."""
+    if mutate is not None:
+        from merge_runner.cli.mutating import mutate_model
+
+        return mutate_model(mutate, options)
     from merge_runner.cli.running import run_command
 
     return run_command("test", options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def _scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
         for schema in schemas:
             cascade = " CASCADE" if schema in map(_schema, inputs) else ""
             run_statement(session, f"DROP SCHEMA IF EXISTS {schema}{cascade}")
+        if step.target is not None and step.target.location is not None:
+            shutil.rmtree(step.target.location, ignore_errors=True)  # the files of a table by location outlive it
 
 
 def _schema(relation: Relation) -> Relation | None:

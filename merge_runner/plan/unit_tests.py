@@ -55,12 +55,16 @@ class Scratch:
         name = f"unit_tests_{invocation_id[:8]}"
         return cls(Path(gettempdir()) / f"merge_runner_{name}", f"{name}_")
 
+    def part(self, number: int) -> Scratch:
+        """A place within this one, where the same tests may run at the same time."""
+        return Scratch(self.folder / str(number), f"{self.prefix}{number}_")
+
     @contextmanager
-    def made(self) -> Iterator[None]:
+    def made(self) -> Iterator[Scratch]:
         """The folder is there inside the block, for its owner alone, and gone afterwards."""
         self.folder.mkdir(mode=0o700)
         try:
-            yield
+            yield self
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
