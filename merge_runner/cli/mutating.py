@@ -11,6 +11,7 @@ import click
 from merge_runner.cli.messages import as_json, counted, say, styled
 from merge_runner.cli.options import load_project
 from merge_runner.cli.running import display_for
+from merge_runner.engine.failures import EngineError
 from merge_runner.run.driving import starting_driver
 from merge_runner.run.events import Events
 from merge_runner.run.mutation import Change, MutationReport, mutation_check
@@ -26,6 +27,9 @@ def mutate_model(model: str, options: dict[str, Any]) -> int:
         with starting_driver(project.prepared, events) as starting:
             threads = thread_count(project.prepared, options["threads"], 2)
             report = mutation_check(project.prepared, model, threads, events, starting=starting)
+    except EngineError as error:
+        say(f"error: {error}", "error")
+        return 1
     finally:
         display.close()
     if as_json():

@@ -23,6 +23,11 @@ from merge_runner.cli.options import (
     metavar="MODEL",
     help="Change the model's MERGE one piece at a time instead, and say which changes no unit test notices.",
 )
+@click.option(
+    "--generate",
+    metavar="MODEL",
+    help="Write a first unit test of the model instead, from real rows of what it reads, to be edited.",
+)
 @selection_options
 @defer_option
 @running_options
@@ -30,8 +35,14 @@ from merge_runner.cli.options import (
 @junit_option
 @project_options
 @output_options
-def command(mutate: str | None, **options: Any) -> int:
+def command(mutate: str | None, generate: str | None, **options: Any) -> int:
     """Run the data tests and the unit tests of the selected nodes."""
+    if mutate is not None and generate is not None:
+        raise click.UsageError("--mutate and --generate exclude each other.")
+    if generate is not None:
+        from merge_runner.cli.generating import generate_unit_test
+
+        return generate_unit_test(generate, options)
     if mutate is not None:
         from merge_runner.cli.mutating import mutate_model
 

@@ -6,9 +6,10 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.failures import EngineError
+from merge_runner.engine.plain_value import plain_value
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.merge.splice import origin
@@ -43,7 +44,7 @@ class Finding:
 
 def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
     """Runs the test; `place.tested` says what came of it. Raises EngineError where it could not be run."""
-    with _scratch(step, place):
+    with scratch(step, place):
         found = list(_findings(step, place))
     place.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
     message = "\n".join(
@@ -54,7 +55,7 @@ def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
 
 
 @contextmanager
-def _scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
+def scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
     """The schemas of the test, which are gone afterwards."""
     session = place.session
     for key, value in {**_FOR_A_FEW_ROWS, **step.confs}.items():
@@ -83,21 +84,32 @@ def _schema(relation: Relation) -> Relation | None:
 
 def _findings(step: RunUnitTest, place: Workplace) -> Iterator[Finding]:
     session = place.session
-    for given in step.given:
-        _give(session, given)
+    give(step, session)
     if step.target is None:
         yield from _of_query(step, session)
         return
-    place.catalog.create_target(session, step.target, step.shape.query if step.shape else None, replace=False)
-    _fill(session, step.target.relation, step.this)
+    create(step, place)
     before = _version(session, step.target.relation) if step.expected.changes is not None else None
-    error = _run(session, step)
+    error = run(session, step)
     if error is not None and step.expected.error is None:
         raise error
     yield from _of_error(step.expected.error, error)
     yield from _of_table(step, session)
     if before is not None:
         yield from _of_changes(step, session, step.target.relation, before)
+
+
+def create(step: RunUnitTest, place: Workplace) -> None:
+    """Creates the target, if there is one, with the rows that it is to have before. Raises EngineError."""
+    if step.target is not None:
+        place.catalog.create_target(place.session, step.target, step.shape.query if step.shape else None, replace=False)
+        _fill(place.session, step.target.relation, step.this)
+
+
+def give(step: RunUnitTest, session: SparkSession) -> None:
+    """Makes a view of each input's rows. Raises EngineError."""
+    for given in step.given:
+        _give(session, given)
 
 
 def _give(session: SparkSession, given: Given) -> None:
@@ -135,7 +147,7 @@ def _columns(session: SparkSession, table: Relation) -> dict[str, str | None]:
     return {field.name: field.dataType.simpleString() for field in analyse(session, f"SELECT * FROM {table}").fields}
 
 
-def _run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
+def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
     """Runs the statement; gives the error that it ends with, told of the author's text."""
     sql = step.sql
     try:
@@ -217,18 +229,5 @@ def _compared(
     )
     sides: dict[bool, list[Row]] = {True: [], False: []}
     for row in found:
-        sides[row[0]].append(_plain(tuple(row)[1:]))
+        sides[row[0]].append(tuple(map(plain_value, tuple(row)[1:])))
     return difference(tuple(columns), sides[True], sides[False], key)
-
-
-def _plain(value: Any) -> Any:
-    """A value without PySpark's own classes: a struct is a mapping."""
-    if hasattr(value, "asDict"):
-        return {name: _plain(item) for name, item in value.asDict().items()}
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {_plain(name): _plain(item) for name, item in value.items()}
-    return value

@@ -168,7 +168,7 @@ class _Planned:
                 if parent.unique_id in seen:
                     continue
                 seen.add(parent.unique_id)
-                yield parent.unique_id, _call(parent)
+                yield parent.unique_id, input_name(parent)
                 if parent.config.get("materialized") == "ephemeral":
                     waiting.append(parent)
 
@@ -186,7 +186,7 @@ class _Planned:
                 if parent.config.get("materialized") == "ephemeral":
                     waiting.append(parent)
                 elif node.changes_of != parent.unique_id:
-                    yield _call(parent)
+                    yield input_name(parent)
                 elif f"changes:{parent.unique_id}" not in self.given:
                     yield f"changes('{parent.name}')"
 
@@ -325,8 +325,8 @@ class _Planned:
         return tuple(key.column.column for key in join_keys(statement.on, Scope.of(statement, UNKNOWN)))
 
 
-def _call(node: Node) -> str:
-    """How a template names a node."""
+def input_name(node: Node) -> str:
+    """How a unit test names what a model reads: as its template does."""
     if node.resource_type == "source":
         return f"source('{node.source_name}', '{node.name}')"
     return f"ref('{node.name}')"

@@ -17,9 +17,10 @@ from merge_runner.engine.session import Starting
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.engine.workplace import Workplace
-from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import Node
+from merge_runner.graph.named_model import named_model
 from merge_runner.merge.splice import origin
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, RunUnitTest
@@ -88,7 +89,10 @@ def mutation_check(
     Raises ProblemsError where there is no such model, it is no MERGE, or it has no unit tests; EngineError where what
     the tests run on breaks.
     """
-    node = _merge_model(prepared, model)
+    node = named_model(prepared.graph, model)
+    if node.config["materialized"] != "merge":
+        message = f"{model} is a {node.config['materialized']}: only a MERGE is changed"
+        raise ProblemsError([Problem("not-a-merge", message, node.place)])
     tests = [
         each
         for each in prepared.graph.nodes.values()
@@ -204,15 +208,3 @@ class _Check:
         tested = workplace.tested
         assert tested is not None
         return None if tested.verdict == "pass" else tested.message or ""
-
-
-def _merge_model(prepared: Prepared, name: str) -> Node:
-    models = {node.name: node for node in prepared.graph.nodes.values() if node.resource_type == "model"}
-    node = models.get(name)
-    if node is None:
-        problem = Problem("unknown-model", f'there is no model "{name}"', hint=did_you_mean(name, models))
-        raise ProblemsError([problem])
-    if node.config["materialized"] != "merge":
-        message = f"{name} is a {node.config['materialized']}: only a MERGE is changed"
-        raise ProblemsError([Problem("not-a-merge", message, node.place)])
-    return node
