@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -62,12 +63,4 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode(errors="replace")
-    text = str(value)
-    return float(text) if _is_float(text) else text
-
-
-def _is_float(text: str) -> bool:
-    try:
-        return str(float(text)) == text
-    except ValueError:
-        return False
+    return float(value) if isinstance(value, Decimal) and Decimal(repr(float(value))) == value else str(value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from merge_runner.engine.driver import Driver
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.perform import perform
 from merge_runner.engine.session import Starting
 from merge_runner.engine.shared_inputs import SharedInputs
@@ -197,14 +197,18 @@ class _Check:
             self.places.put(place)
 
     def _why_not(self, step: RunUnitTest) -> str | None:
-        with self.driver.session() as session:
-            workplace = Workplace(session, Catalog(), SharedInputs(()), stamp="", description=str(step))
-            try:
+        try:
+            with self.driver.session() as session:
+                workplace = Workplace(session, Catalog(), SharedInputs(()), stamp="", description=str(step))
                 perform(step, workplace)
-            except EngineError as error:
-                if error.kind is not Kind.USER:
-                    raise  # it says nothing of the change
-                return str(error)
+        except EngineError as error:
+            if error.kind is not Kind.USER:
+                raise  # it says nothing of the change
+            return str(error)
+        except Exception as error:
+            if not from_engine(error):
+                raise
+            raise EngineError("driver-lost", f"the Spark driver is lost: {engine_error(error).message}") from error
         tested = workplace.tested
         assert tested is not None
         return None if tested.verdict == "pass" else tested.message or ""
