@@ -37,6 +37,14 @@ class Span:
         return text[self.start : self.end]
 
 
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    """The text without the characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("", text)
+
+
 def as_source(text: str) -> str:
     """The text of a file as a SourceText has it: no byte order mark, newlines as `\\n`."""
     text = text.removeprefix("\ufeff")

@@ -10,6 +10,7 @@ from merge_runner.cli.options import (
     batch_option,
     branch_option,
     defer_option,
+    junit_option,
     output_options,
     project_options,
     running_options,
@@ -24,10 +25,11 @@ from merge_runner.cli.options import (
 @running_options
 @batch_option
 @branch_option
+@junit_option
 @project_options
 @output_options
 def command(**options: Any) -> int:
-    """Lint, then run models, load seeds and run data tests, in DAG order."""
+    """Lint, then run models, load seeds and run tests, in DAG order."""
     from merge_runner.cli.running import run_command
 
     return run_command("build", options)

@@ -32,6 +32,8 @@ _RETRIED = {
     "transient": "what it ran on was lost, and nothing was committed",
     "commit_unknown": "its commit was not answered, and is not in the table",
 }
+_DIFF = {"-": "red", "+": "green", "~": "yellow"}
+"""What stands in front of a row that is missing, one that is not expected, and one that differs."""
 _REFRESH_SECONDS = 0.25
 
 
@@ -147,7 +149,7 @@ class TextDisplay:
             styled(f"{mark:<5}", fg=colour),
             f"{seconds} ",
             styled(data["name"], bold=True),
-            f" {_indented(message)}" if message else "",
+            f" {_indented(message, differs='differences' in result.get('adapter_response', {}))}" if message else "",
         ]
         self._say(" ".join(parts).rstrip())
         for warning in result["warnings"]:
@@ -224,6 +226,9 @@ class TextDisplay:
             return 0, 0
 
 
-def _indented(message: str) -> str:
-    """A message of several lines, the later ones under the first."""
-    return message.replace("\n", "\n        ")
+def _indented(message: str, differs: bool) -> str:
+    """A message of several lines, the later ones under the first; those of a difference in the colours of a diff."""
+    first, *others = message.split("\n")
+    if differs:
+        others = [styled(line, fg=_DIFF.get(line.strip()[:1])) for line in others]
+    return "\n        ".join((first, *others))

@@ -35,7 +35,7 @@ _COMMANDS = {
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",
     "stream": "merge micro-batches of streams into all models that they feed",
-    "test": "run the data tests",
+    "test": "run data tests and unit tests",
     "warm": "keep a Spark driver running for the next runs",
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""

@@ -104,6 +104,13 @@ _RUNNING = (
     click.option("--threads", type=click.IntRange(min=1), help="Models at once; default: the profile's."),
     click.option("-x", "--fail-fast", is_flag=True, help="Stop, and cancel what runs, at the first failure."),
 )
+_JUNIT = (
+    click.option(
+        "--junit",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Also write the results to this file, as JUnit XML for CI servers.",
+    ),
+)
 _BATCH = (
     click.option(
         "--batch-id",
@@ -169,6 +176,11 @@ def output_options(function: Function) -> Function:
 def running_options(function: Function) -> Function:
     """Adds the options of commands that run models."""
     return _add(function, _RUNNING)
+
+
+def junit_option(function: Function) -> Function:
+    """Adds --junit, for commands that run tests."""
+    return _add(function, _JUNIT)
 
 
 def batch_option(function: Function) -> Function:

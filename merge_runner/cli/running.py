@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.atomic import write_atomic
 from merge_runner.cli.display import JsonDisplay, TextDisplay
 from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
@@ -15,6 +16,7 @@ from merge_runner.plan.maintenance import Maintenance
 from merge_runner.run.build import Command, Options, build
 from merge_runner.run.driving import starting_driver
 from merge_runner.run.events import Events
+from merge_runner.run.junit import junit
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
@@ -81,6 +83,8 @@ def run_nodes(
             results = build(project.prepared, ids, name, run, events, starting=starting)
     finally:
         display.close()
+    if options.get("junit") is not None:
+        write_atomic(options["junit"], junit(results, project.prepared.graph.nodes))
     return exit_status(results, options)
 
 

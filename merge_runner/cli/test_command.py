@@ -9,6 +9,7 @@ import click
 from merge_runner.cli.options import (
     branch_option,
     defer_option,
+    junit_option,
     output_options,
     project_options,
     running_options,
@@ -17,14 +18,35 @@ from merge_runner.cli.options import (
 
 
 @click.command("test")
+@click.option(
+    "--mutate",
+    metavar="MODEL",
+    help="Change the model's MERGE one piece at a time instead, and say which changes no unit test notices.",
+)
+@click.option(
+    "--generate",
+    metavar="MODEL",
+    help="Write a first unit test of the model instead, from real rows of what it reads, to be edited.",
+)
 @selection_options
 @defer_option
 @running_options
 @branch_option
+@junit_option
 @project_options
 @output_options
-def command(**options: Any) -> int:
-    """Run the data tests of the selected nodes."""
+def command(mutate: str | None, generate: str | None, **options: Any) -> int:
+    """Run the data tests and the unit tests of the selected nodes."""
+    if mutate is not None and generate is not None:
+        raise click.UsageError("--mutate and --generate exclude each other.")
+    if generate is not None:
+        from merge_runner.cli.generating import generate_unit_test
+
+        return generate_unit_test(generate, options)
+    if mutate is not None:
+        from merge_runner.cli.mutating import mutate_model
+
+        return mutate_model(mutate, options)
     from merge_runner.cli.running import run_command
 
     return run_command("test", options)

@@ -16,6 +16,7 @@ from merge_runner.engine.optimizing import optimize_table
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.engine.tables import table_exists
+from merge_runner.engine.unit_testing import run_unit_test
 from merge_runner.engine.vacuuming import vacuum_table
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.plan.steps import (
@@ -31,6 +32,7 @@ from merge_runner.plan.steps import (
     RunHook,
     RunMerge,
     RunTest,
+    RunUnitTest,
     ShareInputs,
     Step,
     VacuumTable,
@@ -169,6 +171,11 @@ def _(step: RunTest, place: Workplace) -> None:
         "fail" if row["errs"] and step.severity == "error" else "warn" if row["warns"] else "pass"
     )
     place.tested = Tested(int(row["failures"] or 0), verdict)
+
+
+@_perform.register
+def _(step: RunUnitTest, place: Workplace) -> None:
+    run_unit_test(step, place)
 
 
 @_perform.register

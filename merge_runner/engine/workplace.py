@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tested:
-    """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`."""
+    """What a test found: how many failures, whether that is `pass`, `warn` or `fail`, and what failed in words."""
 
     failures: int
     verdict: Literal["pass", "warn", "fail"]
+    message: str | None = None
 
 
 @dataclass

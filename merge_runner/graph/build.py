@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Invocation:
-    """What an invocation adds to the files: the environment, and whether targets are rebuilt."""
+    """What an invocation adds to the files: the environment, and whether targets are rebuilt.
+
+    `macros` are results that stand for those of the project's macros of these names.
+    """
 
     env: Mapping[str, str]
     full_refresh: bool = False
+    macros: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build_graph(

@@ -119,6 +119,7 @@ def singular_test_node(
 def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> Node:
     """The node of a unit test of a model."""
     test = entry.test
+    tags = tuple(dict.fromkeys((*test.tags, *test.config.tags)))
     return Node(
         unique_id=f"unit_test.{project}.{test.model}.{test.name}",
         name=test.name,
@@ -126,7 +127,8 @@ def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> Node:
         path=entry.place.path,
         fqn=(project, test.model, test.name),
         place=entry.place,
-        config={"enabled": True, "tags": [], "meta": {}},
+        config={"enabled": True, "tags": [*tags], "meta": dict(test.config.meta)},
+        tags=tags,
         depends_on=(model,),
         checksum=hashlib.sha256(repr(test).encode()).hexdigest(),
         test_type="unit",

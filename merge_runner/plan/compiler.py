@@ -108,4 +108,5 @@ class Compiler:
             env=self._prepared.invocation.env,
             target=files.profile.target_values,
             full_refresh=self._prepared.invocation.full_refresh,
+            macros=self._prepared.invocation.macros,
         )

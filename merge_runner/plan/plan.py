@@ -12,7 +12,6 @@ from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import Snippet, hook
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.bounding import bounding
-from merge_runner.plan.iceberg_catalog import check_iceberg_catalog
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.maintenance import (
     Fault,
@@ -29,14 +28,12 @@ from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
     AttachInputs,
     BatchInput,
-    Column,
     CreateTarget,
     DefineView,
     EnforceContract,
     Feed,
     FileInput,
     Input,
-    Layout,
     LoadSeed,
     NodePlan,
     OpenFeed,
@@ -49,6 +46,8 @@ from merge_runner.plan.steps import (
     VacuumTable,
     ViewInput,
 )
+from merge_runner.plan.table_layout import own_relation, table_layout
+from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.project.config import Layer
 from merge_runner.relation import Relation, changes_of
 from merge_runner.text import Place, SourceText
@@ -57,19 +56,17 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judged import JudgedMerge
 
-RUNNABLE = frozenset({"model", "seed", "test"})
-"""Resource types with something to do; an ephemeral model has no plan of its own either."""
-
 
 class Planner:
     """Makes the plans of one invocation. Raises ProblemsError for a recorded catalog that cannot be read."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, invocation_id: str = "") -> None:
         self._layouts = Layouts.load(prepared)
         self._prepared = prepared
         self._compiler = prepared.compiler
         self._root = prepared.files.root
         self._profile = prepared.files.profile
+        self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id))
 
     def plan(self, unique_id: str) -> NodePlan | None:
         """The steps of a node; None where it has none. Raises ProblemsError for text that cannot be compiled."""
@@ -78,6 +75,8 @@ class Planner:
             return self._seed(node)
         if node.resource_type == "test":
             return self._test(node)
+        if node.resource_type == "unit_test":
+            return self._unit_tests.plan(node)
         if node.resource_type != "model" or node.config["materialized"] == "ephemeral":
             return None
         makers: dict[str, Callable[[Node], NodePlan]] = {"merge": self._merge, "table": self._table, "view": self._view}
@@ -91,7 +90,7 @@ class Planner:
         node = self._prepared.graph.nodes[unique_id]
         if not is_maintained(node):
             return None
-        layout = self.layout(node)
+        layout = table_layout(self._prepared, node)
         found = list(faults(node, layout))
         if asked.vacuum and asked.retain is not None and (short := too_short(asked.retain, layout)) is not None:
             found.append(short)
@@ -101,32 +100,10 @@ class Planner:
             steps.append(VacuumTable(layout, asked.retain))
         return NodePlan(unique_id, tuple(steps), writes=layout.relation)
 
-    def layout(self, node: Node) -> Layout:
-        """The table of a model or seed as the project declares it.
-
-        Raises ProblemsError `iceberg-catalog` for an Iceberg table that no catalog would take.
-        """
-        relation = _relation(node)
-        config = node.config
-        if config["format"] == "iceberg" and relation.catalog is None:
-            check_iceberg_catalog(self._profile, node)
-        declared = self._declared(node)
-        return Layout(
-            relation,
-            config["format"],
-            table_location(self._root, self._profile, relation, config),
-            columns=tuple(_column(column) for column in declared),
-            checks=dict(_checks(declared)),
-            partition_by=tuple(config["partition_by"]),
-            cluster_by=tuple(config["cluster_by"]),
-            sort_by=tuple(config["sort_by"]),
-            properties=dict(config["properties"]),
-        )
-
     def _merge(self, node: Node) -> NodePlan:
         rendered = self._compiler.rendered(node.unique_id)
         statement = self._compiler.merge(node.unique_id)
-        relation = _relation(node)
+        relation = own_relation(node)
         default = relation.schema == self._profile.schema
         if statement.target.parts and not relation.is_named_by(statement.target.parts, default=default):
             span = statement.target.relation
@@ -143,7 +120,7 @@ class Planner:
         anew = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
         judged = self._judged(node, statement)
         feed = self._feed(node)
-        layout = self.layout(node)
+        layout = table_layout(self._prepared, node)
         steps: list[Step] = [
             *([OpenFeed(feed)] if feed else ()),
             *self._contract(node, existing=not anew, merge=statement),
@@ -177,7 +154,11 @@ class Planner:
         model = self._prepared.files.models[node.name]
         if model.properties is None or not model.properties.contract.enforced:
             return ()
-        return [EnforceContract(self.layout(node), model.properties_place or node.place, model.column_places, **of)]
+        return [
+            EnforceContract(
+                table_layout(self._prepared, node), model.properties_place or node.place, model.column_places, **of
+            )
+        ]
 
     def _feed(self, node: Node) -> Feed | None:
         if node.changes_of is None:
@@ -192,12 +173,12 @@ class Planner:
 
     def _table(self, node: Node) -> NodePlan:
         text = query(self._compiler.rendered(node.unique_id))
-        steps: list[Step] = [*self._contract(node, query=text), ReplaceTable(self.layout(node), text)]
+        steps: list[Step] = [*self._contract(node, query=text), ReplaceTable(table_layout(self._prepared, node), text)]
         return self._with_surroundings(node, steps)
 
     def _view(self, node: Node) -> NodePlan:
         text = query(self._compiler.rendered(node.unique_id))
-        relation = _relation(node)
+        relation = own_relation(node)
         steps: list[Step] = [
             *self._contract(node, query=text),
             DefineView(relation, text, self._definition(relation)),
@@ -208,11 +189,14 @@ class Planner:
         seed = self._prepared.files.seeds[node.name]
         types = {column["name"]: column["data_type"] for column in node.columns.values() if column["data_type"]}
         step = LoadSeed(
-            self.layout(node), seed.path, node.config["delimiter"], types | dict(node.config["column_types"])
+            table_layout(self._prepared, node),
+            seed.path,
+            node.config["delimiter"],
+            types | dict(node.config["column_types"]),
         )
         around = self._hooks(node, seed.layers)
         steps: tuple[Step, ...] = (*around["pre_hook"], step, *around["post_hook"])
-        return NodePlan(node.unique_id, steps, writes=_relation(node))
+        return NodePlan(node.unique_id, steps, writes=own_relation(node))
 
     def _test(self, node: Node) -> NodePlan:
         from merge_runner.testing.data_tests import data_test_query
@@ -259,7 +243,7 @@ class Planner:
         layers = [*self._prepared.files.models[node.name].layers, rendered.captured.config]
         around = self._hooks(node, layers)
         all_steps = (self._inputs(node.depends_on), *around["pre_hook"], *steps, *around["post_hook"])
-        writes = None if node.config["materialized"] == "view" else _relation(node)
+        writes = None if node.config["materialized"] == "view" else own_relation(node)
         return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
 
     def _hooks(self, node: Node, layers: Sequence[Layer]) -> Mapping[str, Sequence[RunHook]]:
@@ -296,7 +280,7 @@ class Planner:
         if kind in ("view", "ephemeral"):
             for parent in node.depends_on:
                 yield from self._input(parent)
-        relation = _relation(node)
+        relation = own_relation(node)
         if kind == "view":
             yield ViewInput(relation, self._definition(relation))
         elif kind != "ephemeral":
@@ -325,7 +309,7 @@ class Planner:
         entry = self._prepared.files.sources[(str(node.source_name), node.name)]
         declared = entry.table
         if declared.stream is not None:
-            return BatchInput(_relation(node), f"{node.source_name}.{node.name}")
+            return BatchInput(own_relation(node), f"{node.source_name}.{node.name}")
         if declared.path is None:
             return None
         if declared.format == "iceberg":
@@ -339,9 +323,9 @@ class Planner:
         remote = "://" in declared.path
         path = declared.path if remote else str((self._root / declared.path).absolute())
         if declared.format == "delta" and not remote:
-            return TableInput(_relation(node), "delta", Path(path))
+            return TableInput(own_relation(node), "delta", Path(path))
         return FileInput(
-            _relation(node),
+            own_relation(node),
             path,
             declared.format or "parquet",
             dict(declared.options),
@@ -350,27 +334,3 @@ class Planner:
 
     def _definition(self, relation: Relation) -> Path | None:
         return view_definition(self._root, self._profile, relation)
-
-    def _declared(self, node: Node) -> Any:
-        files = self._prepared.files
-        entry = files.models.get(node.name) or files.seeds.get(node.name)
-        return entry.properties.columns if entry is not None and entry.properties is not None else ()
-
-
-def _relation(node: Node) -> Relation:
-    if node.relation is None:
-        raise LookupError(f"{node.unique_id} has no relation")
-    return node.relation
-
-
-def _column(column: Any) -> Column:
-    not_null = any(constraint.type in ("not_null", "primary_key") for constraint in column.constraints)
-    custom = [str(constraint.expression) for constraint in column.constraints if constraint.type == "custom"]
-    return Column(column.name, column.data_type, not not_null, column.description, " ".join(custom) or None)
-
-
-def _checks(columns: Any) -> Iterable[tuple[str, str]]:
-    for column in columns:
-        for number, constraint in enumerate(column.constraints):
-            if constraint.type == "check" and constraint.expression:
-                yield constraint.name or f"{column.name}_check_{number}", constraint.expression

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.query_span import query_span
+from merge_runner.merge.splice import splice
 from merge_runner.relation import Relation
 from merge_runner.text import Span
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from merge_runner.plan.shape import Shape
     from merge_runner.pruning.judged import JudgedMerge
     from merge_runner.template.rendered import Rendered
+    from merge_runner.testing.rows import Rows, Types
     from merge_runner.text import Place
 
 
@@ -254,6 +256,55 @@ class RunTest:
 
 
 @dataclass(frozen=True)
+class Given:
+    """Rows that a unit test gives of one input: the test calls it `name`, the statement `relation`."""
+
+    name: str
+    relation: Relation
+    rows: Rows
+    types: Types
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a unit test expects: rows of the final table, of its change feed, or an error that contains a text."""
+
+    rows: Rows | None = None
+    changes: Rows | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class RunUnitTest:
+    """A unit test of a model: its statement runs over what the test gives, and what comes of it is compared.
+
+    `target` is the table that a MERGE writes, with the rows `this` in it; None: the model is a query. `text` is the
+    compiled text, `edits` what is put into it before it runs. `key` are the columns that tell rows apart. `confs` are
+    those of the test's session.
+    """
+
+    model: str
+    given: tuple[Given, ...]
+    target: Layout | None
+    shape: Shape | None
+    this: Rows
+    text: str
+    edits: tuple[tuple[Span, str], ...]
+    expected: Expected
+    key: tuple[str, ...] = ()
+    confs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sql(self) -> str:
+        """The statement as it runs."""
+        return splice(self.text, self.edits)
+
+    def __str__(self) -> str:
+        inputs = ", ".join(["this", *(each.name for each in self.given)])
+        return f"unit test: the statement of {self.model} with given rows of {inputs}"
+
+
+@dataclass(frozen=True)
 class OptimizeTable:
     """Compacts the files of a table that is there, and changes none of its rows.
 
@@ -303,6 +354,7 @@ Step = (
     | DefineView
     | LoadSeed
     | RunTest
+    | RunUnitTest
     | OptimizeTable
     | VacuumTable
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 
@@ -19,13 +20,13 @@ from merge_runner.version import version
 
 
 def plan_nodes(
-    prepared: Prepared, ids: Iterable[str], maintenance: Maintenance | None = None
+    prepared: Prepared, ids: Iterable[str], invocation_id: str, maintenance: Maintenance | None = None
 ) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
     """Plans of the nodes that have one, and how long each took to compile; with `maintenance`, of their tables' alone.
 
     Raises ProblemsError with the problems of all texts: nothing has run then.
     """
-    planner = Planner(prepared)
+    planner = Planner(prepared, invocation_id)
     problems = Problems()
     with problems.collecting():
         prepared.templates.check()
@@ -43,7 +44,7 @@ def plan_nodes(
 
 def compile_nodes(prepared: Prepared, ids: Iterable[str], invocation_id: str) -> dict[str, str]:
     """Writes target/compiled and the manifest; gives the compiled text by node. Raises ProblemsError."""
-    plans, _ = plan_nodes(prepared, ids)
+    plans, _ = plan_nodes(prepared, ids, invocation_id)
     write_texts(prepared, plans, ("compiled",))
     write_manifest(prepared, invocation_id, plans)
     return {node: plan.sql for node, plan in plans.items() if plan.sql}
@@ -66,7 +67,12 @@ def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
 def compiled_path(prepared: Prepared, unique_id: str) -> str:
     """Where the compiled text of a node stands below target/compiled and target/run."""
     node = prepared.graph.nodes[unique_id]
-    name = node.path if node.path.endswith(".sql") else f"{node.path}/{node.name}.sql"
+    name = node.path
+    if node.unit_test is not None:
+        # Names of unit tests are texts, and one may stand for several models.
+        name += f"/{node.unit_test.model}.{re.sub(r'[^A-Za-z0-9_]+', '_', node.name)}.sql"
+    elif not name.endswith(".sql"):
+        name += f"/{node.name}.sql"
     return f"{prepared.graph.project}/{name}"
 
 

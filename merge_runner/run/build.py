@@ -17,6 +17,7 @@ from merge_runner.graph.streams import streams_read
 from merge_runner.plan.branching import check_isolated, is_view, on_branch
 from merge_runner.plan.maintenance import Maintenance, has_table, is_maintained
 from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.unit_tests import Scratch
 from merge_runner.run.artifacts import plan_nodes
 from merge_runner.run.audit import audit
 from merge_runner.run.driving import driving
@@ -28,9 +29,9 @@ from merge_runner.run.results import RunResults
 
 Command = Literal["build", "run", "test", "optimize"]
 _TYPES: Mapping[Command, frozenset[str]] = {
-    "build": frozenset({"model", "seed", "test"}),
+    "build": frozenset({"model", "seed", "test", "unit_test"}),
     "run": frozenset({"model"}),
-    "test": frozenset({"test"}),
+    "test": frozenset({"test", "unit_test"}),
     "optimize": frozenset({"model", "seed"}),
 }
 
@@ -64,7 +65,7 @@ def build(
     driver: Driver | None = None,
     starting: Starting | None = None,
 ) -> RunResults:
-    """Runs the selected nodes that `command` is about (`build`: models, seeds and tests), in DAG order.
+    """Runs the selected nodes that `command` is about (`build`: models, seeds and all tests), in DAG order.
 
     `optimize` compacts the tables of models and seeds instead.
 
@@ -87,7 +88,6 @@ class _Build:
         self.invocation = Invocation(prepared, command, options.args, events)
         nodes = planned.graph.nodes
         self.optimizes = command == "optimize"
-        self.unit_tests = sum(nodes[node].resource_type == "unit_test" for node in ids)
         chosen = [node for node in ids if nodes[node].resource_type in _TYPES[command]]
         self.views = [node for node in chosen if options.branch is not None and is_view(prepared.graph.nodes[node])]
         self.left_out = [node for node in chosen if self.optimizes and _is_left_out(nodes[node])]
@@ -95,6 +95,7 @@ class _Build:
         self.plans, compile_times = plan_nodes(
             planned,
             [node for node in chosen if node not in self.streamed],
+            self.invocation.id,
             options.maintenance if self.optimizes else None,
         )
         if options.branch is not None:
@@ -133,10 +134,6 @@ class _Build:
         if self.left_out:
             names = ", ".join(self.prepared.graph.nodes[node].name for node in self.left_out)
             self.events.emit("message", message=f"left out, as their config says `optimize: false`: {names}")
-        if self.command in ("build", "test") and self.unit_tests:
-            self.events.emit(
-                "message", message=f"{self.unit_tests} unit tests are declared and not run: they are to come"
-            )
         nodes = [self.prepared.graph.nodes[node] for node in self.streamed]
         if nodes:
             names = ", ".join(sorted(node.name for node in nodes if node.config.get("materialized") != "ephemeral"))
@@ -150,7 +147,8 @@ class _Build:
         with driving(self.prepared, self.events, driver, starting) as running:
             self.events.emit("running", nodes=len(self.plans), threads=self.node_run.terms.threads)
             self.options.observe(running)
-            self.node_run.run(running, Catalog() if branch is None else BranchCatalog(branch))
+            with Scratch.of(self.invocation.id).made():
+                self.node_run.run(running, Catalog() if branch is None else BranchCatalog(branch))
             self._audit(running)
 
     def _audit(self, driver: Driver) -> None:

@@ -14,7 +14,7 @@ from merge_runner.engine.batches import Batch
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
-from merge_runner.graph.order import contracted, priorities
+from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, ShareInputs
 from merge_runner.run.artifacts import write_run_text
@@ -106,7 +106,9 @@ class NodeRun:
             writes=writes,
             conceal=self._conceal,
         )
-        dag = contracted(self.graph, self.plans)
+        nodes = self.graph.nodes
+        unit_tests = [node for node in self.plans if nodes[node].resource_type == "unit_test"]
+        dag = unit_tests_first(contracted(self.graph, self.plans), unit_tests)
         own = {node: self.graph.nodes[node].config.get("priority") or 0 for node in dag}
 
         def cancel() -> None:

@@ -82,8 +82,9 @@ class _Streaming:
         if not self.streams:
             hint = "a stream is a table of a source with `stream:` in its YAML"
             raise ProblemsError([Problem("no-stream", "no stream feeds the selected models", hint=hint)])
-        self.plans, _ = plan_nodes(prepared, dict.fromkeys(node for each in self.streams for node in each.fed))
         self.invocation = Invocation(prepared, "stream", options.args, events)
+        fed = dict.fromkeys(node for each in self.streams for node in each.fed)
+        self.plans, _ = plan_nodes(prepared, fed, self.invocation.id)
         self.outcome = Outcome(StreamTotals(self.plans))
         self.broken: list[Problem] = []
         """What ended the reading where no batch did."""

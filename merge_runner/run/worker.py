@@ -256,7 +256,8 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
     if place.no_op is not None:
         return "no-op", place.no_op
     if place.tested is not None:
-        return place.tested.verdict, "" if place.tested.verdict == "pass" else f"{place.tested.failures:,} failures"
+        tested = place.tested
+        return tested.verdict, tested.message or ("" if tested.verdict == "pass" else f"{tested.failures:,} failures")
     if response.get("operation") == "MERGE":
         parts = [
             f"{response[key]:,} {kind}"

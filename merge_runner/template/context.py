@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from merge_runner.relation import Relation
@@ -27,3 +27,5 @@ class Context:
     env: Mapping[str, str]
     target: Mapping[str, Any]
     full_refresh: bool
+    macros: Mapping[str, Any] = field(default_factory=dict)
+    """Plain data that calls of the project's macros of these names give, whatever their arguments."""

@@ -9,7 +9,7 @@ from jinja2.runtime import Macro
 from jinja2.sandbox import SandboxedEnvironment
 
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.template.built_ins import BuiltIns
+from merge_runner.template.built_ins import BuiltIns, plain
 from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
 from merge_runner.template.environment import ModelContext, ProjectMacro
@@ -40,7 +40,12 @@ class Rendering:
         self.secrets: set[str] = set()
         self.built_ins = BuiltIns(self)
         self._library = library
-        self._names = {**library.environment.globals, **library.macros, **self.built_ins.names()}
+        self._names = {
+            **library.environment.globals,
+            **library.macros,
+            **self.built_ins.names(),
+            **{name: _always(value) for name, value in context.macros.items()},
+        }
         self._problems = Problems()
         self._sources: dict[str, SourceText] = {}
         self._assigned: dict[str, set[str]] = {}
@@ -236,3 +241,8 @@ class Rendering:
         self._running.append((path, offset))
         if self._macros.get(macro.name) is macro:
             self._macros_called.add(macro.name)
+
+
+def _always(value: Any) -> Callable[..., Any]:
+    """A macro that gives a copy of the value, whatever it is called with."""
+    return lambda *_, **__: plain(value, "the result of a macro")

@@ -25,7 +25,7 @@ using (
     from {{ ref('stg_flight') }} as f
     where {{ in_window('f.flight_date') }}
 ) as s
-    on {{ in_window('t.flight_date') }}
+    on {{ in_window('t.flight_date') }}  -- survives: it only has days not read that USING leaves out
     and t.flight_date = s.flight_date
     and t.carrier = s.carrier
     and t.flight = s.flight

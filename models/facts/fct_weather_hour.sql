@@ -28,7 +28,7 @@ using (
     where {{ in_months('w.observed_month') }}
         and {{ in_window('w.observed_date') }}
 ) as s
-    on {{ in_months('t.observed_month') }}
+    on {{ in_months('t.observed_month') }}  -- survives: it only has months not read that USING leaves out
     and t.observed_month = s.observed_month
     and t.origin = s.origin
     and t.observed_at = s.observed_at

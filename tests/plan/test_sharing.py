@@ -31,7 +31,7 @@ def test_shared_inputs(case, make_project):
         text = query if "config" in query else "{{ config(materialized='table') }} " + query
         files[f"models/{name}.sql"] = re.sub(r"\{\{ ([abd]) \}\}", r"{{ source('raw', '\1') }}", text)
     project = Project.load(make_project(files))
-    plans, _ = plan_nodes(project.prepared, project.prepared.graph.nodes)
+    plans, _ = plan_nodes(project.prepared, project.prepared.graph.nodes, "test")
     found = {}
     for unique_id, plan in plans.items():
         for step in plan.steps:

@@ -47,7 +47,7 @@ ONE, TWO, THREE = "and t.p = 1", "and t.p = 2", "and t.p in (2, 3)"
 )
 def test_writers_share_a_table_only_where_their_literals_are_disjoint(make_project, models, together):
     project = project_of(make_project, models)
-    plans, _ = plan_nodes(project.prepared, [f"model.shop.{name}" for name in models])
+    plans, _ = plan_nodes(project.prepared, [f"model.shop.{name}" for name in models], "test")
     keys = write_keys(plans, project.graph.nodes)
     found = {}
     for node, key in keys.items():
@@ -57,7 +57,7 @@ def test_writers_share_a_table_only_where_their_literals_are_disjoint(make_proje
 
 def test_a_writer_alone_writes_the_table_as_a_whole(make_project):
     project = project_of(make_project, {"a": model(ONE)})
-    plans, _ = plan_nodes(project.prepared, ["model.shop.a"])
+    plans, _ = plan_nodes(project.prepared, ["model.shop.a"], "test")
     table = project.graph.nodes["model.shop.a"].relation.name.casefold()
     assert write_keys(plans, project.graph.nodes) == {"model.shop.a": WriteKey(table)}
 

@@ -1,0 +1,347 @@
+"""What a unit test runs: its model's own statement, over tables that hold what the test gives and nothing else."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.merge.clock import stopped_clock
+from merge_runner.merge.splice import splice
+from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.query import query
+from merge_runner.plan.shape import insert_shape
+from merge_runner.plan.steps import Expected, Given, Layout, NodePlan, RunUnitTest
+from merge_runner.plan.table_layout import declared_columns, own_relation, table_layout
+from merge_runner.project.files import UnitTestEntry
+from merge_runner.project.properties import Column, Overrides
+from merge_runner.project.properties import Given as GivenRows
+from merge_runner.relation import Relation, changes_of
+from merge_runner.testing.rows import Rows, Types, read_rows, rows_query
+
+if TYPE_CHECKING:
+    from merge_runner.merge.statement import MergeStatement
+    from merge_runner.text import Span
+
+_INPUT = re.compile(
+    r"""\s*(?P<kind>ref|source|changes)\(\s*['"](?P<first>[^'"]+)['"]\s*(?:,\s*['"](?P<second>[^'"]+)['"]\s*)?\)\s*"""
+)
+_THIS = "this"
+_OF_A_CHANGE: Types = {"_change_type": "string", "_commit_version": "bigint", "_commit_timestamp": "timestamp"}
+_FEED = "delta.enableChangeDataFeed"
+_CATALOG = "merge_runner_unit_tests"
+"""The Iceberg catalog of unit tests where the project's tables lie in an embedded warehouse."""
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Where unit tests have their tables: in schemas whose names begin with `prefix`, in the embedded warehouse's stead
+    below `folder`.
+    """
+
+    folder: Path
+    prefix: str
+
+    @classmethod
+    def of(cls, invocation_id: str) -> Scratch:
+        """That of an invocation. It is not made: its name is as good as its id is random."""
+        name = f"unit_tests_{invocation_id[:8]}"
+        return cls(Path(gettempdir()) / f"merge_runner_{name}", f"{name}_")
+
+    def part(self, number: int) -> Scratch:
+        """A place within this one, where the same tests may run at the same time."""
+        return Scratch(self.folder / str(number), f"{self.prefix}{number}_")
+
+    @contextmanager
+    def made(self) -> Iterator[Scratch]:
+        """The folder is there inside the block, for its owner alone, and gone afterwards."""
+        self.folder.mkdir(mode=0o700)
+        try:
+            yield self
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class UnitTestPlanner:
+    """Makes the plans of unit tests. Raises ProblemsError for a test that does not fit its model."""
+
+    def __init__(self, prepared: Prepared, scratch: Scratch) -> None:
+        self._prepared = prepared
+        self._scratch = scratch
+        self._entries = {(entry.test.model, entry.test.name): entry for entry in prepared.files.unit_tests}
+
+    def plan(self, node: Node) -> NodePlan:
+        """The step of one unit test. Raises ProblemsError."""
+        case = node.unit_test
+        if case is None:
+            raise TypeError(f"{node.unique_id} is no unit test")
+        return _Planned(self._prepared, self._scratch, self._entries[(case.model, node.name)], node).plan()
+
+
+class _Planned:
+    """One unit test on its way to a plan."""
+
+    def __init__(self, prepared: Prepared, scratch: Scratch, entry: UnitTestEntry, node: Node) -> None:
+        self.real = prepared
+        self.entry = entry
+        self.test = entry.test
+        self.node = node
+        self.model = prepared.graph.nodes[node.depends_on[0]]
+        self.folder = scratch.folder / f"{node.checksum[:12]}"
+        self.schema = f"{scratch.prefix}{node.checksum[:8]}"
+        self.problems = Problems()
+        self.given: dict[str, GivenRows] = {}
+        """Rows by the id of the node that they stand for; those of a change feed by `changes:` and the id."""
+        self.this: GivenRows | None = None
+
+    def plan(self) -> NodePlan:
+        self._read_inputs()
+        self._check_overrides(self.test.overrides)
+        self.problems.check()
+        prepared = self._in_scratch()
+        model = prepared.graph.nodes[self.model.unique_id]
+        rendered = prepared.compiler.rendered(model.unique_id)
+        is_merge = model.config["materialized"] == "merge"
+        statement = prepared.compiler.merge(model.unique_id) if is_merge else None
+        text = rendered.text if statement is not None else query(rendered)
+        edits = self._edits(text)
+        given = [*self._inputs(prepared)]
+        layout = None if statement is None else self._layout(prepared, model)
+        this = self._rows(_THIS, self.this)
+        expected = self._expected(layout)
+        self._check_rows(given, layout, this, expected)
+        self.problems.check()
+        step = RunUnitTest(
+            model.name,
+            tuple(given),
+            layout,
+            insert_shape(statement) if statement is not None else None,
+            this,
+            text,
+            edits,
+            expected,
+            self._key(statement),
+            self._confs(),
+        )
+        return NodePlan(self.node.unique_id, (step,), rendered, splice(text, edits))
+
+    def _add(self, message: str, hint: str | None = None) -> None:
+        self.problems.add("unit-test", f"unit test {self.test.name}: {message}", self.entry.place, hint)
+
+    def _read_inputs(self) -> None:
+        known = {name: unique_id for unique_id, name in self._readable()}
+        for given in self.test.given:
+            if given.input.strip() == _THIS:
+                if self.model.config["materialized"] != "merge":
+                    self._add(f"{self.model.name} is a {self.model.config['materialized']}, and does not read `this`")
+                elif self.this is not None:
+                    self._add("gives rows of this twice")
+                self.this = given
+                continue
+            name = _normal(given.input)
+            if name not in known:
+                message = f"gives rows of {given.input}, which {self.model.name} does not read"
+                self._add(message, did_you_mean(name or given.input, ["this", *known]))
+            elif known[name] in self.given:
+                self._add(f"gives rows of {given.input} twice")
+            else:
+                self.given[known[name]] = given
+        for name in self._missing():
+            self._add(f"gives no rows of {name}", f'add "{{input: {name}, rows: []}}" to "given": no rows may be meant')
+
+    def _readable(self) -> Iterator[tuple[str, str]]:
+        """What the model reads, and what its ephemeral parents do: keys of `given`, and how a test names them."""
+        seen = {self.model.unique_id}
+        waiting = [self.model]
+        while waiting:
+            node = waiting.pop()
+            for parent in (self.real.graph.nodes[each] for each in node.depends_on):
+                if node.changes_of == parent.unique_id:
+                    yield f"changes:{parent.unique_id}", f"changes('{parent.name}')"
+                if parent.unique_id in seen:
+                    continue
+                seen.add(parent.unique_id)
+                yield parent.unique_id, input_name(parent)
+                if parent.config.get("materialized") == "ephemeral":
+                    waiting.append(parent)
+
+    def _missing(self) -> Iterator[str]:
+        """What the statement reads, and the test does not give: an ephemeral model may stand for itself."""
+        nodes = self.real.graph.nodes
+        seen = {self.model.unique_id}
+        waiting = [self.model]
+        while waiting:
+            node = waiting.pop()
+            for parent in (nodes[each] for each in node.depends_on):
+                if parent.unique_id in seen or parent.unique_id in self.given:
+                    continue
+                seen.add(parent.unique_id)
+                if parent.config.get("materialized") == "ephemeral":
+                    waiting.append(parent)
+                elif node.changes_of != parent.unique_id:
+                    yield input_name(parent)
+                elif f"changes:{parent.unique_id}" not in self.given:
+                    yield f"changes('{parent.name}')"
+
+    def _check_overrides(self, overrides: Overrides) -> None:
+        macros = [macro.name for macro in self.real.templates.macros()]
+        for name in overrides.macros:
+            if name != "is_full_refresh" and name not in macros:
+                self._add(f'overrides the macro "{name}", which does not exist', did_you_mean(name, macros))
+
+    def _in_scratch(self) -> Prepared:
+        """The project with the tables of the test in place of its own, and with what the test overrides."""
+        graph, files, overrides = self.real.graph, self.real.files, self.test.overrides
+        nodes = dict(graph.nodes)
+        for unique_id in (self.model.unique_id, *self.given):
+            if unique_id in nodes:
+                nodes[unique_id] = self._moved(nodes[unique_id])
+        macros = dict(overrides.macros)
+        full_refresh = macros.pop("is_full_refresh", False)
+        invocation = replace(
+            self.real.invocation,
+            env={**self.real.invocation.env, **overrides.env_vars},
+            full_refresh=bool(full_refresh),
+            macros=macros,
+        )
+        warehouse = None if files.profile.warehouse is None else str(self.folder)
+        return replace(
+            self.real,
+            files=replace(
+                files, vars={**files.vars, **overrides.vars}, profile=replace(files.profile, warehouse=warehouse)
+            ),
+            graph=Graph(graph.project, nodes, graph.dag, graph.macros, graph.disabled),
+            invocation=invocation,
+            deferral=type(self.real.deferral)(),
+        )
+
+    def _moved(self, node: Node) -> Node:
+        """A node whose table is the test's: given rows of an ephemeral model stand for its query."""
+        relation = own_relation(node)
+        is_target = node.unique_id == self.model.unique_id
+        catalog = relation.catalog if is_target else None
+        if is_target and self._embedded and node.config["format"] == "iceberg":
+            catalog = _CATALOG
+        schema = f"{self.schema}_{relation.schema or 'default'}"
+        config = node.config
+        if config.get("materialized") == "ephemeral" and not is_target:
+            config = {**config, "materialized": "view"}
+        return replace(node, relation=Relation(relation.identifier, schema, catalog), config=config)
+
+    @property
+    def _embedded(self) -> bool:
+        return self.real.files.profile.warehouse is not None
+
+    def _confs(self) -> Mapping[str, str]:
+        """The model's own confs, and those of the catalog that Iceberg tables of the test are in."""
+        confs = {str(key): str(value) for key, value in (self.model.config.get("conf") or {}).items()}
+        if not self._embedded or self.model.config.get("format") != "iceberg":
+            return confs
+        catalog = f"spark.sql.catalog.{_CATALOG}"
+        return confs | {
+            catalog: "org.apache.iceberg.spark.SparkCatalog",
+            f"{catalog}.type": "hadoop",
+            f"{catalog}.warehouse": str(self.folder / "iceberg"),
+        }
+
+    def _edits(self, text: str) -> tuple[tuple[Span, str], ...]:
+        overrides = self.test.overrides
+        return tuple(stopped_clock(text, overrides.current_date, overrides.current_timestamp))
+
+    def _inputs(self, prepared: Prepared) -> Iterator[Given]:
+        nodes = prepared.graph.nodes
+        for key, given in self.given.items():
+            node = nodes[key.removeprefix("changes:")]
+            relation, types = own_relation(node), _types(declared_columns(self.real, node))
+            if key.startswith("changes:"):
+                relation, types = changes_of(node.name), {**types, **_OF_A_CHANGE}
+            yield Given(given.input, relation, self._rows(given.input, given), types)
+
+    def _rows(self, name: str, given: GivenRows | None) -> Rows:
+        if given is None:
+            return Rows()
+        return self._read(name, given.rows, given.fixture, given.format)
+
+    def _read(self, name: str, rows: Any, fixture: str | None, form: str) -> Rows:
+        text = self.real.files.fixtures[fixture].text if fixture is not None else rows
+        try:
+            return read_rows(text if text is not None else (), form)
+        except ValueError as error:
+            self._add(f"the rows of {name}: {error}")
+            return Rows()
+
+    def _layout(self, prepared: Prepared, model: Node) -> Layout:
+        layout = table_layout(prepared, model)
+        if self.test.expect.changes is None:
+            return layout
+        if layout.format != "delta":
+            self._add(
+                f"expects changes, and {self.model.name} is an {layout.format} table: only Delta keeps them",
+                'leave "changes" out, and expect "rows"',
+            )
+        return replace(layout, properties={**layout.properties, _FEED: "true"})
+
+    def _expected(self, layout: Layout | None) -> Expected:
+        expect = self.test.expect
+        if layout is None and expect.changes is not None:
+            self._add(f"expects changes, and {self.model.name} is no MERGE")
+        has_rows = expect.rows is not None or expect.fixture is not None
+        return Expected(
+            self._read("expect", expect.rows, expect.fixture, expect.format) if has_rows else None,
+            Rows(tuple(expect.changes)) if expect.changes is not None else None,
+            expect.error,
+        )
+
+    def _check_rows(self, given: Iterable[Given], layout: Layout | None, this: Rows, expected: Expected) -> None:
+        """Whatever rows can be read now is told now, before Spark starts; a query's rows are told when it has run."""
+        types = _types(declared_columns(self.real, self.model))
+        ours = [("this", this, types)] if this.values else []
+        ours += [("expect", rows, types) for rows in (expected.rows, expected.changes) if rows and rows.values]
+        for name, rows, of in ((each.name, each.rows, each.types) for each in given):
+            if rows.sql is None:
+                ours.append((name, rows, of))
+        for name, rows, of in ours:
+            try:
+                rows_query(rows, of)
+            except ValueError as error:
+                self._add(f"the rows of {name}: {error}")
+
+    def _key(self, statement: MergeStatement | None) -> tuple[str, ...]:
+        """The columns that tell rows apart: the model's `unique_key`, else what ON ties to the source."""
+        key = tuple(self.model.config.get("unique_key") or ())
+        if key or statement is None:
+            return key
+        from merge_runner.pruning.join_keys import join_keys
+        from merge_runner.pruning.layout import UNKNOWN
+        from merge_runner.pruning.scope import Scope
+
+        return tuple(key.column.column for key in join_keys(statement.on, Scope.of(statement, UNKNOWN)))
+
+
+def input_name(node: Node) -> str:
+    """How a unit test names what a model reads: as its template does."""
+    if node.resource_type == "source":
+        return f"source('{node.source_name}', '{node.name}')"
+    return f"ref('{node.name}')"
+
+
+def _normal(text: str) -> str | None:
+    """An input as `_call` writes it; None where it is no call. The package of a ref does not count."""
+    call = _INPUT.fullmatch(text.strip().removeprefix("{{").removesuffix("}}"))
+    if call is None:
+        return None
+    kind, first, second = call["kind"], call["first"], call["second"]
+    if kind == "source":
+        return f"source('{first}', '{second}')" if second is not None else None
+    return f"{kind}('{second or first}')"
+
+
+def _types(columns: Iterable[Column]) -> Types:
+    return {column.name: column.data_type for column in columns}

@@ -1,0 +1,105 @@
+"""A difference as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from merge_runner.testing.difference import Changed, Difference, Row
+
+MOST_SHOWN = 20
+"""Rows of each kind that are told in words; JSON has them all."""
+
+
+def in_words(heading: str, found: Difference) -> str:
+    """Lines: what differs, then changed rows by key (`~`), missing ones (`-`) and unexpected ones (`+`)."""
+    return "\n".join((f"{heading}: {_counts(found)}", *_lines(found)))
+
+
+def as_json(found: Difference) -> dict[str, Any]:
+    """The difference as plain JSON values."""
+    return {
+        "missing": [_named(found.columns, row) for row in found.missing],
+        "unexpected": [_named(found.columns, row) for row in found.unexpected],
+        "changed": [
+            {
+                "key": {name: _json(value) for name, value in each.key.items()},
+                "cells": {
+                    cell.column: {"expected": _json(cell.expected), "actual": _json(cell.actual)} for cell in each.cells
+                },
+            }
+            for each in found.changed
+        ],
+    }
+
+
+def _counts(found: Difference) -> str:
+    kinds = (
+        (found.changed, "differs", "differ"),
+        (found.missing, "is missing", "are missing"),
+        (found.unexpected, "is unexpected", "are unexpected"),
+    )
+    return ", ".join(_counted(rows, one, many) for rows, one, many in kinds if rows)
+
+
+def _counted(rows: Sequence[object], one: str, many: str) -> str:
+    return f"1 row {one}" if len(rows) == 1 else f"{len(rows):,} rows {many}"
+
+
+def _lines(found: Difference) -> Iterator[str]:
+    yield from _some(_changed(each) for each in found.changed)
+    yield from _some(f"- {_row(found.columns, row)}" for row in found.missing)
+    yield from _some(f"+ {_row(found.columns, row)}" for row in found.unexpected)
+
+
+def _some(lines: Iterable[str]) -> Iterator[str]:
+    hidden = 0
+    for number, line in enumerate(lines):
+        if number < MOST_SHOWN:
+            yield f"  {line}"
+        else:
+            hidden += 1
+    if hidden:
+        yield f"    and {hidden:,} more"
+
+
+def _changed(each: Changed) -> str:
+    key = ", ".join(f"{name}={shown(value)}" for name, value in each.key.items())
+    cells = "; ".join(f"{cell.column}: expected {shown(cell.expected)}, is {shown(cell.actual)}" for cell in each.cells)
+    return f"~ {key}: {cells}"
+
+
+def _row(columns: Sequence[str], row: Row) -> str:
+    return ", ".join(f"{name}={shown(value)}" for name, value in zip(columns, row, strict=True))
+
+
+def shown(value: Any) -> str:
+    """A value as YAML would have it, more or less: NULL, dates and numbers plain, texts in quotes."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(shown, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {shown(item)}" for name, item in value.items()) + "}"
+    return str(value)
+
+
+def _named(columns: Sequence[str], row: Row) -> dict[str, Any]:
+    return {name: _json(value) for name, value in zip(columns, row, strict=True)}
+
+
+def _json(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(name): _json(item) for name, item in value.items()}
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
