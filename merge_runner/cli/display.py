@@ -32,6 +32,7 @@ _RETRIED = {
     "transient": "what it ran on was lost, and nothing was committed",
     "commit_unknown": "its commit was not answered, and is not in the table",
 }
+_ENDS = ("invocation_finished", "freshness_finished")
 _REFRESH_SECONDS = 0.25
 
 
@@ -42,7 +43,7 @@ class JsonDisplay:
         self._quiet = quiet
 
     def __call__(self, event: Event) -> None:
-        if not self._quiet or event.level in ("warn", "error") or event.name == "invocation_finished":
+        if not self._quiet or event.level in ("warn", "error") or event.name in _ENDS:
             sys.stderr.write(json.dumps(event.as_json(), default=str) + "\n")
             sys.stderr.flush()
 
@@ -80,6 +81,7 @@ class TextDisplay:
             "audit_failed": lambda data: self._say(f"{styled('warning', fg='yellow')}: {data['message']}"),
             "merges_summarised": self._on_summary,
             "invocation_finished": self._on_end,
+            "freshness_finished": self._on_end,
             "table_published": self._on_published,
             "branch_dropped": lambda data: self._line(f"dropped `{data['branch']}` of {data['table']}"),
             "publish_refused": lambda data: self._say(f"{styled('error', fg='red')}: {data['message']}"),
