@@ -1,10 +1,14 @@
 """Which figures of a MERGE go beyond which limits."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from merge_runner.engine.dry_count import Figures
-from merge_runner.engine.expecting import violations
+from merge_runner.engine.expecting import check_committed, violations
+from merge_runner.engine.failures import EngineError
 from merge_runner.project.expect_merge import ExpectMerge
+from merge_runner.relation import Relation
 
 
 @pytest.mark.parametrize(
@@ -40,3 +44,19 @@ from merge_runner.project.expect_merge import ExpectMerge
 )
 def test_violations(limits, figures, told):
     assert list(violations(ExpectMerge(**limits), Figures(**figures))) == told
+
+
+def test_what_has_committed_beyond_its_limits_is_told_as_committed():
+    step = SimpleNamespace(target=Relation("fct", "shop"))
+    expect = SimpleNamespace(limits=ExpectMerge(max_deletes=1, max_percent_touched=50.0))
+    response = {"table_version": 7, "rows_inserted": 3, "rows_updated": 0, "rows_deleted": 1}
+    place = SimpleNamespace(response=response)
+    check_committed(step, expect, Figures(target=2), place)
+    response["rows_deleted"] = 2
+    with pytest.raises(
+        EngineError, match=r"version 7 of shop\.fct has gone beyond `expect_merge`, and is committed: 2 rows"
+    ):
+        check_committed(step, expect, Figures(target=2), place)
+    # What the engine does not tell is not held against anything.
+    response |= dict.fromkeys(response)
+    check_committed(step, expect, Figures(target=2), place)

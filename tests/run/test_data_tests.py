@@ -95,7 +95,7 @@ def test_since_bounds_looks_at_what_the_merge_has_touched(make_project, driver, 
     assert tested("(2, 2, 2)", "test")[:3] == ("fail", 1, "all rows")
     assert tested("(1, 1, 1)", lint=False)[:3] == ("fail", 1, "bounds")
     # A row without a day is in no bounds, and is inserted.
-    assert tested("(4, null, -4)", lint=False)[:3] == ("fail", 1, "bounds")
+    assert tested("(4, cast(null as int), -4)", lint=False)[:3] == ("fail", 1, "bounds")
 
 
 @pytest.mark.parametrize(

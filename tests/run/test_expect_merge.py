@@ -42,11 +42,11 @@ def shop(request, make_project, driver, spark):
         format = request.param
         root = make_project(files, request.param)
 
-        def build(self, rows, select=(), **flags):
+        def build(self, rows, select=(), batch_id=None, **flags):
             (self.root / "data/item.csv").write_text("id,v\n" + "".join(f"{id},{v}\n" for id, v in rows))
             project = Project.load(self.root, **flags)
             self.relations = {name: project.graph.nodes[f"model.shop.{name}"].relation for name in MODELS}
-            return project.build(select=select, driver=driver, lint=False)
+            return project.build(select=select, driver=driver, lint=False, batch_id=batch_id)
 
         def rows(self, name):
             return sorted(tuple(row) for row in spark.table(str(self.relations[name])).collect())
@@ -111,13 +111,16 @@ def test_a_branch_is_begun_again_where_main_moves_and_none_is_left(shop, spark, 
         publish(session, branch)
 
     monkeypatch.setattr(merge_on_branch, "fast_forward", late)
-    results = shop.build([(1, 1), (2, 2), (3, 3), (4, 5)], select="few_deletes")
+    rows = [(1, 1), (2, 2), (3, 3), (4, 5)]
+    results = shop.build(rows, select="few_deletes", batch_id=7)
     response = results["few_deletes"].adapter_response
     assert results["few_deletes"].status == "success", results["few_deletes"].message
     assert response["attempts"] == 2
     assert (response["rows_updated"], response["rows_deleted"]) == (1, 1)
     assert response["expect_merge"]["rows_target"] == 5
     assert response["files_scanned"] is not None
-    assert shop.rows("few_deletes") == [(1, 1), (2, 2), (3, 3), (4, 5)]
+    assert shop.rows("few_deletes") == rows
+    # What became main is the snapshot of the branch, with its batch.
+    assert shop.build(rows, select="few_deletes", batch_id=7)["few_deletes"].status == "no-op"
     assert shop.branches("few_deletes") == ["main"]
     assert spark.sql(f"show tblproperties {table} ('write.wap.enabled')").collect()[0]["value"] != "true"
