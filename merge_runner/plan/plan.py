@@ -288,6 +288,9 @@ class Planner:
             except ValueError as error:
                 raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
         else:
+            if config["since"] is not None:
+                message = "`since` is for tests in YAML: this one says itself which rows it reads"
+                raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
         tested_query = sql if rendered is None else query(rendered)

@@ -98,6 +98,16 @@ def test_since_bounds_looks_at_what_the_merge_has_touched(make_project, driver, 
     assert tested("(4, cast(null as int), -4)", lint=False)[:3] == ("fail", 1, "bounds")
 
 
+def test_a_singular_test_says_itself_which_rows_it_reads(make_project):
+    from merge_runner.errors import ProblemsError
+    from merge_runner.plan.explain import explain
+
+    root = make_project({"tests/t.sql": "{{ config(since='bounds') }} select 1 as n"})
+    with pytest.raises(ProblemsError, match="`since` is for tests in YAML"):
+        project = Project.load(root)
+        explain(project.prepared, tuple(project.graph.nodes))
+
+
 @pytest.mark.parametrize(
     ("test", "problem"),
     [
