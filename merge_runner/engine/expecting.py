@@ -28,7 +28,7 @@ def check_before(step: RunMerge, expect: Expectation, made: Bounded, place: Work
     told = list(violations(limits, figures))
     if told and _may_count_twice(step, limits):
         _refuse_duplicates(step, place)
-    _refuse(told, figures, "query", place)
+    _refuse(told, figures, "query", place, made.not_fixed)
     _check_keys(step, expect, made, place)
     return figures
 
@@ -37,7 +37,7 @@ def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounde
     """Looks at the source alone, as `made` reads it. Raises EngineError where it is not as expected."""
     only = ExpectMerge(min_source_rows=expect.limits.min_source_rows)
     figures = dry_count(place.session, step.target, step.judged.statement, made, only)
-    _refuse(list(violations(only, figures)), figures, "query", place)
+    _refuse(list(violations(only, figures)), figures, "query", place, made.not_fixed)
     _check_keys(step, expect, made, place)
     return figures
 
@@ -107,10 +107,12 @@ def violations(limits: ExpectMerge, figures: Figures) -> Iterator[str]:
             yield f"{count:,} of {_rows(figures.target)} {done}, {share:.3g} % (`{name}: {limit:g}`)"
 
 
-def _refuse(told: list[str], figures: Figures, by: CountedBy, place: Workplace) -> None:
+def _refuse(told: list[str], figures: Figures, by: CountedBy, place: Workplace, not_fixed: str | None = None) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
     known = {f"rows_{kind}": count for kind, count in asdict(figures).items() if count is not None}
     place.response["expect_merge"] = {"counted_by": by, **known}
+    if not_fixed is not None:
+        place.response["expect_merge"]["source_read_twice"] = not_fixed
     if told:
         message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(told)}"
         raise EngineError("expect-merge", message, hint=_HINT)
