@@ -165,6 +165,27 @@ class Project:
         args = {"select": list(_texts(select)), "available_now": available_now}
         return stream(self.prepared, ids, StreamOptions(threads, available_now, args), events or Events(), driver)
 
+    def source_freshness(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        events: Events | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Asks the selected sources how old their newest rows are, and writes target/sources.json.
+
+        A result is `pass`, `warn` or `fail`, or `error` where a source cannot be asked.
+        """
+        from merge_runner.run.events import Events
+        from merge_runner.run.freshness import source_freshness
+
+        ids = self.select(select, exclude, selector, state).ids
+        return source_freshness(self.prepared, ids, events or Events(), driver, threads=threads)
+
     def publish(
         self,
         branch: str,

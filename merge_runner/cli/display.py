@@ -34,6 +34,7 @@ _RETRIED = {
 }
 _DIFF = {"-": "red", "+": "green", "~": "yellow"}
 """What stands in front of a row that is missing, one that is not expected, and one that differs."""
+_ENDS = ("invocation_finished", "freshness_finished")
 _REFRESH_SECONDS = 0.25
 
 
@@ -44,7 +45,7 @@ class JsonDisplay:
         self._quiet = quiet
 
     def __call__(self, event: Event) -> None:
-        if not self._quiet or event.level in ("warn", "error") or event.name == "invocation_finished":
+        if not self._quiet or event.level in ("warn", "error") or event.name in _ENDS:
             sys.stderr.write(json.dumps(event.as_json(), default=str) + "\n")
             sys.stderr.flush()
 
@@ -82,6 +83,7 @@ class TextDisplay:
             "audit_failed": lambda data: self._say(f"{styled('warning', fg='yellow')}: {data['message']}"),
             "merges_summarised": self._on_summary,
             "invocation_finished": self._on_end,
+            "freshness_finished": self._on_end,
             "table_published": self._on_published,
             "branch_dropped": lambda data: self._line(f"dropped `{data['branch']}` of {data['table']}"),
             "publish_refused": lambda data: self._say(f"{styled('error', fg='red')}: {data['message']}"),

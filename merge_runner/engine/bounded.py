@@ -6,24 +6,25 @@ stands in the way, the author's statement runs as it is, and it is said why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.failures import EngineError, Kind, engine_error
+from merge_runner.engine.fixed_source import FixedSource, is_view
 from merge_runner.engine.source_values import AskedValues, source_values
 from merge_runner.engine.statements import analyse, files_read
 from merge_runner.engine.table_state import TableState, table_state
-from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.splice import splice
 from merge_runner.plan.bounding import Bounding
+from merge_runner.plan.source_fixing import Fixing
 from merge_runner.plan.steps import RunMerge
 from merge_runner.pruning.bound_literal import LiteralType, literal_type
 from merge_runner.pruning.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
 from merge_runner.pruning.judgement import Bound
-from merge_runner.relation import Relation, quote
+from merge_runner.relation import quote
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -36,18 +37,17 @@ SMALL = 32 << 20
 NEARLY_ALL = 0.9
 """The share of files that bounds would keep, from which on they are left out."""
 
-STAGED = "merge_runner_source"
 _MOST_LISTED_BY_ICEBERG = 200
 """Iceberg takes a longer list for one that may match every file (IN_PREDICATE_LIMIT of its metrics evaluator)."""
-
-_MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
 
 
 @dataclass
 class Bounded:
     """A MERGE as it runs: `edits` of the author's text, bounds in words by column, versions of inputs by table.
 
-    `left_out` says why there are no bounds, or not all; `staged`: the source was computed before.
+    `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `staged`: the source was
+    computed before. `not_fixed` says why
+    the source was not fixed, where that was wanted: it may be read twice.
     """
 
     text: str
@@ -56,11 +56,25 @@ class Bounded:
     pins: dict[str, int] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     staged: bool = False
+    condition: str | None = None
+    not_fixed: str | None = None
 
     @property
     def sql(self) -> str:
         """The text that runs."""
         return splice(self.text, self.edits)
+
+    def piece(self, span: Span) -> str:
+        """What stands at a span of the author's text in the text that runs."""
+        return splice(span.of(self.text), self.edits_in(span))
+
+    def edits_in(self, span: Span) -> list[tuple[Span, str]]:
+        """The edits inside a span of the author's text, counted from its start."""
+        return [
+            (Span(edit.start - span.start, edit.end - span.start), text)
+            for edit, text in self.edits
+            if span.start <= edit.start and edit.end <= span.end
+        ]
 
 
 class _LeaveOutError(Exception):
@@ -68,46 +82,60 @@ class _LeaveOutError(Exception):
 
 
 @contextmanager
-def bounded(step: RunMerge, session: SparkSession) -> Iterator[Bounded]:
+def bounded(step: RunMerge, session: SparkSession, fixing: Fixing | None = None) -> Iterator[Bounded]:
     """The statement of a step with the bounds that its source gives now; inside the block it can be run.
+
+    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
 
     Raises EngineError where the engine is lost or the run is stopped, and nothing else: what else goes wrong costs the
     bounds.
     """
-    if step.bounding is None:
+    if step.bounding is None and fixing is None:
         yield Bounded(step.sql)
         return
-    maker = _Maker(step, step.bounding, session)
+    maker = _Maker(step, session)
     try:
-        yield maker.bounded()
+        yield maker.bounded(step.bounding, fixing)
     finally:
-        maker.release()
+        maker.source.release()
 
 
 class _Maker:
     """Makes one bounded statement."""
 
-    def __init__(self, step: RunMerge, plan: Bounding, session: SparkSession) -> None:
+    def __init__(self, step: RunMerge, session: SparkSession) -> None:
         self.step = step
-        self.plan = plan
         self.session = session
         self.statement = step.judged.statement
         self.format = step.judged.layout.format or "delta"
         self.made = Bounded(step.sql)
-        self.rows: Any = None
-        self.confs = ExitStack()
+        self.source = FixedSource(self.statement, self.made, session)
 
-    def bounded(self) -> Bounded:
+    def bounded(self, plan: Bounding | None, fixing: Fixing | None) -> Bounded:
+        if plan is not None and (reason := self._tried(lambda: self._derive(plan))) is not None:
+            self._leave_out(reason)
+        if fixing is not None and not self.made.edits:
+            self.made.not_fixed = self._tried(lambda: self._fix(fixing))
+        return self.made
+
+    def _tried(self, work: Callable[[], None]) -> str | None:
+        """Does some work; gives why it could not be done."""
         try:
-            self._derive()
+            work()
         except _LeaveOutError as reason:
-            self._leave_out(str(reason))
+            return str(reason)
         except EngineError as error:
             if error.kind is not Kind.USER:
                 raise
             # The statement itself will say what is wrong with its source, and where.
-            self._leave_out(f"the source could not be asked for its values: {error.message}")
-        return self.made
+            return f"the source could not be asked for its values: {error.message}"
+        return None
+
+    def _fix(self, fixing: Fixing) -> None:
+        if fixing.left_out is not None:
+            raise _LeaveOutError(fixing.left_out)
+        self._check_no_views(fixing.no_views)
+        self.source.fix(fixing.scan)
 
     def _leave_out(self, reason: str) -> None:
         """The author's text, but for a source that is computed already."""
@@ -117,27 +145,17 @@ class _Maker:
             self.made.edits.clear()
             self.made.pins.clear()
 
-    def release(self) -> None:
-        """Lets go of a source that was computed once."""
-        if self.rows is None:
-            return
-        with suppress(Exception):  # the driver may be gone, and with it what it held
-            self.session.catalog.dropTempView(STAGED)
-            self.confs.close()
-            if hasattr(self.rows, "_jdf"):
-                self.rows._jdf.queryExecution().logical().rdd().unpersist(False)
-
-    def _derive(self) -> None:
-        if self.plan.left_out is not None:
-            raise _LeaveOutError(self.plan.left_out)
+    def _derive(self, plan: Bounding) -> None:
+        if plan.left_out is not None:
+            raise _LeaveOutError(plan.left_out)
         state = table_state(self.session, self.step.target, self.format)
-        if not self.plan.always:
+        if not plan.always:
             self._check_size(state)
-        for parts in self.plan.no_views:
-            self._check_no_view(parts)
-        asked = self._asked()
-        self._fix_source()
-        values = source_values(self.session, self.statement.with_text, self._source, [item for _, item in asked])
+        self._check_no_views(plan.no_views)
+        asked = self._asked(plan.bounds)
+        self.source.fix(plan.scan)
+        source = self.made.piece(self.statement.source.span)
+        values = source_values(self.session, self.statement.with_text, source, [item for _, item in asked])
         predicates: list[tuple[Bound, BoundPredicate]] = []
         for (bound, item), found in zip(asked, values, strict=True):
             if found is None:
@@ -148,10 +166,11 @@ class _Maker:
         if not predicates:
             raise _LeaveOutError("no column is left to bound")
         text = " AND ".join(predicate.text for _, predicate in predicates)
-        if not self.plan.always:
+        if not plan.always:
             self._check_share(text, state)
         end = self.statement.on_span.end
         self.made.edits.append((Span(end, end), f" AND {text}"))
+        self.made.condition = text
         self.made.bounds.update({bound.column: predicate.words for bound, predicate in predicates})
 
     def _check_size(self, state: TableState) -> None:
@@ -161,14 +180,10 @@ class _Maker:
             size = f"{state.bytes / (1 << 20):.1f} MiB in {state.files} file{'s' if state.files > 1 else ''}"
             raise _LeaveOutError(f"the target is small ({size})")
 
-    def _check_no_view(self, parts: Sequence[str]) -> None:
-        name = ".".join(quote(part) for part in parts)
-        try:
-            found = self.session.catalog.getTable(name)
-        except Exception as error:
-            raise engine_error(error) from error
-        if found.isTemporary or "VIEW" in str(found.tableType).upper():
-            raise _LeaveOutError(f"what the view {'.'.join(parts)} reads is not known")
+    def _check_no_views(self, names: Sequence[Sequence[str]]) -> None:
+        for parts in names:
+            if is_view(self.session, parts):
+                raise _LeaveOutError(f"what the view {'.'.join(parts)} reads is not known")
 
     def _check_share(self, condition: str, state: TableState) -> None:
         if self.format != "delta":
@@ -178,13 +193,12 @@ class _Maker:
         if kept >= NEARLY_ALL * state.files:
             raise _LeaveOutError(f"the source touches {kept:,} of {state.files:,} files")
 
-    def _asked(self) -> list[tuple[Bound, AskedValues]]:
+    def _asked(self, bounds: Sequence[Bound]) -> list[tuple[Bound, AskedValues]]:
         """The bounds whose column and value have types that are compared as the values themselves."""
         try:
             columns = {field.name.casefold(): field for field in self.session.table(str(self.step.target)).schema}
         except Exception as error:
             raise engine_error(error) from error
-        bounds = self.plan.bounds
         texts = [bound.source.of(self.statement.text) for bound in bounds]
         given = ", ".join(f"({text}) AS b{place}" for place, text in enumerate(texts))
         source = self.statement.source.span.of(self.statement.text)
@@ -201,51 +215,6 @@ class _Maker:
         if not asked:
             raise _LeaveOutError("no column is left to bound")
         return asked
-
-    def _fix_source(self) -> None:
-        """Makes sure that what is asked for values now is what the MERGE will read."""
-        scan = self.plan.scan
-        if scan is not None:
-            if scan.format is None:
-                return
-            table = Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
-            version = table_state(self.session, table, scan.format).version
-            if version is not None:
-                self._pin(scan.span, scan.aliased, table, version)
-                return
-        self._stage()
-
-    def _pin(self, span: Span, aliased: bool, table: Relation, version: int) -> None:
-        source = self.statement.source
-        self.made.pins[table.name] = version
-        if source.query is not None:
-            self.made.edits.append((Span(span.end, span.end), f" VERSION AS OF {version}"))
-            return
-        alias = "" if aliased else f" AS {quote(source.parts[-1])}"
-        name = span.of(self.statement.text)
-        self.made.edits.append((span, f"(SELECT * FROM {name} VERSION AS OF {version}){alias}"))
-
-    def _stage(self) -> None:
-        source = self.statement.source
-        text = source.span.of(self.statement.text)
-        try:
-            rows = self.session.sql(f"{self.statement.with_text}SELECT * FROM {text}").localCheckpoint()
-            rows.createOrReplaceTempView(STAGED)
-            self.rows = rows
-            # Delta would store what is stored already.
-            self.confs.enter_context(temporary_confs(self.session, {_MATERIALIZE: "none"}))
-        except Exception as error:
-            raise engine_error(error) from error
-        self.made.staged = True
-        alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
-        self.made.edits.append((source.relation, f"{STAGED}{alias}"))
-
-    @property
-    def _source(self) -> str:
-        """The source as it is read now."""
-        span = self.statement.source.span
-        edits = [(Span(edit.start - span.start, edit.end - span.start), text) for edit, text in self.made.edits]
-        return splice(span.of(self.statement.text), edits)
 
     def _column(self, bound: Bound) -> str:
         return f"{quote(str(self.statement.target.qualifier))}.{quote(bound.column)}"

@@ -16,6 +16,8 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.plan.expectation import Keys
+
 MOST_SHOWN = 5
 _LONGEST_VALUE = 40
 
@@ -76,6 +78,31 @@ def duplicates_query(
     return (
         f"{statement.with_text}SELECT {shown}, max(n) FROM (\n{matched}\n) GROUP BY {listed} "
         f"ORDER BY max(n) DESC, {listed} LIMIT {MOST_SHOWN}"
+    )
+
+
+def duplicate_keys(session: SparkSession, statement: MergeStatement, source: str, keys: Keys) -> list[DuplicateMatch]:
+    """Up to five keys that several rows of the source have, as its own expressions name them, the commonest first.
+
+    `source` is the text of the source as it is read. Raises EngineError.
+    """
+    texts = tuple(dict.fromkeys(span.of(statement.text) for span in keys.spans))
+    strict = tuple(dict.fromkeys(span.of(statement.text) for span in keys.strict))
+    rows = run_statement(session, keys_query(statement, source, texts, strict))
+    names = [" ".join(text.split()) for text in texts]
+    return [DuplicateMatch(tuple(zip(names, row[:-1], strict=True)), row[-1]) for row in rows]
+
+
+def keys_query(statement: MergeStatement, source: str, texts: Sequence[str], strict: Sequence[str]) -> str:
+    """The query for the keys (as text) and their numbers of rows; a NULL among `strict` is equal to nothing."""
+    keys = [f"k{number}" for number in range(len(texts))]
+    asked = ", ".join(f"({text}\n) AS {key}" for text, key in zip(texts, keys, strict=True))
+    where = " WHERE " + " AND ".join(f"({text}\n) IS NOT NULL" for text in strict) if strict else ""
+    shown = ", ".join(f"CAST({key} AS STRING)" for key in keys)
+    listed = ", ".join(keys)
+    return (
+        f"{statement.with_text}SELECT {shown}, count(*) FROM (\nSELECT {asked} FROM {source}\n{where}\n) "
+        f"GROUP BY {listed} HAVING count(*) > 1 ORDER BY count(*) DESC, {listed} LIMIT {MOST_SHOWN}"
     )
 
 

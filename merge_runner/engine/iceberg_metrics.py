@@ -50,7 +50,7 @@ def iceberg_response(session: SparkSession, target: Relation, stamp: str, ran: R
         {name: int(value) for name, value in commit.metrics.items() if value.isdigit()} if commit is not None else {}
     )
     response: dict[str, Any] = {"rows_source": None}
-    response |= _rows(summary, commit.operation if commit is not None else None)
+    response |= changed_rows(summary, commit.operation if commit is not None else None)
     scans = table_scans(session, ran, target.name)
     scan = target_scan(scans) if scans else None
     response["files_total"], response["files_scanned"] = _files(session, target, scans, scan, summary)
@@ -81,7 +81,8 @@ def target_scan(scans: Sequence[TableScan]) -> TableScan | None:
     return own[0] if len(own) == 1 else None
 
 
-def _rows(summary: Mapping[str, int], operation: str | None) -> dict[str, int | None]:
+def changed_rows(summary: Mapping[str, int], operation: str | None) -> dict[str, int | None]:
+    """The rows of each kind that the snapshot of a MERGE tells, by their short names; None where it does not."""
     kinds = ("inserted", "updated", "deleted", "copied")
     counts: dict[str, int | None]
     if operation == "append" and f"{_ROWS}inserted" not in summary:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.batches import recording, skipped
 from merge_runner.engine.bounded import Bounded, bounded
 from merge_runner.engine.delta_log import Snapshot, files_passing, snapshot
+from merge_runner.engine.expecting import check_before, check_committed
 from merge_runner.engine.failures import EngineError, Kind
 from merge_runner.engine.held import verdict_held
+from merge_runner.engine.merge_on_branch import merge_on_branch, runs_on_branch
 from merge_runner.engine.metrics import merge_response
 from merge_runner.engine.statements import Ran, run_measured
 from merge_runner.engine.workplace import Workplace
@@ -26,17 +28,32 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
     """Runs the statement; what it did is in the response of `place`. Raises EngineError."""
     response = place.response
     format = step.judged.layout.format
-    with bounded(step, place.session) as made:
+    expect, counted = step.expect, None
+    tried = expect is not None and runs_on_branch(expect, place.session)
+    # What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
+    fixing = expect.fixing if expect is not None and (expect.limits.about_source or not tried) else None
+
+    def run(statement: Bounded) -> Ran:
+        place.on_merge(statement.sql)
+        with recording(place.session, place.batch):
+            return _run(place.session, statement)
+
+    with bounded(step, place.session, fixing) as made:
         before = snapshot(place.session, step.target) if format != "iceberg" else None
-        place.on_merge(made.sql)
         response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
         response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
-        with recording(place.session, place.batch):
-            ran = _run(place.session, made)
+        if expect is None:
+            ran = run(made)
+        elif tried:
+            ran = merge_on_branch(step, expect, made, place, run)
+        else:
+            counted = check_before(step, expect, made, place)
+            ran = run(made)
     if place.batch is not None and not ran.rows and format != "iceberg":
         # Another process has committed the batch since it was asked for: Delta skips the statement, and says nothing.
         skipped(place, place.batch)
         return
+    place.touched[place.node] = made.condition
     response.update(merge_response(place, step.target, format, ran))
     response["verdict"] = step.judged.judgement.verdict
     response["verdict_held"] = verdict_held(
@@ -45,6 +62,8 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
         response["files_scanned"],
         lambda asked: _passing(before, asked),
     )
+    if expect is not None and counted is not None:
+        check_committed(step, expect, counted, place)
 
 
 def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:

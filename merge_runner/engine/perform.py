@@ -7,10 +7,13 @@ from typing import Literal
 
 from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
+from merge_runner.engine.bounded import Bounded
 from merge_runner.engine.contract import enforce_contract
+from merge_runner.engine.expecting import check_source
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.feed_merging import merge_changes
 from merge_runner.engine.feeds import open_feed
+from merge_runner.engine.freshness import measure_freshness
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.optimizing import optimize_table
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
@@ -21,11 +24,13 @@ from merge_runner.engine.vacuuming import vacuum_table
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.plan.steps import (
     AttachInputs,
+    CheckSource,
     CreateTarget,
     DefineView,
     EnforceContract,
     Layout,
     LoadSeed,
+    MeasureFreshness,
     OpenFeed,
     OptimizeTable,
     ReplaceTable,
@@ -37,6 +42,7 @@ from merge_runner.plan.steps import (
     Step,
     VacuumTable,
 )
+from merge_runner.plan.touched import TOUCHED
 from merge_runner.relation import quote
 
 
@@ -86,6 +92,11 @@ def _(step: RunHook, place: Workplace) -> None:
     except EngineError as error:
         error.hint = f"in {step}"
         raise
+
+
+@_perform.register
+def _(step: CheckSource, place: Workplace) -> None:
+    check_source(step, step.expect, Bounded(step.sql), place)
 
 
 @_perform.register
@@ -159,7 +170,15 @@ def _(step: LoadSeed, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunTest, place: Workplace) -> None:
+    if step.touched is not None:
+        bounds = place.touched.get(step.touched.node)
+        place.response["tested"] = "all rows" if bounds is None else "bounds"
+        run_statement(place.session, f"CREATE OR REPLACE TEMPORARY VIEW {TOUCHED} AS {step.touched.query(bounds)}")
     failing = f"(\n{step.sql}\n)"
+    if step.store is not None:
+        place.catalog.replace_table(place.session, step.store, step.sql)
+        place.response["failures_table"] = step.store.relation.name
+        failing = str(step.store.relation)
     if step.limit is not None:
         failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"
     row = run_statement(
@@ -176,6 +195,11 @@ def _(step: RunTest, place: Workplace) -> None:
 @_perform.register
 def _(step: RunUnitTest, place: Workplace) -> None:
     run_unit_test(step, place)
+
+
+@_perform.register
+def _(step: MeasureFreshness, place: Workplace) -> None:
+    measure_freshness(step, place)
 
 
 @_perform.register

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tested:
-    """What a test found: how many failures, whether that is `pass`, `warn` or `fail`, and what failed in words."""
+    """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`.
+
+    `words` say it where a number of failures does not.
+    """
 
     failures: int
     verdict: Literal["pass", "warn", "fail"]
-    message: str | None = None
+    words: str | None = None
 
 
 @dataclass
@@ -38,12 +41,18 @@ class Workplace:
     """Told of the MERGE as it will run, with what was spliced into the author's text."""
     earlier: tuple[str, ...] = ()
     """The stamps under which its MERGE may have committed in an invocation that this one goes on with."""
+    node: str = ""
+    """The id of the node."""
+    alone: bool = False
+    """Whether nobody else can be writing the table: a lock says so."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
     past_record: bool = False
     """Whether the table has recorded this very batch, and was replaced since."""
     response: dict[str, Any] = field(default_factory=dict)
     """The node's adapter response."""
+    touched: dict[str, str | None] = field(default_factory=dict)
+    """The bounds that the MERGEs of this run had, by node: a condition, None: it had none. All workplaces share it."""
     warnings: list[str] = field(default_factory=list)
     tested: Tested | None = None
     no_op: str | None = None

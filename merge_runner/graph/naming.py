@@ -66,6 +66,12 @@ def audit_table(profile: Profile) -> Relation | None:
     return Relation(identifier, schema, named or None)
 
 
+def failures_table(profile: Profile, test: str) -> Relation:
+    """The table that keeps the failing rows of a test: in the schema that dbt has for them."""
+    catalog, schema = _default(profile)
+    return Relation(test, f"{schema}_dbt_test__audit", catalog)
+
+
 def _own_catalog(profile: Profile) -> str | None:
     """The only Iceberg catalog of a profile; None where there are others, or it is the session's own."""
     catalogs = profile.iceberg_catalogs

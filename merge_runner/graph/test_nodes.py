@@ -26,6 +26,7 @@ _CONFIG: dict[str, Any] = {
     "severity": "error",
     "where": None,
     "limit": None,
+    "since": None,
     "error_if": None,
     "warn_if": None,
     "fail_calc": None,

@@ -6,22 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.merge.sql import tokenize
-from merge_runner.pruning.source_reading import Scan, rest_reads_clock, source_reading
+from merge_runner.plan.source_fixing import source_fixing
 
 if TYPE_CHECKING:
-    from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judged import JudgedMerge
     from merge_runner.pruning.judgement import Bound
-
-
-_HIDDEN = frozenset(
-    {
-        "_metadata",
-        *("_deleted", "_file", "_last_updated_sequence_number", "_partition", "_pos", "_row_id", "_spec_id"),
-    }
-)
-"""Columns that a table has and `SELECT *` does not give: Spark's of files, and Iceberg's MetadataColumns."""
+    from merge_runner.pruning.source_reading import Scan
 
 
 @dataclass(frozen=True)
@@ -56,46 +46,9 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
     always = wanted not in ("auto", "off")
     if not bounds or (merge.judgement.verdict != "runtime" and not always):
         return None
-    statement = merge.statement
-    reading = source_reading(statement, merge.lookup)
-    if statement.target.qualifier is None:
+    if merge.statement.target.qualifier is None:
         return Bounding(bounds, left_out="the target has neither a plain name nor an alias")
-    if not reading.readable:
-        return Bounding(bounds, left_out="its source cannot be read, so that it is not known what it depends on")
-    if any(_same(name, statement.target.parts) for name in reading.tables):
-        return Bounding(bounds, left_out="the source reads the target, which another writer may change in between")
-    if reading.reads_clock and rest_reads_clock(statement):
-        reason = "source and clauses read the clock, and would read it at two times"
-        return Bounding(bounds, left_out=reason)
-    if _named_through_schema(statement):
-        return Bounding(bounds, left_out="columns are qualified by the schema of the source: give the source an alias")
-    if statement.source.query is None and _uses_hidden_columns(statement):
-        return Bounding(bounds, left_out="hidden columns of the source are used")
-    scan = None if reading.reads_clock else reading.scan
-    return Bounding(bounds, scan, always, reading.unknown)
-
-
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two names may mean one table: a schema or catalog may be left out."""
-    length = min(len(one), len(other))
-    return not length or [part.casefold() for part in one[-length:]] == [part.casefold() for part in other[-length:]]
-
-
-def _named_through_schema(statement: MergeStatement) -> bool:
-    """Whether a column of a source without an alias is called `schema.table.column`: no other text can be so named."""
-    source = statement.source
-    if source.alias is not None or len(source.parts) < 2:
-        return False
-    sql = tokenize(statement.text)
-    wanted = [part.casefold() for part in source.parts[-2:]]
-    for i in range(len(sql.tokens) - 3):
-        names = [sql.word(i).strip("`").casefold(), sql.word(i + 2).strip("`").casefold()]
-        inside = source.relation.start <= sql.tokens[i].start < source.relation.end
-        if names == wanted and sql.key(i + 1) == sql.key(i + 3) == "." and not inside:
-            return True
-    return False
-
-
-def _uses_hidden_columns(statement: MergeStatement) -> bool:
-    sql = tokenize(statement.text)
-    return any(sql.word(i).strip("`").casefold() in _HIDDEN for i in range(len(sql.tokens)))
+    fixing = source_fixing(merge)
+    if fixing.left_out is not None:
+        return Bounding(bounds, left_out=fixing.left_out)
+    return Bounding(bounds, fixing.scan, always, fixing.no_views)

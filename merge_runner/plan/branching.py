@@ -33,7 +33,8 @@ def on_branch(prepared: Prepared) -> Prepared:
     """The project as a build on a branch plans it: its views stand in place, as ephemeral models do.
 
     A view has no branches: to define it would change what everybody reads, and to read it as it is would leave the
-    project's own text of it untested. No table is compacted: Iceberg's procedures work on main.
+    project's own text of it untested. No table is compacted: Iceberg's procedures work on main. Failing rows of tests
+    are not stored: their tables are no part of the branch.
     """
     graph = prepared.graph
     nodes = {unique_id: replace(node, config=_config(node)) for unique_id, node in graph.nodes.items()}
@@ -43,7 +44,8 @@ def on_branch(prepared: Prepared) -> Prepared:
 def _config(node: Node) -> Mapping[str, Any]:
     if is_view(node):
         return {**node.config, "materialized": "ephemeral"}
-    return {**node.config, "optimize": False} if "optimize" in node.config else node.config
+    left_out = {key: False for key in ("optimize", "store_failures") if key in node.config}
+    return {**node.config, **left_out} if left_out else node.config
 
 
 def is_view(node: Node) -> bool:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import Snippet, hook
-from merge_runner.graph.naming import table_location, view_definition
+from merge_runner.graph.naming import failures_table, table_location, view_definition
 from merge_runner.plan.bounding import bounding
+from merge_runner.plan.expectation import Expectation, expectation
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.maintenance import (
     Fault,
@@ -28,13 +29,16 @@ from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
     AttachInputs,
     BatchInput,
+    CheckSource,
     CreateTarget,
     DefineView,
     EnforceContract,
     Feed,
     FileInput,
     Input,
+    Layout,
     LoadSeed,
+    MeasureFreshness,
     NodePlan,
     OpenFeed,
     ReplaceTable,
@@ -47,6 +51,7 @@ from merge_runner.plan.steps import (
     ViewInput,
 )
 from merge_runner.plan.table_layout import own_relation, table_layout
+from merge_runner.plan.touched import TOUCHED, Touched, touched
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.project.config import Layer
 from merge_runner.relation import Relation, changes_of
@@ -100,6 +105,31 @@ class Planner:
             steps.append(VacuumTable(layout, asked.retain))
         return NodePlan(unique_id, tuple(steps), writes=layout.relation)
 
+    def freshness(self, unique_id: str) -> NodePlan | None:
+        """The steps that ask how fresh a source is; None where nothing says how fresh it is to be.
+
+        Raises ProblemsError where nothing says by which column, or where it is no table.
+        """
+        node = self._prepared.graph.nodes[unique_id]
+        if node.resource_type != "source":
+            return None
+        declared = self._prepared.files.sources[(str(node.source_name), node.name)].table
+        if declared.freshness is None:
+            return None
+        name = f"source {node.source_name}.{node.name}"
+        if declared.stream is not None:
+            message, hint = f"{name} is a stream, and no table that could be asked", "take its `freshness` out"
+            raise ProblemsError([Problem("freshness", message, node.place, hint)])
+        if declared.loaded_at_field is None:
+            message, hint = (
+                f'{name} has "freshness" and no "loaded_at_field"',
+                "name the column with the time of each row",
+            )
+            raise ProblemsError([Problem("missing-key", message, node.place, hint)])
+        relation = self._compiler.relation(unique_id)
+        step = MeasureFreshness(relation, declared.loaded_at_field, declared.freshness)
+        return NodePlan(unique_id, (self._inputs([unique_id]), step))
+
     def _merge(self, node: Node) -> NodePlan:
         rendered = self._compiler.rendered(node.unique_id)
         statement = self._compiler.merge(node.unique_id)
@@ -121,11 +151,14 @@ class Planner:
         judged = self._judged(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
+        expect = self._expectation(node, judged)
+        looks_first = anew and feed is None and expect is not None and expect.before_replacing
         steps: list[Step] = [
             *([OpenFeed(feed)] if feed else ()),
             *self._contract(node, existing=not anew, merge=statement),
+            *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
             CreateTarget(layout, insert_shape(statement), anew),
-            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed),
+            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed, expect),
         ]
         plan = self._with_surroundings(node, steps)
         after = compacted_after(node)
@@ -136,17 +169,18 @@ class Planner:
 
     def _check(self, node: Node, found: Iterable[Fault]) -> None:
         """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""
-        problems = [Problem(each.code, each.message, self._optimize_place(node), each.hint) for each in found]
+        problems = [Problem(each.code, each.message, self._config_place(node, "optimize"), each.hint) for each in found]
         if problems:
             raise ProblemsError(problems)
 
-    def _optimize_place(self, node: Node) -> Place:
+    def _config_place(self, node: Node, key: str) -> Place:
+        """Where a config key of a node stands."""
         files = self._prepared.files
         if node.resource_type == "seed":
             layers = list(files.seeds[node.name].layers)
         else:
             layers = [*files.models[node.name].layers, self._compiler.rendered(node.unique_id).captured.config]
-        places = (layer.places.get("optimize") for layer in reversed(layers))
+        places = (layer.places.get(key) for layer in reversed(layers))
         return next((place for place in places if place is not None), Place(node.path, 1, 1))
 
     def _contract(self, node: Node, **of: Any) -> Sequence[Step]:
@@ -160,6 +194,25 @@ class Planner:
             )
         ]
 
+    def _expectation(self, node: Node, judged: JudgedMerge) -> Expectation | None:
+        """What is expected of a MERGE. Raises ProblemsError where ON does not say what the source's keys are."""
+        expect = expectation(node.config["expect_merge"], judged, node.config["format"])
+        if expect is not None and expect.limits.unique_source and not expect.keys.spans:
+            message = "`unique_source` needs keys, and ON has no equality between a column of the target and the source"
+            hint = "qualify the columns of ON by the aliases of target and source, or leave `unique_source` out"
+            raise ProblemsError([Problem("expect-merge", message, self._config_place(node, "expect_merge"), hint)])
+        return expect
+
+    def _refuse_expectation(self, node: Node) -> None:
+        """Raises ProblemsError where a model without a MERGE says itself what is expected of one."""
+        properties = self._prepared.files.models[node.name].properties
+        own = self._compiler.rendered(node.unique_id).captured.config.values
+        if "expect_merge" in own or (properties is not None and "expect_merge" in properties.config):
+            kind = node.config["materialized"]
+            message = f"`expect_merge` guards a MERGE, and {node.name} is a {kind}: nothing would be guarded"
+            hint = "take it out here; as a default for a folder it is for the merges in it"
+            raise ProblemsError([Problem("expect-merge", message, self._config_place(node, "expect_merge"), hint)])
+
     def _feed(self, node: Node) -> Feed | None:
         if node.changes_of is None:
             return None
@@ -172,11 +225,13 @@ class Planner:
         return judge_merge(statement, self._layouts.target(node.unique_id), self._layouts.lookup, node.config["bounds"])
 
     def _table(self, node: Node) -> NodePlan:
+        self._refuse_expectation(node)
         text = query(self._compiler.rendered(node.unique_id))
         steps: list[Step] = [*self._contract(node, query=text), ReplaceTable(table_layout(self._prepared, node), text)]
         return self._with_surroundings(node, steps)
 
     def _view(self, node: Node) -> NodePlan:
+        self._refuse_expectation(node)
         text = query(self._compiler.rendered(node.unique_id))
         relation = own_relation(node)
         steps: list[Step] = [
@@ -203,17 +258,28 @@ class Planner:
 
         config = node.config
         rendered = None
+        since: Touched | None = None
         if node.generic_test is not None:
             test = node.generic_test
             tested = self._prepared.graph.nodes[str(test.attached_node)]
             arguments = {key: self._argument(node, key, value) for key, value in test.kwargs.items()}
             where = self._text(node, "where", config["where"]) if config["where"] else None
             relation = self._compiler.relation(tested.unique_id)
-            sql = data_test_query(test.name, relation, test.column, arguments, where)
+            if config["since"] == "bounds":
+                since = self._touched(node, tested)
+                relation = TOUCHED if since is not None else relation
+            try:
+                sql = data_test_query(test.name, relation, test.column, arguments, where)
+            except ValueError as error:
+                raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
         else:
+            if config["since"] is not None:
+                message = "`since` is for tests in YAML: this one says itself which rows it reads"
+                raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
         tested_query = sql if rendered is None else query(rendered)
+        store = self._failures_layout(node) if config["store_failures"] else None
         steps: tuple[Step, ...] = (
             self._inputs(node.depends_on),
             RunTest(
@@ -223,9 +289,37 @@ class Planner:
                 config["fail_calc"] or "count(*)",
                 config["error_if"] or "!= 0",
                 config["warn_if"] or "!= 0",
+                store,
+                since,
             ),
         )
-        return NodePlan(node.unique_id, steps, rendered, sql)
+        return NodePlan(node.unique_id, steps, rendered, sql, store.relation if store is not None else None)
+
+    def _touched(self, node: Node, tested: Node) -> Touched | None:
+        """What a test looks at that is about what the MERGE of its model has touched; None: all rows.
+
+        Raises ProblemsError where the model is no MERGE.
+        """
+        if tested.resource_type != "model" or tested.config["materialized"] != "merge":
+            message = f"`since: bounds` is about what a MERGE has touched, and {tested.name} is none"
+            raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
+        if tested.unique_id in self._prepared.deferral.ids:
+            return None
+        judged = self._judged(tested, self._compiler.merge(tested.unique_id))
+        bounds = bounding(judged, tested.config["bounds"])
+        if bounds is None or bounds.left_out is not None:
+            return None
+        return touched(self._compiler.relation(tested.unique_id), tested.unique_id, judged, bounds.bounds)
+
+    def _failures_layout(self, node: Node) -> Layout:
+        """The table for the failing rows of a test: of the format of what it tests, in a catalog of that one."""
+        relation = failures_table(self._profile, node.name)
+        nodes = (self._prepared.graph.nodes[parent] for parent in node.depends_on)
+        beside = (each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog)
+        formats = (each.config.get("format") for each in beside if each.resource_type in ("model", "seed"))
+        format = next(formats, None) if relation.catalog is not None else None
+        config = {"format": format or "delta"}
+        return Layout(relation, config["format"], table_location(self._root, self._profile, relation, config))
 
     def _argument(self, node: Node, name: str, value: Any) -> Any:
         """An argument of a test; the id of a node stands for its relation."""

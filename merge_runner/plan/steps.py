@@ -16,7 +16,10 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.bounding import Bounding
+    from merge_runner.plan.expectation import Expectation
     from merge_runner.plan.shape import Shape
+    from merge_runner.plan.touched import Touched
+    from merge_runner.project.freshness import Freshness
     from merge_runner.pruning.judged import JudgedMerge
     from merge_runner.template.rendered import Rendered
     from merge_runner.testing.rows import Rows, Types
@@ -168,6 +171,19 @@ class EnforceContract:
 
 
 @dataclass(frozen=True)
+class CheckSource:
+    """Stops the node where the source of its MERGE is not what is expected, before its target is replaced."""
+
+    target: Relation
+    sql: str
+    judged: JudgedMerge
+    expect: Expectation
+
+    def __str__(self) -> str:
+        return f"look at the source before the table is replaced ({self.expect.limits})"
+
+
+@dataclass(frozen=True)
 class CreateTarget:
     """Creates the target where it is missing (`replace`: anew), else adopts it and reports drift.
 
@@ -187,7 +203,8 @@ class CreateTarget:
 class RunMerge:
     """The author's MERGE, what the judge says of its scan, and how it is bounded when it runs.
 
-    With a `feed` it runs once for each change, and not at all where there is none.
+    With a `feed` it runs once for each change, and not at all where there is none. What goes beyond what `expect`
+    allows is not committed.
     """
 
     target: Relation
@@ -195,10 +212,12 @@ class RunMerge:
     judged: JudgedMerge
     bounding: Bounding | None = None
     feed: Feed | None = None
+    expect: Expectation | None = None
 
     def __str__(self) -> str:
         feed = f", from the changes of {self.feed.table.name} since the last it consumed" if self.feed else ""
-        return f"merge into {self.target.name}{feed}" + (f", {self.bounding}" if self.bounding else "")
+        more = "".join(f", {each}" for each in (self.bounding, self.expect) if each is not None)
+        return f"merge into {self.target.name}{feed}{more}"
 
 
 @dataclass(frozen=True)
@@ -241,7 +260,8 @@ class LoadSeed:
 class RunTest:
     """A data test: each row of `sql` is a failure.
 
-    `failures` is the expression that counts them; `error_if` and `warn_if` are conditions on that number.
+    `failures` is the expression that counts them; `error_if` and `warn_if` are conditions on that number. `store` is
+    the table that keeps all of these rows, None: nothing does. `touched` is what the view of that name is made of.
     """
 
     sql: str
@@ -250,9 +270,24 @@ class RunTest:
     failures: str = "count(*)"
     error_if: str = "!= 0"
     warn_if: str = "!= 0"
+    store: Layout | None = None
+    touched: Touched | None = None
 
     def __str__(self) -> str:
-        return f"test: no row of {' '.join(self.sql.split())}"
+        stored = f"; its rows are kept in {self.store.relation.name}" if self.store is not None else ""
+        return f"test: no row of {' '.join(self.sql.split())}{stored}"
+
+
+@dataclass(frozen=True)
+class MeasureFreshness:
+    """Asks a source for the newest `loaded_at`, an expression, and holds its age against what is said of it."""
+
+    relation: Relation
+    loaded_at: str
+    freshness: Freshness
+
+    def __str__(self) -> str:
+        return f"ask how old the newest {self.loaded_at} of {self.relation.name} is: {self.freshness}"
 
 
 @dataclass(frozen=True)
@@ -348,6 +383,7 @@ Step = (
     | OpenFeed
     | RunHook
     | EnforceContract
+    | CheckSource
     | CreateTarget
     | RunMerge
     | ReplaceTable
@@ -355,6 +391,7 @@ Step = (
     | LoadSeed
     | RunTest
     | RunUnitTest
+    | MeasureFreshness
     | OptimizeTable
     | VacuumTable
 )

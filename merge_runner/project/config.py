@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, 
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.duration import seconds
+from merge_runner.project.expect_merge import ExpectMerge
 from merge_runner.project.places import KeyPath, Places
 from merge_runner.project.validate import validate
 from merge_runner.text import Place
@@ -65,7 +66,8 @@ class ModelConfig:
 
     `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `low_shuffle`: None not said,
     so the table's properties decide. `storage_join`: None not said, so the profile decides. `optimize`: None not said
-    and True are plain compaction, on demand; False never. `column_types` and `delimiter` are those of a seed.
+    and True are plain compaction, on demand; False never. `expect_merge`: None not said, so no limits. `column_types`
+    and `delimiter` are those of a seed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -92,6 +94,7 @@ class ModelConfig:
     low_shuffle: StrictBool | None = None
     storage_join: StrictBool | None = None
     optimize: StrictBool | Optimize | None = None
+    expect_merge: ExpectMerge | None = None
     priority: StrictInt = 0
     retries: Count | None = None
     timeout: Seconds | None = None
@@ -109,7 +112,7 @@ _ADAPTER = TypeAdapter(ModelConfig)
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})
 MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
-TABLE_KEYS = frozenset({"properties", "conf", "meta", "optimize", "column_types"})
+TABLE_KEYS = frozenset({"properties", "conf", "meta", "optimize", "expect_merge", "column_types"})
 """Keys whose value may be a mapping: in a tree of folders they are config all the same."""
 
 _ADDED = frozenset({"pre_hook", "post_hook"})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from merge_runner.errors import Problems
 from merge_runner.project.config import Count, Names
@@ -59,6 +59,7 @@ class _Config:
     ] = "error"
     where: str | None = None
     limit: Count | None = None
+    since: Literal["bounds"] | None = None
     store_failures: StrictBool | None = None
     error_if: str | None = None
     warn_if: str | None = None
@@ -89,11 +90,57 @@ class _Relationships:
     field: str
 
 
+@dataclass(frozen=True)
+class _ExpressionIsTrue:
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    expression: str
+
+
+@dataclass(frozen=True)
+class _UniqueCombination:
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    combination_of_columns: Annotated[
+        tuple[str, ...], Field(min_length=1, validation_alias=AliasChoices("combination_of_columns", "columns"))
+    ]
+
+
+@dataclass(frozen=True)
+class _Recency:
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    datepart: Literal["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
+    interval: Annotated[StrictInt, Field(ge=1)]
+    field: str | None = None
+    group_by_columns: Names = ()
+    ignore_time_component: StrictBool = False
+
+
+@dataclass(frozen=True)
+class _RowCountBetween:
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    min_value: Count | None = None
+    max_value: Count | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_value is None and self.max_value is None:
+            raise ValueError('it needs "min_value", "max_value" or both')
+        if self.min_value is not None and self.max_value is not None and self.min_value > self.max_value:
+            raise ValueError(f"no count is between {self.min_value} and {self.max_value}")
+
+
 _BUILT_IN: Mapping[str, Any] = {
     "not_null": _NoArguments,
     "unique": _NoArguments,
     "accepted_values": _AcceptedValues,
     "relationships": _Relationships,
+    "expression_is_true": _ExpressionIsTrue,
+    "unique_combination": _UniqueCombination,
+    "unique_combination_of_columns": _UniqueCombination,
+    "recency": _Recency,
+    "row_count_between": _RowCountBetween,
 }
 _CONFIG_KEYS = frozenset(each.name for each in fields(_Config))
 _OWN_KEYS = frozenset({"name", "description", "config", "arguments"})
@@ -139,7 +186,7 @@ class _Reader:
                 hint = 'move it below "arguments"'
                 self.problems.add("invalid-value", message, self.places.key_place((*at, key)), hint)
             inline, at = dict(arguments), (*at, "arguments")
-        if built_in := _BUILT_IN.get(self.name):
+        if built_in := _BUILT_IN.get(self.name.rpartition(".")[2]):
             validate(built_in, inline, self.places, self.problems, at=at, of=self.of)
         return inline
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool
 
 from merge_runner.project.config import Names
+from merge_runner.project.freshness import UNSAID, Freshness
 from merge_runner.project.stream import OptionalStream
 from merge_runner.text import Place
 
@@ -60,7 +61,7 @@ class DataTest:
     """A data test: `name` is its kind (`not_null`, `accepted_values`, that of a macro), `arguments` are the kind's own.
 
     `label` is the name that its author gave to this one test. `error_if` and `warn_if` are conditions on the number
-    of failures, `fail_calc` how it is counted; None: any failure counts.
+    of failures, `fail_calc` how it is counted; None: any failure counts. `since` "bounds": only what the MERGE touched.
     """
 
     name: str
@@ -70,6 +71,7 @@ class DataTest:
     severity: Literal["error", "warn"] = "error"
     where: str | None = None
     limit: int | None = None
+    since: Literal["bounds"] | None = None
     store_failures: bool | None = None
     error_if: str | None = None
     warn_if: str | None = None
@@ -132,7 +134,7 @@ class SourceConfig:
     enabled: StrictBool = True
     tags: Names = ()
     meta: Mapped = field(default_factory=dict)
-    freshness: Any = None
+    freshness: Freshness | None = UNSAID
     loaded_at_field: str | None = None
 
 
@@ -140,8 +142,8 @@ class SourceConfig:
 class SourceTable:
     """A table of a source: files at `path` in a `format`, or an existing table.
 
-    `partition_by` and `cluster_by` None: its layout is unknown; () says that it has none. `freshness` is kept
-    as it is written.
+    `partition_by` and `cluster_by` None: its layout is unknown; () says that it has none. `freshness` None says that it
+    is not looked at.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
@@ -163,7 +165,7 @@ class SourceTable:
     tags: Names = ()
     meta: Mapped = field(default_factory=dict)
     config: SourceConfig = SourceConfig()
-    freshness: Any = None
+    freshness: Freshness | None = UNSAID
     loaded_at_field: str | None = None
     stream: OptionalStream = None
 
@@ -185,7 +187,7 @@ class Source:
     tags: Names = ()
     meta: Mapped = field(default_factory=dict)
     config: SourceConfig = SourceConfig()
-    freshness: Any = None
+    freshness: Freshness | None = UNSAID
     loaded_at_field: str | None = None
 
 

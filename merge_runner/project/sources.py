@@ -10,6 +10,7 @@ from typing import Any
 
 from merge_runner.errors import Problems
 from merge_runner.project.files import SourceEntry
+from merge_runner.project.freshness import resolved as resolved_freshness
 from merge_runner.project.properties import Source, SourceTable
 from merge_runner.project.stream import Stream
 from merge_runner.text import Place
@@ -41,7 +42,9 @@ def source_entry(source: Source, table: SourceTable, place: Place, problems: Pro
         catalog=table.catalog or source.catalog,
         options=options,
         stream=_stream(table.stream, path, format, options),
-        freshness=_first(table.freshness, table.config.freshness, source.freshness, source.config.freshness),
+        freshness=resolved_freshness(
+            table.freshness, table.config.freshness, source.freshness, source.config.freshness
+        ),
         loaded_at_field=_first(
             table.loaded_at_field, table.config.loaded_at_field, source.loaded_at_field, source.config.loaded_at_field
         ),

@@ -45,6 +45,18 @@ def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
 
 def target_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[Span]:
     """Where ON says what of the target is equal to something of the source: the spans of the target's sides."""
+    for target, _, _ in _equalities(on, scope):
+        yield target
+
+
+def source_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span, bool]]:
+    """The spans of the source's sides of the same equalities, each with whether it is `<=>`, which NULLs pass."""
+    for _, source, null_safe in _equalities(on, scope):
+        yield source, null_safe
+
+
+def _equalities(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span, Span, bool]]:
+    """The spans of the target's and of the source's side of each equality between them, and whether it is `<=>`."""
     from sqlglot import exp
 
     for conjunct in on:
@@ -55,7 +67,7 @@ def target_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[Span]:
             continue
         sides = scope.side(tree.this), scope.side(tree.expression)
         if sides in (("target", "source"), ("source", "target")):
-            yield spans[sides.index("target")]
+            yield spans[sides.index("target")], spans[sides.index("source")], isinstance(tree, exp.NullSafeEQ)
 
 
 def joined_columns(on: tuple[Conjunct, ...], scope: Scope) -> Mapping[str, frozenset[str]]:

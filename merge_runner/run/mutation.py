@@ -211,4 +211,4 @@ class _Check:
             raise EngineError("driver-lost", f"the Spark driver is lost: {engine_error(error).message}") from error
         tested = workplace.tested
         assert tested is not None
-        return None if tested.verdict == "pass" else tested.message or ""
+        return None if tested.verdict == "pass" else tested.words or ""

@@ -22,7 +22,7 @@ from merge_runner.engine.optimizing import changed_files, in_words
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.tables import Catalog, table_exists
-from merge_runner.engine.workplace import Workplace
+from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node
 from merge_runner.plan.steps import NodePlan, RunMerge
@@ -63,6 +63,8 @@ class Worker:
     """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
     writes: Mapping[str, WriteKey] = field(default_factory=dict)
     """What each node writes: a part of a table that another one writes as well, or the whole table."""
+    touched: dict[str, str | None] = field(default_factory=dict)
+    """The bounds that the MERGEs of this run had, by node."""
     conceal: Callable[[str], str] = str
     """Takes secrets out of a message."""
 
@@ -90,6 +92,9 @@ class Worker:
             earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
             on_merge=partial(self.on_merge, unique_id),
+            node=unique_id,
+            touched=self.touched,
+            alone=self.warehouse is not None and not self._shares(unique_id),
             # What reads changes commits once by what it has consumed.
             batch=self.batch(unique_id) if node.changes_of is None else None,
         )
@@ -149,7 +154,7 @@ class Worker:
         """What to say of a node that was stopped: whether its statement had committed is asked of the table."""
         reason = f"stopped after its timeout of {node.config['timeout']} s" if timed_out else "cancelled"
         code = "timeout" if timed_out else "cancelled"
-        if plan.maintains:
+        if plan.maintains or node.resource_type == "test":
             return EngineError(code, f"{reason}; the rows are what they were", kind=Kind.CANCELLED)
         try:
             version = self._committed(plan, place)
@@ -208,8 +213,12 @@ class Worker:
             plan.writes.name,
             waiting=lambda message: self.events.emit("node_waiting", "warn", node=plan.unique_id, message=message),
             cancelled=self.stopping.is_set,
-            shared=plan.unique_id in self.writes and self.writes[plan.unique_id].group > 0,
+            shared=self._shares(plan.unique_id),
         )
+
+    def _shares(self, unique_id: str) -> bool:
+        """Whether others may write the node's table at the same time, other parts of it."""
+        return unique_id in self.writes and self.writes[unique_id].group > 0
 
     def _timer(self, node: Node, timed_out: threading.Event) -> threading.Timer | None:
         seconds = node.config.get("timeout")
@@ -256,8 +265,7 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
     if place.no_op is not None:
         return "no-op", place.no_op
     if place.tested is not None:
-        tested = place.tested
-        return tested.verdict, tested.message or ("" if tested.verdict == "pass" else f"{tested.failures:,} failures")
+        return place.tested.verdict, _tested(place.tested, response)
     if response.get("operation") == "MERGE":
         parts = [
             f"{response[key]:,} {kind}"
@@ -270,6 +278,14 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
     if response.get("rows_affected") is not None:
         return "success", f"{response['rows_affected']:,} rows"
     return "success", ""
+
+
+def _tested(tested: Tested, response: Mapping[str, Any]) -> str:
+    """What a test found, and where its rows are kept."""
+    if tested.words is not None:
+        return tested.words
+    kept = f"; they are kept in {response['failures_table']}" if "failures_table" in response else ""
+    return "" if tested.verdict == "pass" else f"{tested.failures:,} failures{kept}"
 
 
 def _bounds(response: Mapping[str, Any]) -> str:

@@ -61,8 +61,33 @@ def _expression_is_true(table: str, column: str | None, arguments: Arguments) ->
 
 
 def _unique_combination(table: str, column: str | None, arguments: Arguments) -> str:
-    columns = ", ".join(quote(str(name)) for name in _sequence(arguments, "combination_of_columns"))
+    key = "columns" if "columns" in arguments else "combination_of_columns"
+    columns = ", ".join(quote(str(name)) for name in _sequence(arguments, key))
     return f"SELECT {columns}, count(*) AS n FROM {table} GROUP BY {columns} HAVING count(*) > 1"
+
+
+def _recency(table: str, column: str | None, arguments: Arguments) -> str:
+    """A group without any value is not recent, nor is a table without rows (dbt_utils lets both pass)."""
+    field = str(arguments.get("field") or _needed(column))
+    unit, interval = str(_argument(arguments, "datepart")).upper(), int(_argument(arguments, "interval"))
+    kind = "DATE" if arguments.get("ignore_time_component") else "TIMESTAMP"
+    since = f"CAST(timestampadd({unit}, {-interval}, current_timestamp()) AS {kind})"
+    by = [quote(str(name)) for name in arguments.get("group_by_columns") or ()]
+    groups, grouped = "".join(f"{name}, " for name in by), f" GROUP BY {', '.join(by)}" if by else ""
+    most_recent = f"CAST(max({field}) AS {kind})"
+    return (
+        f"SELECT {groups}{most_recent} AS most_recent FROM {table}{grouped} "
+        f"HAVING {most_recent} IS NULL OR {most_recent} < {since}"
+    )
+
+
+def _row_count_between(table: str, column: str | None, arguments: Arguments) -> str:
+    smallest, largest = arguments.get("min_value"), arguments.get("max_value")
+    outside = [f"count(*) < {int(smallest)}"] if smallest is not None else []
+    outside += [f"count(*) > {int(largest)}"] if largest is not None else []
+    if not outside:
+        raise ValueError("it needs `min_value`, `max_value` or both")
+    return f"SELECT count(*) AS row_count FROM {table} HAVING {' OR '.join(outside)}"
 
 
 _TESTS: dict[str, _Maker] = {
@@ -71,7 +96,10 @@ _TESTS: dict[str, _Maker] = {
     "accepted_values": _accepted_values,
     "relationships": _relationships,
     "expression_is_true": _expression_is_true,
+    "unique_combination": _unique_combination,
     "unique_combination_of_columns": _unique_combination,
+    "recency": _recency,
+    "row_count_between": _row_count_between,
 }
 
 

@@ -61,6 +61,7 @@ def test_help_names_every_command(call):
             "retry",
             "rule",
             "run",
+            "source",
             "stream",
             "test",
             "warm",

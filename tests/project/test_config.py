@@ -95,6 +95,7 @@ def test_a_config_is_plain_json():
     assert set(plain) == {
         *keys.split(),
         *more.split(),
+        "expect_merge",
         "low_shuffle",
         "storage_join",
         "sort_by",

@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
+from merge_runner.project.freshness import Freshness, Threshold
 from merge_runner.project.properties import (
     Column,
     Constraint,
@@ -130,7 +131,7 @@ def test_a_source_with_everything():
                     options={"header": "true", "maxColumns": "010", "nullValue": "NA"},
                     partition_by=(),
                     cluster_by=("day",),
-                    freshness={"warn_after": {"count": 1, "period": "day"}},
+                    freshness=Freshness(warn_after=Threshold(1, "day")),
                     loaded_at_field="at",
                     stream=Stream(
                         trigger=300.0, options={"maxFilesPerTrigger": "1"}, watermark=Watermark("at", 3600.0)

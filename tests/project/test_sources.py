@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from merge_runner.errors import Problems
+from merge_runner.project.freshness import Freshness, Threshold
 from merge_runner.project.properties import Source, SourceConfig, SourceTable
 from merge_runner.project.sources import source_entry
 from merge_runner.text import Place
@@ -33,7 +34,7 @@ def test_a_table_says_more_than_its_source():
         tags=("a",),
         meta={"x": 1, "y": 1},
         config=SourceConfig(tags=("b",), loaded_at_field="at"),
-        freshness={"count": 1},
+        freshness=Freshness(warn_after=Threshold(1, "day")),
     )
     table = SourceTable(
         "t", identifier="u", schema="mine", options={"sep": ";"}, tags=("a", "c"), config=SourceConfig(meta={"y": 2})
@@ -41,7 +42,7 @@ def test_a_table_says_more_than_its_source():
     found = entry(source, table)
     assert (found.table.catalog, found.table.schema, found.table.identifier) == ("lake", "mine", "u")
     assert found.table.options == {"header": "true", "sep": ";"}
-    assert (found.table.freshness, found.table.loaded_at_field) == ({"count": 1}, "at")
+    assert (found.table.freshness, found.table.loaded_at_field) == (Freshness(warn_after=Threshold(1, "day")), "at")
     assert (found.tags, found.meta) == (("a", "b", "c"), {"x": 1, "y": 2})
 
 

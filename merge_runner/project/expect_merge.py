@@ -1,0 +1,78 @@
+"""What a model's MERGE may do at most, as its config key `expect_merge` says; else it is not committed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+
+_Rows = Annotated[StrictInt, Field(ge=0)]
+
+
+def _percent(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        raise ValueError("a number from 0 to 100")
+    return float(value)
+
+
+_Percent = Annotated[float, BeforeValidator(_percent)]
+
+
+@dataclass(frozen=True)
+class ExpectMerge:
+    """Limits of one run of a MERGE; None: no limit.
+
+    Numbers are of rows. `max_percent_deleted` and `max_percent_touched` (updated or deleted) are percentages of the
+    target's rows before the MERGE. `unique_source`: no two rows of the source have the same keys, as ON joins them.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    min_source_rows: _Rows | None = None
+    max_inserts: _Rows | None = None
+    max_updates: _Rows | None = None
+    max_deletes: _Rows | None = None
+    max_percent_deleted: _Percent | None = None
+    max_percent_touched: _Percent | None = None
+    no_inserts: StrictBool = False
+    unique_source: StrictBool = False
+
+    def __str__(self) -> str:
+        said = []
+        for name, value in vars(self).items():
+            if value is True:
+                said.append(name)
+            elif value is not None and value is not False:
+                said.append(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value:,}")
+        return ", ".join(said)
+
+    @property
+    def about_source(self) -> bool:
+        """Whether something is expected of the source by itself."""
+        return self.min_source_rows is not None or self.unique_source
+
+    @property
+    def about_inserts(self) -> bool:
+        """Whether the rows that are inserted are limited."""
+        return self.no_inserts or self.max_inserts is not None
+
+    @property
+    def about_updates(self) -> bool:
+        """Whether the rows that are updated are limited, alone or with others."""
+        return self.max_updates is not None or self.max_percent_touched is not None
+
+    @property
+    def about_deletes(self) -> bool:
+        """Whether the rows that are deleted are limited, alone or with others."""
+        return self.max_deletes is not None or self.about_share
+
+    @property
+    def about_share(self) -> bool:
+        """Whether a limit is a share of the target's rows."""
+        return self.max_percent_deleted is not None or self.max_percent_touched is not None
+
+    @property
+    def about_rows(self) -> bool:
+        """Whether rows that the MERGE changes are limited, and not its source alone."""
+        return self.about_inserts or self.about_updates or self.about_deletes

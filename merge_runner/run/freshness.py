@@ -1,0 +1,117 @@
+"""Asks the sources how fresh they are, and writes target/sources.json in dbt's shape."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.driver import Driver
+from merge_runner.engine.session import Starting
+from merge_runner.engine.tables import Catalog
+from merge_runner.errors import Problems
+from merge_runner.plan.plan import Planner
+from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.steps import MeasureFreshness, NodePlan
+from merge_runner.project.freshness import Freshness, Threshold
+from merge_runner.run.driving import driving
+from merge_runner.run.events import Events
+from merge_runner.run.journal import Journal
+from merge_runner.run.node_run import NodeRun, Nodes, Terms, thread_count
+from merge_runner.run.results import Result, RunResults
+from merge_runner.version import version
+
+_SCHEMA = "https://schemas.getdbt.com/dbt/sources/v3.json"
+_STATUSES = {"pass": "pass", "warn": "warn", "fail": "error"}
+"""dbt's words; any other status of ours is its `runtime error`."""
+
+
+def source_freshness(
+    prepared: Prepared,
+    ids: Sequence[str],
+    events: Events,
+    driver: Driver | None = None,
+    starting: Starting | None = None,
+    *,
+    threads: int | None = None,
+    output: Path | None = None,
+) -> RunResults:
+    """Asks the sources among `ids` that say how fresh they are to be; `fail` is a source that is too old.
+
+    `output` is the file that is written, None: target/sources.json. Raises ProblemsError, before anything is asked.
+    """
+    planner, problems = Planner(prepared), Problems()
+    plans: dict[str, NodePlan] = {}
+    for unique_id in ids:
+        with problems.collecting():
+            plan = planner.freshness(unique_id)
+            if plan is not None:
+                plans[unique_id] = plan
+    problems.check()
+    invocation, started = str(uuid.uuid4()), datetime.now(timezone.utc)
+    terms = Terms(invocation, thread_count(prepared, threads, len(plans)), independent=True)
+    node_run = NodeRun(prepared, Nodes(plans), terms, events)
+    with Journal(prepared.target_path / "journal.jsonl") as journal:
+        events.listen(journal)
+        try:
+            events.emit("freshness_started", invocation_id=invocation, nodes=list(plans))
+            if plans:
+                with driving(prepared, events, driver, starting) as running:
+                    events.emit("running", nodes=len(plans), threads=terms.threads)
+                    node_run.run(running, Catalog())
+            ended = datetime.now(timezone.utc)
+            outcome = RunResults(invocation, "source freshness", started, ended, {}, tuple(node_run.results))
+            write_atomic(output or prepared.target_path / "sources.json", json.dumps(_document(outcome, plans)))
+            events.emit("freshness_finished", counts=outcome.counts(), ok=outcome.ok)
+        finally:
+            events.forget(journal)
+    return outcome
+
+
+def _document(outcome: RunResults, plans: Mapping[str, NodePlan]) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "dbt_schema_version": _SCHEMA,
+            "dbt_version": version(),
+            "generated_at": outcome.completed_at.isoformat(),
+            "invocation_id": outcome.invocation_id,
+            "invocation_started_at": outcome.started_at.isoformat(),
+            "env": {},
+        },
+        "results": [_entry(result, _asked(plans[result.unique_id])) for result in outcome.results],
+        "elapsed_time": (outcome.completed_at - outcome.started_at).total_seconds(),
+    }
+
+
+def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
+    """A result as dbt has it: one that could not be asked has its error alone."""
+    if result.status not in _STATUSES:
+        return {"unique_id": result.unique_id, "error": result.message, "status": "runtime error"}
+    told = result.as_json()
+    return {
+        "unique_id": result.unique_id,
+        **{key: told["adapter_response"][key] for key in _MEASURED},
+        "status": _STATUSES[result.status],
+        "criteria": {
+            "warn_after": _threshold(asked.warn_after),
+            "error_after": _threshold(asked.error_after),
+            "filter": asked.filter,
+        },
+        "adapter_response": {},
+        **{key: told[key] for key in ("timing", "thread_id", "execution_time")},
+    }
+
+
+_MEASURED = ("max_loaded_at", "snapshotted_at", "max_loaded_at_time_ago_in_s")
+
+
+def _threshold(age: Threshold | None) -> dict[str, Any]:
+    return {"count": age.count if age else None, "period": age.period if age else None}
+
+
+def _asked(plan: NodePlan) -> Freshness:
+    return next(step.freshness for step in plan.steps if isinstance(step, MeasureFreshness))
