@@ -17,7 +17,12 @@ PUSH_VALUES = "spark.sql.sources.v2.bucketing.pushPartValues.enabled"
 ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 SORT_MERGE = "spark.sql.join.preferSortMergeJoin"
 SUBSET = "spark.sql.sources.v2.bucketing.allowJoinKeysSubsetOfPartitionKeys.enabled"
-"""Not set by `storage_join`: with it ON may leave out partition columns, at the price of fewer, larger groups."""
+COMPATIBLE = "spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled"
+ONE_SIDE = "spark.sql.sources.v2.bucketing.shuffle.enabled"
+LOOSER = (SUBSET, COMPATIBLE, ONE_SIDE)
+"""Not set by `storage_join`, off by default, and each of use beside its settings: with the first ON may leave out
+partition columns, at the price of fewer, larger groups; with the second `bucket(4, id)` joins `bucket(8, id)`; with the
+third a source without such partitions is shuffled into those of the target, which stays where it is."""
 
 DISTRIBUTION = "write.merge.distribution-mode"
 FANOUT = "write.spark.fanout.enabled"
