@@ -2,7 +2,7 @@
 
 Spark's EXPLAIN of a Delta MERGE tells of no scan, so the files are counted where Delta itself looks for them: in a
 query of the target with the conditions of ON that name nothing but the target. An Iceberg MERGE is planned as it would
-run, and its scan of the target says which files it would read.
+run: its scan of the target says which files it would read, and its plan shows what is shuffled and sorted.
 """
 
 from __future__ import annotations

@@ -24,9 +24,8 @@ LAYOUTS = {
     "few": "part, bucket(4, id)",
     "eight": "part, bucket(8, id)",
     "flat": "",
-    "large": "part, bucket(4, id)",
 }
-ROWS = {"few": 2} | dict.fromkeys(("fct", "sorted", "bare", "large"), 2000)
+ROWS = {"few": 2} | dict.fromkeys(("fct", "sorted", "bare"), 2000)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ class Merge:
     def __init__(self, root, driver, case):
         self.root, self.driver = root, driver
         self.target = case.get("target", "fct")
-        self.on, self.clauses = case.get("on", ON), case.get("clauses", CLAUSES)
+        self.on, self.clauses = case.get("condition", ON), case.get("clauses", CLAUSES)
         self.using = case.get("using", "{source}").format(source=f"ice.shuffles.{case.get('source', 'src')}")
         mode = {"write.merge.mode": "merge-on-read"} if case.get("mode", "mor") else {}
         self.config = {"alias": self.target, **case.get("config", {})}
