@@ -72,7 +72,7 @@ def _tried(
 ) -> tuple[Shuffle, ...] | None:
     """The shuffles and sorts with the changes of a trial; None where the engine has no plan then."""
     end = merge.judged.statement.on_span.end
-    conditions = "".join(f" AND {condition}" for condition in trial.conditions)
+    conditions = "".join(f" AND {condition} " for condition in trial.conditions)
     try:
         with temporary_confs(session, trial.confs):
             plan = ask(splice(merge.sql, [(Span(end, end), conditions)]) if conditions else merge.sql)

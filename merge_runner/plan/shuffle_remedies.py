@@ -33,7 +33,9 @@ class Change:
     def __str__(self) -> str:
         if self.where == "on":
             return f"ON … AND {self.key} = {self.value}"
-        return f"`{self.key}: {self.value}`" + (f" in {self.where}" if self.where != "config" else "")
+        if self.where == "config":
+            return f"`{self.key}: {self.value}`"
+        return f"`{self.key}: '{self.value}'` in {self.where}"  # quoted: a config takes no other values there
 
 
 Remedy = tuple[Change, ...]

@@ -27,7 +27,7 @@ root = Path(sys.argv[1])
 def build(target, orders):
     project = Project.load(root, target=target, vars={"orders": orders})
     results = project.build(driver=driver, lint=False)
-    assert results.ok, [result.message for result in results]
+    assert results.ok, [result.message for result in results.results]
     return results["orders"].adapter_response
 
 

@@ -37,9 +37,9 @@ def test_how_they_are_told():
     lines = EngineTold(plan, shuffles=nodes).lines()
     assert lines[:5] == [
         "in the engine's plan: 1 Exchange, 2 Sort",
-        "  Sort (3) sorts the source for the join; removed by `k: false` in conf",
+        "  Sort (3) sorts the source for the join; removed by `k: 'false'` in conf",
         "  Exchange (2) shuffles the source for the join; removed by `storage_join: true` and ON … AND t.p = s.p, or by "
-        "`k: false` in conf",
+        "`k: 'false'` in conf",
         "  Sort (5) sorts the target for the join; no setting removes it: it is so",
         "the engine's plan:",
     ]
