@@ -19,6 +19,7 @@ from merge_runner.engine.table_state import table_state
 from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.plan.engine_told import EngineTold, TargetFiles
+from merge_runner.plan.shuffle_remedies import shuffled_when_bounded
 from merge_runner.plan.steps import AttachInputs, CreateTarget, FileInput, NodePlan, RunHook, RunMerge
 from merge_runner.relation import quote
 
@@ -80,6 +81,7 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     found = None
     if create.layout.format == "iceberg":
         found = remedied(session, merge, told, conf, create.layout.properties, partial(_explain, session))
+        notes += shuffled_when_bounded(merge.bounding, told)
     return EngineTold(told, files, tuple(notes), shuffles=found)
 
 

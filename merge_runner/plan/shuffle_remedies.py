@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.formats.merge_plans import MARKING
 from merge_runner.formats.storage_join import FANOUT, LOOSER, SETTINGS, SORT_MERGE
 from merge_runner.formats.write_distribution import ICEBERG_CONF
-from merge_runner.plan.shuffles import Kind, Purpose, Shuffle
+from merge_runner.plan.shuffles import Kind, Purpose, Shuffle, joins_by_partition
 from merge_runner.pruning.layout import PartitionField
 from merge_runner.pruning.storage_join import StorageJoin
+
+if TYPE_CHECKING:
+    from merge_runner.plan.bounding import Bounding
 
 CONFS = (*(setting.key for setting in SETTINGS), *LOOSER, ICEBERG_CONF)
 """The confs of the session that are looked at."""
@@ -195,3 +198,14 @@ def _why_shuffled(found: Circumstances) -> str:
     if join.loose:
         return f"ON does not join {', '.join(map(str, join.loose))}"
     return "Spark joins by partitions only where ON has `=` between columns of one type"
+
+
+def shuffled_when_bounded(bounding: Bounding | None, plan: str) -> Iterator[str]:
+    """A note where bounds cost what a plan shows: a join partition by partition, whose source is computed once before.
+
+    Measured: what is computed once has no partitions to join by, and both sides are shuffled.
+    """
+    if bounding is None or bounding.left_out is not None or bounding.scan is not None:
+        return
+    if joins_by_partition(plan):
+        yield "for bounds the source is computed once, and the join shuffles then: `bounds: off` leaves it as it is"

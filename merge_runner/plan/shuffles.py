@@ -18,6 +18,7 @@ _JOIN = re.compile(r"\w*Join\b|CartesianProduct\b")
 _ABOVE_THE_JOIN = ("ReplaceData", "WriteDelta", "AppendData", "MergeRows")
 _PASSING = ("AdaptiveSparkPlan", "Project", "Filter", *_KINDS)
 """Nodes that hand on what is below them as it lies: what a shuffle is for stands above them."""
+_GROUPED = re.compile(r"\bgroupedBy=\w")
 _FOR_A_NODE = "ENSURE_REQUIREMENTS"
 """What Spark writes beside an Exchange that an operator needs; others are asked for by the query or the table."""
 
@@ -77,6 +78,17 @@ def shuffles(plan: str, *, source_first: bool) -> tuple[Shuffle, ...]:
         words = _WORDS[kind, purpose].format(side=side, consumer=_consumer(node))
         found.append(Shuffle(kind, node.number, node.line, purpose, side, words))
     return tuple(found)
+
+
+def joins_by_partition(plan: str) -> bool:
+    """Whether a plan joins target and source partition by partition, as the scans of both have them."""
+    nodes = plan_nodes(plan)
+    join = _merge_join(nodes)
+    if join is None or join.name.startswith("Broadcast"):
+        return False
+    below = [node for node in nodes if join in node.above]
+    scans = [node for node in below if node.name.startswith("BatchScan")]
+    return all(node.name != "Exchange" for node in below) and any(_GROUPED.search(scan.details) for scan in scans)
 
 
 def _merge_join(nodes: Sequence[PlanNode]) -> PlanNode | None:

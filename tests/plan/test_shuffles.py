@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from merge_runner.plan.bounding import Bounding
 from merge_runner.plan.engine_told import EngineTold, told_as_json
-from merge_runner.plan.shuffle_remedies import Change, Remedied
+from merge_runner.plan.shuffle_remedies import Change, Remedied, shuffled_when_bounded
 from merge_runner.plan.shuffles import shuffles
+from merge_runner.pruning.source_reading import Scan
+from merge_runner.text import Span
 
 CASES = yaml.safe_load((Path(__file__).parent / "shuffles.yml").read_text())
 
@@ -60,3 +63,33 @@ def test_how_they_are_told():
         "why": None,
     }
     assert told_as_json(EngineTold(plan))["shuffles"] is None
+
+
+JOINED = """== Physical Plan ==
+WriteDelta (5)
++- AdaptiveSparkPlan (4)
+   +- {join} RightOuter (3)
+      :- BatchScan ice.p.t (1)
+      +- BatchScan ice.p.s (2)
+
+
+(1) BatchScan ice.p.t
+IcebergScan(table=ice.p.t, filters=, groupedBy={grouped})
+"""
+
+
+def test_bounds_that_cost_a_join_without_a_shuffle():
+    joined = JOINED.format(join="ShuffledHashJoin", grouped="part")
+    others = (
+        CASES[0]["plan"],
+        JOINED.format(join="BroadcastHashJoin", grouped="part"),
+        JOINED.format(join="SortMergeJoin", grouped=""),
+    )
+    pinned = Bounding((), Scan(("src",), Span(0, 3), False, "iceberg"))
+    assert len(list(shuffled_when_bounded(Bounding(()), joined))) == 1
+    assert [list(shuffled_when_bounded(Bounding(()), plan)) for plan in others] == [[], [], []]
+    assert [list(shuffled_when_bounded(each, joined)) for each in (None, pinned, Bounding((), left_out="so"))] == [
+        [],
+        [],
+        [],
+    ]

@@ -118,3 +118,9 @@ def test_what_removes_a_node_removes_it(merge, case):
         gone = {short(each) for each in told.shuffles if remedy in each.remedies}
         assert not gone & {short(each) for each in after.shuffles}, (remedy, "\n".join(after.lines()))
         assert len(after.shuffles) < len(told.shuffles)
+
+
+def test_bounds_that_cost_a_join_without_a_shuffle_are_told(merge):
+    notes = merge({"config": {"storage_join": True}}).told().notes
+    assert ["`bounds: off`" in note for note in notes] == [False, True]
+    assert merge({"config": {"storage_join": True, "bounds": "off"}}).told().notes == ()
