@@ -2,25 +2,30 @@
 
 Spark's EXPLAIN of a Delta MERGE tells of no scan, so the files are counted where Delta itself looks for them: in a
 query of the target with the conditions of ON that name nothing but the target. An Iceberg MERGE is planned as it would
-run, and its scan of the target says which files it would read.
+run: its scan of the target says which files it would read, and its plan shows what is shuffled and sorted.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.java_class import java_class
+from merge_runner.engine.shuffle_trials import remedied
 from merge_runner.engine.statements import files_read, run_statement
 from merge_runner.engine.table_state import table_state
 from merge_runner.engine.tables import Catalog, table_exists
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.plan.engine_told import EngineTold, TargetFiles
+from merge_runner.plan.shuffle_remedies import shuffled_when_bounded
 from merge_runner.plan.steps import AttachInputs, CreateTarget, FileInput, NodePlan, RunHook, RunMerge
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import SparkSession
 
     from merge_runner.plan.steps import Input
@@ -40,8 +45,8 @@ class _RefusedError(Exception):
     """EXPLAIN's answer, as an error that says the same."""
 
 
-def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan) -> EngineTold:
-    """What the engine would do for the MERGE of a plan, in a session that has the node's confs.
+def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str]) -> EngineTold:
+    """What the engine would do for the MERGE of a plan, in a session that has the node's confs; `conf` are its own.
 
     Its inputs and its target are attached where they are there; an input or a target that has not been built yet is a
     note. Raises EngineError where the engine refuses the statement.
@@ -73,7 +78,11 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan) -> En
     notes += counted
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")
-    return EngineTold(told, files, tuple(notes))
+    found = None
+    if create.layout.format == "iceberg":
+        found = remedied(session, merge, told, conf, create.layout.properties, partial(_explain, session))
+        notes += shuffled_when_bounded(merge.bounding, told)
+    return EngineTold(told, files, tuple(notes), shuffles=found)
 
 
 def _missing(session: SparkSession, catalog: Catalog, plan: NodePlan) -> list[Input]:

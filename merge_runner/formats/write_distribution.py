@@ -10,7 +10,8 @@ from merge_runner.formats.merge_plans import Shape
 
 _DELTA = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 _OPTIMIZED = ("delta.autoOptimize.optimizeWrite", "spark.databricks.delta.optimizeWrite.enabled")
-_ICEBERG_CONF = "spark.sql.iceberg.distribution-mode"
+ICEBERG_CONF = "spark.sql.iceberg.distribution-mode"
+"""Stands above the properties of all Iceberg tables."""
 _MERGE, _WRITE = "write.merge.distribution-mode", "write.distribution-mode"
 
 
@@ -51,7 +52,12 @@ def write_distribution(
             return WriteDistribution(True, table if table in properties else session, "true")
         value = conf.get(_DELTA, "true").lower()
         return WriteDistribution(value != "false", _DELTA, value)
-    key = _WRITE if shape == "insert" else _MERGE
-    setting = _ICEBERG_CONF if _ICEBERG_CONF in conf else key
-    value = conf.get(_ICEBERG_CONF, properties.get(key, "hash")).lower()
+    key = iceberg_key(shape)
+    setting = ICEBERG_CONF if ICEBERG_CONF in conf else key
+    value = conf.get(ICEBERG_CONF, properties.get(key, "hash")).lower()
     return WriteDistribution(value != "none", setting, value)
+
+
+def iceberg_key(shape: Shape) -> str:
+    """The property by which Iceberg distributes the rows of a MERGE of this shape."""
+    return _WRITE if shape == "insert" else _MERGE

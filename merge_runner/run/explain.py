@@ -53,9 +53,10 @@ def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Cata
     config = prepared.graph.nodes[node.plan.unique_id].config
     try:
         with driver.session() as session:
-            for key, value in {**driver.session_confs, **(config.get("conf") or {})}.items():
+            conf = config.get("conf") or {}
+            for key, value in {**driver.session_confs, **conf}.items():
                 session.conf.set(key, value)
-            told = explain_merge(session, catalog, node.plan)
+            told = explain_merge(session, catalog, node.plan, conf)
     except Exception as failure:
         if not from_engine(failure):
             raise

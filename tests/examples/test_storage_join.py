@@ -22,15 +22,32 @@ from merge_runner.plan.explain import explain
 from merge_runner.run.explain import explain_on_spark
 
 root = Path(sys.argv[1])
+
+
+def build(target, orders):
+    project = Project.load(root, target=target, vars={"orders": orders})
+    results = project.build(driver=driver, lint=False)
+    assert results.ok, [result.message for result in results.results]
+    return results["orders"].adapter_response
+
+
+def plan_that_ran():
+    # Of the last MERGE into orders, which alone marks rows, as adaptive execution left it.
+    driver.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    store = driver.spark._jsparkSession.sharedState().statusStore()
+    found = store.executionsList()
+    plans = (found.apply(index).physicalPlanDescription() for index in reversed(range(found.size())))
+    return next(plan for plan in plans if "WriteDelta" in plan).partition("== Initial Plan ==")[0]
+
+
 first = Project.load(root)
 driver = start_driver(first.prepared.files.profile, root, root / "spark.log", os.environ)
 told = {}
 try:
     for target in ("joined", "plain"):
         for orders in (400, 1000):
-            project = Project.load(root, target=target, vars={"orders": orders})
-            results = project.build(driver=driver, lint=False)
-            assert results.ok, [result.message for result in results]
+            build(target, orders)
+        project = Project.load(root, target=target)
         ids = project.select(["orders"]).ids
         (node,) = (node for level in explain_on_spark(project.prepared, explain(project.prepared, ids), driver).levels for node in level)
         relation = project.graph.nodes["model.storage_join.orders"].relation
@@ -38,8 +55,22 @@ try:
         told[target] = {
             "relation": relation.name,
             "plan": node.told.plan,
+            "nodes": [f"{each.shuffle.kind} {each.shuffle.purpose}" for each in node.told.shuffles],
+            "ran": plan_that_ran(),
             "rows": [list(row) for row in rows.collect()],
         }
+    # The same, bounded: the source is read as of one version, and ON has its values.
+    model = root / "models/orders.sql"
+    model.write_text(model.read_text().replace("scan='full'", "bounds=['order_id']"))
+    response = build("joined", 1200)
+    (statement,) = (root / "target/run").rglob("orders.sql")
+    told["bounded"] = {
+        "bounds": response["bounds"],
+        "pins": response["pins"],
+        "statement": statement.read_text(),
+        "ran": plan_that_ran(),
+        "inserted": response["rows_inserted"],
+    }
 finally:
     driver.stop()
 print(json.dumps(told))
@@ -62,13 +93,32 @@ def test_the_tables_lie_in_the_only_catalog(told):
     assert [told[target]["relation"] for target in ("joined", "plain")] == ["ice.joined.orders", "ice.plain.orders"]
 
 
-def exchanges(plan):
-    """The shuffles in the tree of a plan; what it says of each node comes below."""
-    return re.findall(r"^[ :+-]*Exchange \(\d+\)$", plan, re.MULTILINE)
+def shuffles(plan):
+    """The shuffles and sorts in the tree of a plan; what it says of each node comes below."""
+    return re.findall(r"^[ :+*-]*(Exchange|Sort) \(\d+\)", plan, re.MULTILINE)
 
 
 def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_written_are(told):
-    assert [len(exchanges(told[target]["plan"])) for target in ("joined", "plain")] == [0, 3], told["joined"]["plan"]
+    # Both tables have about as many rows, so that neither is hashed.
+    assert told["joined"]["nodes"] == 2 * ["Sort join"]
+    assert sorted(told["plain"]["nodes"]) == [*2 * ["Exchange join"], "Exchange write", *2 * ["Sort join"]]
+    assert shuffles(told["joined"]["plan"]) == 2 * ["Sort"]
+    assert len(shuffles(told["plain"]["plan"])) == 5
+
+
+def test_what_runs_is_what_was_explained(told):
+    assert "Exchange" not in shuffles(told["joined"]["ran"])
+    assert shuffles(told["plain"]["ran"]).count("Exchange") == 3
+
+
+def test_a_bounded_statement_shuffles_nothing_either(told):
+    bounded = told["bounded"]
+    assert set(bounded["bounds"]) == {"order_id"}
+    assert list(bounded["pins"]) == ["ice.joined.order_event"]
+    assert "VERSION AS OF" in bounded["statement"]
+    assert "VERSION AS OF" not in told["joined"]["plan"]
+    assert "Exchange" not in shuffles(bounded["ran"])
+    assert bounded["inserted"] == 200
 
 
 def test_the_rows_are_the_same_either_way(told):

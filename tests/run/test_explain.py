@@ -173,3 +173,22 @@ def test_no_spark_is_needed_where_nothing_is_merged(make_project):
     explanation = asked(root, None)
     assert told(explanation) == {}
     assert explanation.as_json()["levels"][0][0]["files"] is None
+
+
+@pytest.mark.spark
+def test_what_evolves_an_iceberg_table_is_not_asked(make_project, driver, spark):
+    text = merge("t.id = s.id", source="(select 1L as id, 1 as p, 2 as v, 3 as w)")
+    evolving = text.replace("merge into", "merge with schema evolution into")
+    root = make_project({"models/fct.sql": merge(**BUILT)}, "iceberg")
+    project = Project.load(root)
+    assert project.build(driver=driver, lint=False).ok
+    (root / "models/fct.sql").write_text(evolving)
+    table = project.graph.nodes["model.shop.fct"].relation
+    before = spark.table(str(table)).columns
+    found = told(asked(root, driver))["fct"]
+    assert (found.plan, found.shuffles, found.error) == (None, None, None)
+    assert found.notes == ("WITH SCHEMA EVOLUTION would change an Iceberg table while it is planned: not asked",)
+    assert spark.table(str(table)).columns == before
+    # What it would have done.
+    spark.sql(f"explain {evolving.partition('}}')[2].replace('{{ this }}', str(table))}").collect()
+    assert spark.table(str(table)).columns == [*before, "w"]

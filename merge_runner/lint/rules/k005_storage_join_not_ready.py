@@ -8,8 +8,8 @@ count where the model or the profile sets them; `storage_join: true` sets them a
 
 ## Why it matters
 
-With them, Spark joins partition by partition and shuffles neither table. `explain --spark` shows the engine's plan, in
-which a shuffle is named Exchange.
+With them, Spark joins partition by partition and shuffles neither table. `explain --spark` counts the shuffles that are
+left in the engine's plan, and says what removes each.
 
 ## Bad
 
