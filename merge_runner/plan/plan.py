@@ -29,7 +29,6 @@ from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
     AttachInputs,
     BatchInput,
-    Column,
     CreateTarget,
     DefineView,
     EnforceContract,
@@ -49,7 +48,9 @@ from merge_runner.plan.steps import (
     VacuumTable,
     ViewInput,
 )
+from merge_runner.plan.table_columns import table_checks, table_columns
 from merge_runner.project.config import Layer
+from merge_runner.project.properties import ModelProperties
 from merge_runner.relation import Relation, changes_of
 from merge_runner.text import Place, SourceText
 
@@ -115,8 +116,8 @@ class Planner:
             relation,
             config["format"],
             table_location(self._root, self._profile, relation, config),
-            columns=tuple(_column(column) for column in declared),
-            checks=dict(_checks(declared)),
+            columns=table_columns(declared),
+            checks=table_checks(declared),
             partition_by=tuple(config["partition_by"]),
             cluster_by=tuple(config["cluster_by"]),
             sort_by=tuple(config["sort_by"]),
@@ -351,26 +352,13 @@ class Planner:
     def _definition(self, relation: Relation) -> Path | None:
         return view_definition(self._root, self._profile, relation)
 
-    def _declared(self, node: Node) -> Any:
+    def _declared(self, node: Node) -> ModelProperties | None:
         files = self._prepared.files
         entry = files.models.get(node.name) or files.seeds.get(node.name)
-        return entry.properties.columns if entry is not None and entry.properties is not None else ()
+        return entry.properties if entry is not None else None
 
 
 def _relation(node: Node) -> Relation:
     if node.relation is None:
         raise LookupError(f"{node.unique_id} has no relation")
     return node.relation
-
-
-def _column(column: Any) -> Column:
-    not_null = any(constraint.type in ("not_null", "primary_key") for constraint in column.constraints)
-    custom = [str(constraint.expression) for constraint in column.constraints if constraint.type == "custom"]
-    return Column(column.name, column.data_type, not not_null, column.description, " ".join(custom) or None)
-
-
-def _checks(columns: Any) -> Iterable[tuple[str, str]]:
-    for column in columns:
-        for number, constraint in enumerate(column.constraints):
-            if constraint.type == "check" and constraint.expression:
-                yield constraint.name or f"{column.name}_check_{number}", constraint.expression
