@@ -16,6 +16,7 @@ from merge_runner.engine import ddl
 from merge_runner.engine.delta_log import GENERATED, schema_fields
 from merge_runner.engine.difference import Drift
 from merge_runner.engine.failures import engine_error
+from merge_runner.formats.constraints import UNALTERABLE, Unalterable
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.lexer import lex
 from merge_runner.plan.declared_layout import generated_expression
@@ -30,23 +31,19 @@ _CHECK = "delta.constraints."
 _DEFAULT = re.compile(r"\s*default\s+(.+?)\s*\Z", re.IGNORECASE | re.DOTALL)
 _IDENTITY = re.compile(r"\s*generated\s+(always|by\s+default)\s+as\s+identity\b", re.IGNORECASE)
 
-_NOT_NULL = {
-    "delta": "no ALTER of Delta does that; declare the check `{} is not null`, or build with --full-refresh",
-    "iceberg": "no ALTER of Iceberg does that; build with --full-refresh",
-}
-_NO_DEFAULT = "no statement of Spark gives an Iceberg table a default; compute it in USING"
-_NO_CHECK = "Iceberg has no CHECK; test the rows with expression_is_true"
-_AS_MADE = "no ALTER changes how a column is generated; build with --full-refresh"
-
 
 @dataclass(frozen=True)
 class RealColumn:
-    """A column of a table as it is. `generated` is in words, as in DDL; `default` and `generated` None: it has none."""
+    """A column of a table as it is; `default` and `generated` are as in DDL, None: it has none.
+
+    `told`: whether it is known how the column is generated.
+    """
 
     nullable: bool
     comment: str | None
     default: str | None
     generated: str | None
+    told: bool = True
 
 
 def constraint_drift(session: SparkSession, layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
@@ -57,15 +54,17 @@ def constraint_drift(session: SparkSession, layout: Layout, held: Mapping[str, s
     for column, own in present:
         yield from _of_null(layout, column, own, [*checks.values(), *layout.checks.values()])
         yield from _of_default(layout, column, own)
-        yield from _of_generation(column, own)
+        if own.told:
+            yield from _of_generation(layout, column, own)
     yield from _of_comments(layout, present)
     yield from check_drift(layout, checks)
 
 
 def check_drift(layout: Layout, real: Mapping[str, str]) -> Iterator[Drift]:
     """Which checks the table of a layout has otherwise than declared; `real` are their expressions by folded names."""
-    if layout.format == "iceberg":
-        yield from (Drift(f"check {name} is missing: {_NO_CHECK}") for name in layout.checks)
+    without = _unalterable(layout).check
+    if without is not None:
+        yield from (Drift(f"check {name} is missing: {without}") for name in layout.checks)
         return
     table = layout.relation
     for name, expression in layout.checks.items():
@@ -89,7 +88,7 @@ def check_drift(layout: Layout, real: Mapping[str, str]) -> Iterator[Drift]:
 def _of_null(layout: Layout, column: Column, own: RealColumn, checks: list[str]) -> Iterator[Drift]:
     if not column.nullable and own.nullable:
         if not any(_same(check, f"{quote(column.name)} is not null") for check in checks):
-            advice = _NOT_NULL[layout.format].format(column.name)
+            advice = _unalterable(layout).not_null.format(column.name)
             yield Drift(f"column {column.name} takes NULL, declared NOT NULL: {advice}")
     elif column.nullable and column.data_type is not None and not own.nullable:
         drop = ddl.alter_column(layout.relation, column.name, "DROP NOT NULL")
@@ -102,19 +101,20 @@ def _of_default(layout: Layout, column: Column, own: RealColumn) -> Iterator[Dri
         if own.default is None or not _same(own.default, declared[1]):
             words = f"default of column {column.name} is {own.default or 'not set'}, declared {declared[1]}"
             set_default = ddl.alter_column(layout.relation, column.name, f"SET DEFAULT {declared[1]}")
-            iceberg = layout.format == "iceberg"
-            yield Drift(f"{words}: {_NO_DEFAULT}") if iceberg else Drift(words, (set_default,))
+            without = _unalterable(layout).default
+            yield Drift(words, (set_default,)) if without is None else Drift(f"{words}: {without}")
     elif own.default is not None and column.data_type is not None:
         drop = ddl.alter_column(layout.relation, column.name, "DROP DEFAULT")
         words = f"default of column {column.name} is {own.default}, declared without"
         yield Drift(f"{words}: it stays; {drop} would take it away")
 
 
-def _of_generation(column: Column, own: RealColumn) -> Iterator[Drift]:
+def _of_generation(layout: Layout, column: Column, own: RealColumn) -> Iterator[Drift]:
     declared = _generation(column.generated or "")
     if (declared is not None or column.data_type is not None) and not _same(own.generated or "", declared or ""):
         real = own.generated or "not generated"
-        yield Drift(f"column {column.name} is {real}, declared {declared or 'not generated'}: {_AS_MADE}")
+        words = f"column {column.name} is {real}, declared {declared or 'not generated'}"
+        yield Drift(f"{words}: {_unalterable(layout).generated}")
 
 
 def _of_comments(layout: Layout, present: list[tuple[Column, RealColumn]]) -> Iterator[Drift]:
@@ -134,27 +134,32 @@ def _generation(text: str) -> str | None:
     return f"generated {' '.join(identity[1].lower().split())} as identity" if identity else None
 
 
+def _unalterable(layout: Layout) -> Unalterable:
+    return UNALTERABLE["iceberg" if layout.format == "iceberg" else "delta"]
+
+
 def _real_columns(session: SparkSession, layout: Layout) -> dict[str, RealColumn]:
-    """The columns of a table by folded names. Over Spark Connect generated columns look like others."""
+    """The columns of a table by folded names. Over Spark Connect Delta's generated columns look like others."""
     fields = schema_fields(session, layout.relation) if layout.format == "delta" else None
+    told = layout.format != "delta" or fields is not None
     if fields is None:
         try:
             fields = json.loads(session.table(str(layout.relation)).schema.json())["fields"]
         except Exception as error:
             raise engine_error(error) from error
-    return {field["name"].lower(): _real_column(field) for field in fields}
+    return {field["name"].lower(): _real_column(field, told) for field in fields}
 
 
-def _real_column(field: Mapping[str, Any]) -> RealColumn:
-    """A field of a schema as Spark writes it, with Delta's keys (DeltaSourceUtils, GeneratedColumn; Delta 4.4.0)."""
-    told = field.get("metadata", {})
+def _real_column(field: Mapping[str, Any], told: bool) -> RealColumn:
+    """A field of a schema as Spark writes it, with Delta's keys (seen in the log of Delta 4.4.0)."""
+    metadata = field.get("metadata", {})
     generated = None
-    if (expression := told.get(GENERATED)) is not None:
+    if (expression := metadata.get(GENERATED)) is not None:
         generated = f"generated always as ({expression})"
-    elif "delta.identity.start" in told:
-        kind = "by default" if told.get("delta.identity.allowExplicitInsert") else "always"
+    elif "delta.identity.start" in metadata:
+        kind = "by default" if metadata.get("delta.identity.allowExplicitInsert") else "always"
         generated = f"generated {kind} as identity"
-    return RealColumn(field["nullable"], told.get("comment"), told.get("CURRENT_DEFAULT"), generated)
+    return RealColumn(field["nullable"], metadata.get("comment"), metadata.get("CURRENT_DEFAULT"), generated, told)
 
 
 def _same(text: str, other: str) -> bool:

@@ -1,10 +1,16 @@
-"""Altering a table in several statements, of which one fails."""
+"""Altering a table in several statements, of which one fails; a table of which less is known."""
+
+import json
+from types import SimpleNamespace
 
 import pytest
 
 from merge_runner.engine import altering
+from merge_runner.engine.constraint_drift import constraint_drift
 from merge_runner.engine.difference import Drift
 from merge_runner.engine.failures import EngineError, Kind
+from merge_runner.plan.steps import Column, Layout
+from merge_runner.relation import Relation
 
 CHANGED = Drift("check few differs", ("drop", "add"), violating="count", undo="add old")
 OTHER = Drift("property differs", ("set",))
@@ -52,3 +58,13 @@ def test_a_check_that_is_refused_when_the_old_one_is_gone_brings_that_back(alter
 def test_a_conflict_leaves_the_rest_to_the_next_attempt(alter):
     """It finds the check missing then, and adds it."""
     assert alter(CHANGED, OTHER, add=Kind.CONFLICT) == (Kind.CONFLICT, ["count", "drop", "add"])
+
+
+def test_over_spark_connect_nothing_is_said_of_generated_columns():
+    """There is no log to ask, and Spark's own schema leaves out how a Delta column is generated."""
+    field = {"name": "g", "type": "integer", "nullable": True, "metadata": {}}
+    schema = SimpleNamespace(json=lambda: json.dumps({"type": "struct", "fields": [field]}))
+    session = SimpleNamespace(table=lambda _: SimpleNamespace(schema=schema))
+    column = Column("g", "int", nullable=False, generated="generated always as (id + 1)")
+    found = constraint_drift(session, Layout(Relation("t", "s"), "delta", columns=(column,)), {})
+    assert [item.words.partition(":")[0] for item in found] == ["column g takes NULL, declared NOT NULL"]
