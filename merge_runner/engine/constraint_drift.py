@@ -96,14 +96,13 @@ def _of_null(layout: Layout, column: Column, own: RealColumn, checks: list[str])
 
 
 def _of_default(layout: Layout, column: Column, own: RealColumn) -> Iterator[Drift]:
-    declared = _DEFAULT.match(column.generated or "")
+    declared, without = _DEFAULT.match(column.generated or ""), _unalterable(layout).default
     if declared is not None:
         if own.default is None or not _same(own.default, declared[1]):
             words = f"default of column {column.name} is {own.default or 'not set'}, declared {declared[1]}"
             set_default = ddl.alter_column(layout.relation, column.name, f"SET DEFAULT {declared[1]}")
-            without = _unalterable(layout).default
             yield Drift(words, (set_default,)) if without is None else Drift(f"{words}: {without}")
-    elif own.default is not None and column.data_type is not None:
+    elif own.default is not None and column.data_type is not None and without is None:
         drop = ddl.alter_column(layout.relation, column.name, "DROP DEFAULT")
         words = f"default of column {column.name} is {own.default}, declared without"
         yield Drift(f"{words}: it stays; {drop} would take it away")
