@@ -95,6 +95,6 @@ class BranchCatalog(Catalog):
 def _differences(session: SparkSession, layout: Layout) -> tuple[str, ...]:
     """What an ordinary build would alter, or tell of."""
     return tuple(
-        item.words if item.remedy is None else f"{item.words}: left as it is, for it is the same on all branches"
+        item.words if not item.remedy else f"{item.words}: left as it is, for it is the same on all branches"
         for item in drift(session, layout)
     )

@@ -69,6 +69,22 @@ def add_check(table: Relation, name: str, expression: str) -> str:
     return f"ALTER TABLE {table} ADD CONSTRAINT {quote(name)} CHECK ({expression})"
 
 
+def drop_check(table: Relation, name: str) -> str:
+    """ALTER TABLE … DROP CONSTRAINT."""
+    return f"ALTER TABLE {table} DROP CONSTRAINT {quote(name)}"
+
+
+def alter_column(table: Relation, column: str, action: str) -> str:
+    """ALTER TABLE … ALTER COLUMN with an action (`DROP NOT NULL`, `SET DEFAULT …`)."""
+    return f"ALTER TABLE {table} ALTER COLUMN {quote(column)} {action}"
+
+
+def comment_columns(table: Relation, comments: Mapping[str, str]) -> str:
+    """ALTER TABLE … ALTER COLUMN … COMMENT of several columns at once."""
+    items = ", ".join(f"{quote(column)} COMMENT {string_literal(comment)}" for column, comment in comments.items())
+    return f"ALTER TABLE {table} ALTER COLUMN {items}"
+
+
 def _column(column: Column) -> str:
     words = [quote(column.name), column.data_type or ""]
     if not column.nullable:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_GENERATED = "delta.generationExpression"
+GENERATED = "delta.generationExpression"
+"""The metadata of a generated column that holds its expression."""
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
 _FILE_NAMES = "org.apache.spark.sql.delta.util.FileNames"
 _CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
@@ -122,15 +123,24 @@ def protocol(session: SparkSession, table: Relation) -> Mapping[str, str]:
 
 def generated_columns(session: SparkSession, table: Relation) -> Mapping[str, str]:
     """The expressions of a table's generated columns; none over Spark Connect. Raises EngineError."""
+    fields = schema_fields(session, table) or []
+    told = ((field["name"], field.get("metadata", {}).get(GENERATED)) for field in fields)
+    return {name: expression for name, expression in told if expression is not None}
+
+
+def schema_fields(session: SparkSession, table: Relation) -> list[dict[str, Any]] | None:
+    """The columns of a table as the log has them (Spark's JSON of a StructType); None over Spark Connect.
+
+    What Spark itself tells of them leaves out how they are generated. Raises EngineError.
+    """
     log = _log(session, table)
     if log is None:
-        return {}
+        return None
     try:
         schema = json.loads(log.unsafeVolatileSnapshot().metadata().schemaString())
     except Exception as error:
         raise engine_error(error) from error
-    told = ((field["name"], field.get("metadata", {}).get(_GENERATED)) for field in schema["fields"])
-    return {name: expression for name, expression in told if expression is not None}
+    return list(schema["fields"])
 
 
 def snapshot(session: SparkSession, table: Relation, version: int | None = None) -> Snapshot | None:

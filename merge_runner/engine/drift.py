@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine import ddl
+from merge_runner.engine.constraint_drift import constraint_drift
 from merge_runner.engine.delta_log import RealLayout, protocol, real_layout
+from merge_runner.engine.difference import Drift
 from merge_runner.engine.iceberg_layout import iceberg_layout
 from merge_runner.engine.statements import analyse
 from merge_runner.plan.steps import Column, Layout
@@ -18,18 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructField
 
-_CHECK = "delta.constraints."
 _FEATURE = "delta.feature."
 _SORT_ITEM = re.compile(r"(.+?)(?:\s+(asc|desc))?(?:\s+nulls[\s_]+(first|last))?\Z", re.IGNORECASE | re.DOTALL)
 _VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
-
-
-@dataclass(frozen=True)
-class Drift:
-    """A difference in words, and the statement that makes it good; None: that would write the table's rows again."""
-
-    words: str
-    remedy: str | None = None
 
 
 def drift(session: SparkSession, layout: Layout) -> list[Drift]:
@@ -43,7 +35,7 @@ def drift(session: SparkSession, layout: Layout) -> list[Drift]:
         *_of_columns(session, layout),
         *_of_properties(layout, held),
         *_of_fields(layout, real),
-        *_of_checks(layout, held),
+        *constraint_drift(session, layout, held),
     ]
 
 
@@ -56,10 +48,10 @@ def _of_fields(layout: Layout, real: RealLayout) -> Iterator[Drift]:
         yield Drift(_differing("partitioned by", real.partition_by, layout.partition_by))
     if _fields(layout.cluster_by) != _fields(real.cluster_by):
         # A model that says nothing has not asked for a clustering to end.
-        remedy = ddl.cluster_by(layout.relation, layout.cluster_by) if layout.cluster_by else None
+        remedy = (ddl.cluster_by(layout.relation, layout.cluster_by),) if layout.cluster_by else ()
         yield Drift(_differing("clustered by", real.cluster_by, layout.cluster_by), remedy)
     if [sort_key(item) for item in layout.sort_by] != [sort_key(item) for item in real.sort_by]:
-        order = ddl.order_by(layout.relation, layout.sort_by) if layout.sort_by else None
+        order = (ddl.order_by(layout.relation, layout.sort_by),) if layout.sort_by else ()
         yield Drift(_differing("sorted by", real.sort_by, layout.sort_by), order)
 
 
@@ -73,7 +65,7 @@ def _of_properties(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
         real = held.get(key.lower())
         if real is None or not _same_value(key.lower(), real.lower(), value.lower()):
             words = f"property {key} is {real or 'not set'}, declared {value}"
-            yield Drift(words, ddl.set_properties(layout.relation, {key: value}))
+            yield Drift(words, (ddl.set_properties(layout.relation, {key: value}),))
 
 
 def _same_value(key: str, real: str, declared: str) -> bool:
@@ -82,15 +74,6 @@ def _same_value(key: str, real: str, declared: str) -> bool:
     if key in _VERSIONS and declared.isdecimal():
         return int(real) >= int(declared)
     return real == declared
-
-
-def _of_checks(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
-    for name, expression in layout.checks.items():
-        real = held.get(f"{_CHECK}{name}".lower())
-        if real is None:
-            yield Drift(f"check {name} is missing", ddl.add_check(layout.relation, name, expression))
-        elif "".join(real.split()) != "".join(expression.split()):
-            yield Drift(f"check {name} is ({real}), declared ({expression})")
 
 
 def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:

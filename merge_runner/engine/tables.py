@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine import ddl
-from merge_runner.engine.drift import drift
-from merge_runner.engine.failures import EngineError, Kind, engine_error
+from merge_runner.engine.altering import alter
+from merge_runner.engine.constraint_drift import check_drift
+from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps import BatchInput, Column, FileInput, Input, Layout, TableInput, ViewInput
@@ -173,14 +174,18 @@ class Catalog:
         run_statement(session, ddl.create_table(layout, columns, replace=exists))
         if layout.sort_by:
             run_statement(session, ddl.order_by(layout.relation, layout.sort_by))
-        for name, expression in layout.checks.items():
-            run_statement(session, ddl.add_check(layout.relation, name, expression))
+        left = []
+        for item in check_drift(layout, {}):
+            for statement in item.remedy:
+                run_statement(session, statement)
+            left += [] if item.remedy else [item.words]
         self._mark(layout.relation)
-        return Target(created=True)
+        return Target(created=True, drift=tuple(left))
 
     def _adopted(self, session: SparkSession, layout: Layout) -> Target:
         """What becomes of a table that is there already."""
-        return _altered(session, layout)
+        altered, left = alter(session, layout)
+        return Target(altered=altered, drift=left)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
         """The rows of a table from a query, in one commit. Raises EngineError."""
@@ -240,23 +245,6 @@ def table_folder(location: Path) -> bool:
     # A commit and a checkpoint of Delta both begin with their version; the commit may have been cleaned up.
     commits = ((location / "_delta_log", "[0-9]*"), (location / "metadata", "*.metadata.json"))
     return any(next(folder.glob(pattern), None) is not None for folder, pattern in commits)
-
-
-def _altered(session: SparkSession, layout: Layout) -> Target:
-    """An adopted table. What cannot be altered, or is refused, stays as it is: its MERGE may well succeed."""
-    altered: list[str] = []
-    left: list[str] = []
-    for item in drift(session, layout):
-        try:
-            if item.remedy is not None:
-                run_statement(session, item.remedy)
-        except EngineError as error:
-            if error.kind is not Kind.USER:
-                raise
-            left.append(f"{item.words}: {error.message}")
-        else:
-            (left if item.remedy is None else altered).append(item.words)
-    return Target(altered=tuple(altered), drift=tuple(left))
 
 
 def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:

@@ -135,12 +135,16 @@ WRAPPERS = frozenset({"TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "FAILED_READ_FI
 DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "MERGE_CARDINALITY_VIOLATION"})
 """Error conditions of a MERGE in which several source rows match one target row, of Delta and of Iceberg."""
 
+VIOLATED = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
+"""The error condition of a CHECK that is added to a table, and that rows of the table violate."""
+
 HINTS = {
     "CAST_INVALID_INPUT": "correct the value in the source, or use try_cast where NULL is meant",
     "CAST_OVERFLOW": "widen the column, or use try_cast where NULL is meant",
     "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE": "widen the column, or keep such values out of the source",
     "DIVIDE_BY_ZERO": "use try_divide where NULL is meant",
     "DELTA_NOT_NULL_CONSTRAINT_VIOLATED": "keep rows with NULL there out of the source, or declare the column nullable",
+    VIOLATED: "put these rows right, or change the check: the next build adds it",
     "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES": "keep such rows out of the source, or change the constraint",
     "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE": "keep one source row for each key: GROUP BY, or "
     "row_number() = 1",

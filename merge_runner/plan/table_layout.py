@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.iceberg_catalog import check_iceberg_catalog
 from merge_runner.plan.prepare import Prepared
-from merge_runner.plan.steps import Column, Layout
+from merge_runner.plan.steps import Layout
+from merge_runner.plan.table_columns import table_checks, table_columns
 from merge_runner.project import properties
 from merge_runner.relation import Relation
 
@@ -23,13 +22,14 @@ def table_layout(prepared: Prepared, node: Node) -> Layout:
     files = prepared.files
     if config["format"] == "iceberg" and relation.catalog is None:
         check_iceberg_catalog(files.profile, node)
-    columns = declared_columns(prepared, node)
+    entry = files.models.get(node.name) or files.seeds.get(node.name)
+    declared = entry.properties if entry is not None else None
     return Layout(
         relation,
         config["format"],
         table_location(files.root, files.profile, relation, config),
-        columns=tuple(_column(column) for column in columns),
-        checks=dict(_checks(columns)),
+        columns=table_columns(declared),
+        checks=table_checks(declared),
         partition_by=tuple(config["partition_by"]),
         cluster_by=tuple(config["cluster_by"]),
         sort_by=tuple(config["sort_by"]),
@@ -51,16 +51,3 @@ def own_relation(node: Node) -> Relation:
     if node.relation is None:
         raise LookupError(f"{node.unique_id} has no relation")
     return node.relation
-
-
-def _column(column: properties.Column) -> Column:
-    not_null = any(constraint.type in ("not_null", "primary_key") for constraint in column.constraints)
-    custom = [str(constraint.expression) for constraint in column.constraints if constraint.type == "custom"]
-    return Column(column.name, column.data_type, not not_null, column.description, " ".join(custom) or None)
-
-
-def _checks(columns: Iterable[properties.Column]) -> Iterator[tuple[str, str]]:
-    for column in columns:
-        for number, constraint in enumerate(column.constraints):
-            if constraint.type == "check" and constraint.expression:
-                yield constraint.name or f"{column.name}_check_{number}", constraint.expression

@@ -14,7 +14,6 @@ from merge_runner.engine.perform import perform
 from merge_runner.engine.workplace import Workplace
 from merge_runner.formats.failures import Kind
 from merge_runner.plan.steps import (
-    CreateTarget,
     LoadSeed,
     NodePlan,
     OptimizeTable,
@@ -134,7 +133,5 @@ def _may_run_again(step: Step, kind: Kind) -> bool:
     if isinstance(step, RunHook):
         # A hook is one statement of the author's: a conflict says that nothing of it was committed, and only that does.
         return kind is Kind.CONFLICT
-    if isinstance(step, CreateTarget):
-        # Creating is several statements where there are checks: the second time it would adopt a table without them.
-        return not step.layout.checks
+    # A table that was created and has no checks yet is adopted the second time, and gets them then.
     return True

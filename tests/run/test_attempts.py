@@ -114,8 +114,7 @@ def test_how_often_is_limited_by_the_model_and_by_the_kind(tried, failures, retr
     [
         (RunHook("insert into t values (1)", "pre_hook"), Kind.CONFLICT, True),
         (RunHook("insert into t values (1)", "pre_hook"), Kind.TRANSIENT, False),
-        (CreateTarget(Layout(TABLE, "delta"), None), Kind.CONFLICT, True),
-        (CreateTarget(Layout(TABLE, "delta", checks={"c": "a > 1"}), None), Kind.CONFLICT, False),
+        (CreateTarget(Layout(TABLE, "delta", checks={"c": "a > 1"}), None), Kind.CONFLICT, True),
         (RunTest("select 1", "error"), Kind.TRANSIENT, True),
     ],
 )

@@ -59,9 +59,9 @@ class Shop:
         result = self.build(**options)["fct"]
         return result.status, result.message, self.seen()
 
-    def seen(self):
-        """The changes in the reader's table: `kind id v @version`, in their order."""
-        rows = self.spark.table(str(self.fct)).orderBy("version", "id", "kind").collect()
+    def seen(self, reader=None):
+        """The changes in a reader's table: `kind id v @version`, in their order."""
+        rows = self.spark.table(str(reader or self.fct)).orderBy("version", "id", "kind").collect()
         return [f"{row['kind']} {row['id']} {row['v']} @{row['version']}" for row in rows]
 
     def sql(self, text):
@@ -156,6 +156,35 @@ def test_each_change_is_consumed_once(shop):
     )
     found.sql("insert into {stg} values (6, 'f')")
     assert found.read(batch_id=7)[::2] == ("success", [*seen, "insert 5 e @4", "insert 6 f @5"])
+
+
+def test_two_readers_of_one_table_consume_its_changes_each_for_itself(make_project, driver, spark):
+    """One fails before its commit and one behind it, as a crash might: the next build reads what each has not consumed."""
+    more = FCT.replace("CONFIG", "post_hook=\"select if({{ var('broken') }}, raise_error('hook'), 1)\"")
+    root = make_project(
+        {
+            "models/stg.sql": STG,
+            "models/fct.sql": FCT.replace("CONFIG", ""),
+            "models/more.sql": more.replace("if({{ var('broken') }}, raise_error('broken'), id)", "id"),
+            "models/m.yml": COLUMNS + COLUMNS[COLUMNS.index("  - name: fct") :].replace("fct", "more"),
+        }
+    )
+    found = Shop(root, driver, spark)
+    other = Project.load(root, vars={"broken": "false"}).graph.nodes["model.shop.more"].relation
+
+    def read(broken):
+        results = found.build(select=["fct", "more"], broken=broken)
+        return {name: results[name].status for name in ("fct", "more")}, found.seen(), found.seen(other)
+
+    assert found.build(select=()).ok
+    assert (found.seen(), found.seen(other)) == (FIRST, FIRST)
+    found.sql("insert into {stg} values (4, 'd')")
+    once = [*FIRST, "insert 4 d @2"]
+    assert read(broken="true") == ({"fct": "error", "more": "error"}, FIRST, once)
+    found.sql("delete from {stg} where id = 4")
+    twice = [*once, "delete 4 d @3"]
+    assert read(broken="false") == ({"fct": "success", "more": "success"}, twice, twice)
+    assert read(broken="false") == ({"fct": "no-op", "more": "no-op"}, twice, twice)
 
 
 def test_a_reader_that_is_made_anew_reads_the_whole_table(shop):

@@ -74,7 +74,7 @@ def test_what_cannot_be_altered_is_reported_and_the_merge_runs(build, spark):
     level, partitioning, check = result.warnings
     assert partitioning.endswith("fct: partitioned by (), declared (id)")
     assert "property delta.isolationLevel is not set, declared Snapshot: " in level
-    assert check.endswith("fct: check Few is (n < 10), declared (n < 5)")
+    assert "fct: check Few is (n < 10), declared (n < 5): 1 row violates it; put these rows right" in check
     assert [tuple(row) for row in spark.table(str(relation)).collect()] == [(1, 5)]
 
 
@@ -84,6 +84,7 @@ def test_rows_that_violate_a_new_check_are_told(build):
     (warning,) = result.warnings
     assert "check Few is missing: " in warning
     assert "1 row" in warning
+    assert "put these rows right, or change the check: the next build adds it" in warning
 
 
 def test_a_table_that_asks_for_no_clustering_keeps_its_own(build, spark):

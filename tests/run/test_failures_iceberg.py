@@ -11,7 +11,7 @@ pytestmark = pytest.mark.spark
 
 NUMBERS = itertools.count()
 MODEL = """
-{{ config(format='iceberg', bounds='off') }}
+{{ config(format='iceberg', bounds='off', retries=RETRIES) }}
 merge into {{ this }} as t
 using (select gate(id) as id, 1L as times from range(3, 8, 1, 1)) as s
    on t.id = s.id
@@ -25,29 +25,60 @@ def profile(schema):
     return f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n"
 
 
+@pytest.fixture
+def raced(make_project, race, spark):
+    """Builds the model while another statement is committed; gives its result, its table and what it was retried for."""
+
+    def run(properties, statement, retries=3):
+        schema = f"ice.raced{next(NUMBERS)}"
+        files = {"profiles.yml": profile(schema), "models/fct.sql": MODEL.replace("RETRIES", str(retries))}
+        project = Project.load(make_project(files))
+        spark.sql(f"create schema {schema}")
+        spark.sql(f"create table {schema}.fct (id bigint, times bigint) using iceberg {properties}")
+        spark.sql(f"insert into {schema}.fct select id, 1L from range(0, 5, 1, 1)")
+        events = []
+        result = race.meanwhile(
+            lambda: spark.sql(statement.format(t=f"{schema}.fct")),
+            lambda: project.build(driver=race, lint=False, events=Events(events.append)),
+        )["fct"]
+        retried = [(event.data["code"], event.data["kind"]) for event in events if event.name == "node_retried"]
+        return result, f"{schema}.fct", retried
+
+    return run
+
+
+def counted(spark, table):
+    return {row["id"]: row["times"] for row in spark.table(table).collect()}
+
+
+MARKING = "tblproperties ('write.merge.mode' = 'merge-on-read')"
+COMPACTION = "call ice.system.rewrite_data_files(table => '{t}', options => map('rewrite-all', 'true'))"
+
+
 @pytest.mark.parametrize(
     ("properties", "statement", "change"),
     [
         ("", "insert into {t} values (5, 10), (50, 10)", {5: 11, 50: 10}),
-        ("tblproperties ('write.merge.mode' = 'merge-on-read')", "delete from {t} where id = 3", {3: 1}),
+        (MARKING, "delete from {t} where id = 3", {3: 1}),
+        # The rows are the same, in other files: neither may bring back the old ones, nor mark rows in files that are gone.
+        ("", COMPACTION, {}),
+        (MARKING, COMPACTION, {}),
     ],
 )
-def test_a_merge_runs_again_after_another_writer(make_project, race, spark, properties, statement, change):
-    schema = f"ice.raced{next(NUMBERS)}"
-    project = Project.load(make_project({"profiles.yml": profile(schema), "models/fct.sql": MODEL}))
-    spark.sql(f"create schema {schema}")
-    spark.sql(f"create table {schema}.fct (id bigint, times bigint) using iceberg {properties}")
-    spark.sql(f"insert into {schema}.fct select id, 1L from range(0, 5, 1, 1)")
-    events = []
-    result = race.meanwhile(
-        lambda: spark.sql(statement.format(t=f"{schema}.fct")),
-        lambda: project.build(driver=race, lint=False, events=Events(events.append)),
-    )["fct"]
+def test_a_merge_runs_again_after_another_writer(raced, spark, properties, statement, change):
+    result, table, retried = raced(properties, statement)
     assert result.status == "success", result.message
-    retried = [(event.data["code"], event.data["kind"]) for event in events if event.name == "node_retried"]
-    assert retried == [("ValidationException", "conflict")]
-    rows = {row["id"]: row["times"] for row in spark.table(f"{schema}.fct").collect()}
-    assert rows == MERGED | change
+    assert (retried, result.adapter_response["attempts"]) == ([("ValidationException", "conflict")], 2)
+    assert counted(spark, table) == MERGED | change
+    merges = spark.sql(f"select * from {table}.snapshots where operation in ('overwrite', 'delete')").collect()
+    assert len(merges) == 1 + statement.startswith("delete")
+
+
+def test_a_merge_without_retries_says_what_was_in_the_way(raced, spark):
+    result, table, retried = raced("", COMPACTION, retries=0)
+    assert (result.status, retried, result.adapter_response["attempts"]) == ("error", [], 1)
+    assert "Missing required files to delete" in result.message
+    assert counted(spark, table) == dict.fromkeys(range(5), 1)
 
 
 def test_a_batch_is_merged_once_on_iceberg(make_project, driver, spark):

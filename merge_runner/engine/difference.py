@@ -1,0 +1,19 @@
+"""One difference between a table and what the project declares of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A difference in words, and the statements that make it good, in order, without writing a row.
+
+    No statement: it stays as it is, and the words say why. `violating` is a query of how many rows keep it from being
+    made good: with any nothing is done. `undo` brings back what was, where a statement behind the first is refused.
+    """
+
+    words: str
+    remedy: tuple[str, ...] = ()
+    violating: str | None = None
+    undo: str | None = None

@@ -1,0 +1,84 @@
+"""Tables that promise something else than is declared: what is altered, what is told, and what they are afterwards."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import TypeAdapter
+
+from merge_runner.engine.altering import alter
+from merge_runner.plan.steps import Layout
+from merge_runner.plan.table_columns import table_checks, table_columns
+from merge_runner.project.properties import ModelProperties
+from merge_runner.relation import Relation
+
+pytestmark = pytest.mark.spark
+
+CASES = yaml.safe_load((Path(__file__).parent / "constraint_drift.yml").read_text())
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def schemas(spark):
+    found = {"delta": ("constraints", None), "iceberg": ("constraints", "ice")}
+    for schema, catalog in found.values():
+        spark.sql(f"create schema {Relation(schema, catalog)}")
+    return found
+
+
+@pytest.fixture
+def table(spark, schemas):
+    """Makes the table of a case; gives its relation."""
+
+    def make(case):
+        relation = Relation(f"t{next(NUMBERS)}", *schemas[case["format"]])
+        properties = f"tblproperties ({case['properties']})" if "properties" in case else ""
+        spark.sql(f"create table {relation} ({case['table']}) using {case['format']} {properties}")
+        if "rows" in case:
+            spark.sql(f"insert into {relation} {case['rows']}")
+        for statement in case.get("before", ()):
+            spark.sql(statement.format(t=relation))
+        return relation
+
+    return make
+
+
+def declared(case, relation):
+    properties = TypeAdapter(ModelProperties).validate_python({"name": "fct", **case["declared"]})
+    return Layout(
+        relation,
+        case["format"],
+        columns=table_columns(properties),
+        checks=table_checks(properties),
+        properties=case.get("config", {}),
+    )
+
+
+def real_columns(spark, relation):
+    found = {}
+    for field in spark.table(str(relation)).schema.fields:
+        words = [field.dataType.simpleString() + ("" if field.nullable else " not null")]
+        words += [f"default {field.metadata[key]}" for key in ("CURRENT_DEFAULT",) if key in field.metadata]
+        words += [f"comment {field.metadata['comment']}"] if field.metadata.get("comment") else []
+        found[field.name] = ", ".join(words)
+    return found
+
+
+def real_checks(spark, relation):
+    prefix = "delta.constraints."
+    rows = spark.sql(f"show tblproperties {relation}").collect()
+    return {row["key"].removeprefix(prefix): row["value"] for row in rows if row["key"].startswith(prefix)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['format']}: {case['case']}")
+def test_case(spark, table, case):
+    relation = table(case)
+    layout = declared(case, relation)
+    altered, left = alter(spark, layout)
+    assert list(altered) == case.get("altered", [])
+    expected = [text.format(t=relation) for text in case.get("left", ())]
+    assert [words[: len(begin)] for words, begin in zip(left, expected, strict=True)] == expected
+    assert real_columns(spark, relation) == case["columns"]
+    assert real_checks(spark, relation) == case.get("checks", {})
+    assert alter(spark, layout) == ((), left)  # and nothing is done twice
