@@ -13,6 +13,7 @@ from merge_runner.graph.hooks import Snippet, hook
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.bounding import bounding
 from merge_runner.plan.iceberg_catalog import check_iceberg_catalog
+from merge_runner.plan.kept_secrets import kept_secrets
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.maintenance import (
     Fault,
@@ -72,8 +73,19 @@ class Planner:
         self._profile = prepared.files.profile
 
     def plan(self, unique_id: str) -> NodePlan | None:
-        """The steps of a node; None where it has none. Raises ProblemsError for text that cannot be compiled."""
+        """The steps of a node; None where it has none.
+
+        Raises ProblemsError for text that cannot be compiled, and for secrets that a table would keep.
+        """
         node = self._prepared.graph.nodes[unique_id]
+        plan = self._plan(node)
+        if plan is not None and self._prepared.secrets:
+            problems = Problems()
+            problems.extend(kept_secrets(plan, node.place, self._prepared.tells_a_secret))
+            problems.check()
+        return plan
+
+    def _plan(self, node: Node) -> NodePlan | None:
         if node.resource_type == "seed":
             return self._seed(node)
         if node.resource_type == "test":
