@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judged import JudgedMerge
 
+_MOST_VIEWS = 200
 RUNNABLE = frozenset({"model", "seed", "test"})
 """Resource types with something to do; an ephemeral model has no plan of its own either."""
 
@@ -316,8 +317,11 @@ class Planner:
                 relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
             )
 
-    def _deferred_input(self, unique_id: str) -> Iterable[Input]:
-        """The same of a node as the state that is deferred to has built it."""
+    def _deferred_input(self, unique_id: str, below: frozenset[str] = frozenset()) -> Iterable[Input]:
+        """The same of a node as the state that is deferred to has built it; `below` are the views that need it."""
+        if unique_id in below or len(below) > _MOST_VIEWS:
+            message = f"its manifest.json has views in a circle, or too many inside each other, with {unique_id}"
+            raise ProblemsError([Problem("bad-state", message, hint="--state names the folder of an earlier command")])
         node = self._prepared.deferral.built.get(unique_id)
         if node is None:
             known = self._prepared.graph.nodes.get(unique_id)
@@ -326,7 +330,7 @@ class Planner:
             return
         if node.materialized in ("view", "ephemeral"):
             for parent in node.parents:
-                yield from self._deferred_input(parent)
+                yield from self._deferred_input(parent, below | {unique_id})
         if node.materialized == "view":
             yield ViewInput(node.relation, self._definition(node.relation))
         elif node.materialized != "ephemeral":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -38,13 +38,27 @@ def redact_data(value: Any, secrets: Iterable[str]) -> Any:
 def same_but_hidden(shown: Any, value: Any) -> bool:
     """Whether plain data may be what `shown` shows of it: a hidden part stands for any text."""
     if isinstance(shown, str) and HIDDEN in shown:
-        parts = map(re.escape, shown.split(HIDDEN))
-        return isinstance(value, str) and re.fullmatch(".*".join(parts), value, re.DOTALL) is not None
+        return isinstance(value, str) and _fits(shown.split(HIDDEN), value)
     if isinstance(shown, Mapping) and isinstance(value, Mapping):
         return shown.keys() == value.keys() and all(same_but_hidden(shown[key], value[key]) for key in shown)
     if isinstance(shown, list | tuple) and isinstance(value, list | tuple):
         return len(shown) == len(value) and all(map(same_but_hidden, shown, value))
     return bool(shown == value)
+
+
+def _fits(parts: Sequence[str], text: str) -> bool:
+    """Whether the text is the parts in their order with anything between them."""
+    first, *middle, last = parts
+    end = len(text) - len(last)
+    if not text.startswith(first) or not text.endswith(last) or end < len(first):
+        return False
+    at = len(first)
+    for part in middle:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def java_pattern(secrets: Iterable[str]) -> str:

@@ -88,6 +88,8 @@ def test_data_keeps_its_keys_and_the_words_of_this_program() -> None:
         ({"a": "*****"}, {"a": "1", "b": 2}, False),
         (["*****"], ["1", "2"], False),
         ("*****-*****", "a-b\nc", True),
+        ("aa*****aa", "aaa", False),
+        ("*****b*****" * 5_000, "b" * 4_999, False),
         ("x", "x", True),
     ],
 )
