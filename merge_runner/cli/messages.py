@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from datetime import datetime, timezone
 from typing import Any, Literal, TextIO
 
 import click
+
+_CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass
@@ -48,6 +51,11 @@ def concealed(text: str) -> str:
     from merge_runner.template.redact import redact
 
     return redact(text, secrets)
+
+
+def printable(text: str) -> str:
+    """The text as a terminal may get it: whatever came from data, it moves no cursor and sets no title; colours stay."""
+    return _CONTROL.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
 def show(text: str) -> None:
@@ -90,7 +98,7 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", **
         document = {"event": "message", "at": now, "level": level, "message": concealed(text.strip()), **shown}
         text = json.dumps(document, default=str)
     else:
-        text = concealed(text)
+        text = printable(concealed(text))
     click.echo(text, err=True, color=coloured())
 
 

@@ -145,6 +145,9 @@ class ValueTemplate:
 _GROWING_FILTERS = frozenset(
     {"batch", "center", "format", "indent", "slice", "wordwrap", "xmlattr", "urlize", "tojson"}
 )
+_METHODS = frozenset(
+    {"lower", "upper", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "removeprefix", "removesuffix"}
+)
 _MOST_REPLACED = 4
 
 
@@ -161,7 +164,10 @@ def _refused(tree: Any) -> str | None:
         if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
             continue
         if isinstance(node, nodes.Call):
-            return "a method"
+            name = node.node.attr if isinstance(node.node, nodes.Getattr) else ""
+            if name in _METHODS:
+                continue
+            return "a method"  # without its name: no message quotes what is written here
         if not isinstance(node, nodes.Filter):
             return type(node).__name__.lower()
         if node.name in _GROWING_FILTERS:
