@@ -54,7 +54,7 @@ def concealed(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text as a terminal may get it: whatever came from data, it moves no cursor and sets no title; colours stay."""
+    """The text as a terminal may get it: what came from data moves no cursor and sets no title; colours stay."""
     return _CONTROL.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 

@@ -92,7 +92,7 @@ FILES = {
     "models/of_var.sql": "{{ config(materialized='table') }} select cast('{{ var('api_token', 'x1') }}' as int) as x",
     "models/streamed.sql": """
         merge into {{ this }} as t
-        using (select id, raise_error('{{ env_var('APP_TOKEN') }}') as x from {{ source('raw', 'landing') }}) as s
+        using (select id from {{ source('raw', 'landing') }} where id < cast('{{ env_var('APP_TOKEN') }}' as int)) as s
         on t.id = s.id when not matched then insert *
     """,
     "models/broken.sql": """
