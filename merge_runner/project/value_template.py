@@ -86,15 +86,16 @@ class ValueTemplate:
         except TemplateError:
             self._problems.add("value-jinja", f"the Jinja of {key} cannot be parsed", place)
             return None
+        # Before anything else looks at it: Jinja computes constants while it compiles.
+        if (refused := _refused(tree)) is not None:
+            hint = "a value chooses and joins; what computes or repeats stands in a macro"
+            self._problems.add("value-jinja", f"the Jinja of {key} uses {refused}, which a value may not", place, hint)
+            return None
         unknown = sorted(meta.find_undeclared_variables(tree) - self._environment.globals.keys())
         if unknown:
             names = ", ".join(f'"{name}"' for name in unknown)
             message = f"{key} uses {names}, which {self._known.file} does not know"
             self._problems.add("value-jinja", message, place, self._known.hint)
-            return None
-        if (refused := _refused(tree)) is not None:
-            hint = "a value chooses and joins; what computes or repeats stands in a macro"
-            self._problems.add("value-jinja", f"the Jinja of {key} uses {refused}, which a value may not", place, hint)
             return None
         try:
             return self._environment.from_string(tree).render()
