@@ -1,8 +1,10 @@
 """Fixtures that all rooms share: one Spark driver for the whole run, and projects made of texts."""
 
+import functools
 import itertools
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,9 +14,55 @@ from hypothesis import settings
 # A shell that runs tests in the background has them ignore Ctrl-C, and every process that they start; tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("untimed", deadline=None)  # how long an example takes is no property of the code
+settings.register_profile("fuzz", deadline=None, max_examples=1_000)  # pytest -m fuzz --hypothesis-profile fuzz
 settings.load_profile("untimed")
 
 _NUMBERS = itertools.count()
+_FUZZED = Counter()
+"""How many odd inputs were tried, by their kind."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        marker = item.get_closest_marker("fuzz")
+        test = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if marker is not None and test is not None:
+            _count_examples(test, marker.args[0])
+
+
+def _count_examples(test, kind):
+    inner = test.inner_test
+    if not hasattr(inner, "counted"):
+
+        @functools.wraps(inner)
+        def counted(*args, **kwargs):
+            _FUZZED[kind] += 1
+            return inner(*args, **kwargs)
+
+        counted.counted = True
+        test.inner_test = counted
+
+
+def pytest_runtest_teardown(item):
+    marker = item.get_closest_marker("fuzz")
+    if marker is not None and not hasattr(item.obj, "hypothesis"):
+        _FUZZED[marker.args[0]] += getattr(item, "fuzz_cases", 1)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if _FUZZED:
+        told = ", ".join(f"{count:,} of {kind}" for kind, count in sorted(_FUZZED.items()))
+        terminalreporter.write_line(f"fuzz cases: {_FUZZED.total():,} ({told})")
+
+
+@pytest.fixture
+def fuzzed(request):
+    """Says how many odd inputs one test of the marker `fuzz` has tried, where it is not one."""
+
+    def say(cases):
+        request.node.fuzz_cases = cases
+
+    return say
 
 
 @pytest.fixture(scope="session")

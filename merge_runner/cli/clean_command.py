@@ -20,10 +20,17 @@ def command(**options: Any) -> int:
     from merge_runner.project.load import read_settings
 
     root = project_root(options["project_dir"])
-    target = (root / (options["target_path"] or read_settings(root, Problems()).target_path)).resolve()
+    settings = read_settings(root, Problems())
+    target = (root / (options["target_path"] or settings.target_path)).resolve()
     if target == root.resolve() or root.resolve() not in target.parents:
         hint = "target-path must be a folder inside the project to be removed"
         raise ProblemsError([Problem("clean-outside", f"{target} is not below {root}: nothing was removed", hint=hint)])
+    own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
+    for path in (root / name for name in own):
+        if path.exists() and (path.resolve() == target or target in path.resolve().parents):
+            hint = "target-path must be a folder of its own to be removed"
+            message = f"{target} holds the project's own {path.name}: nothing was removed"
+            raise ProblemsError([Problem("clean-outside", message, hint=hint)])
     there = target.is_dir()
     if there:
         shutil.rmtree(target)

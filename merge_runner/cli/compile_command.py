@@ -25,7 +25,7 @@ from merge_runner.cli.options import (
 @output_options
 def command(**options: Any) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
-    from merge_runner.cli.messages import counted, say
+    from merge_runner.cli.messages import counted, say, show
     from merge_runner.run.artifacts import compile_nodes
 
     project = load_project(options)
@@ -34,7 +34,7 @@ def command(**options: Any) -> int:
     texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()))
     models = {node: text for node, text in texts.items() if project.graph.nodes[node].resource_type == "model"}
     if len(models) == 1 and options["select"]:
-        click.echo(next(iter(models.values())))
+        show(next(iter(models.values())))
     if not options["quiet"]:
         say(f"{counted(len(texts), 'node')} compiled to {project.prepared.target_path / 'compiled'}")
     return 0

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.cli.messages import coloured, say, styled
+from merge_runner.cli.messages import coloured, printable, say, styled
 from merge_runner.cli.summary import summary_lines
 from merge_runner.run.events import Event
 
@@ -192,7 +192,7 @@ class TextDisplay:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.console.print(Text.from_ansi(text))
+            self._live.console.print(Text.from_ansi(printable(text)))
         else:
             say(text)
 

@@ -36,6 +36,7 @@ def command(**options: Any) -> int:
 
     The exit status is 1 where --spark is given and Spark refuses a statement.
     """
+    from merge_runner.cli.messages import concealed
     from merge_runner.plan.explain import explain
 
     project = load_project(options)
@@ -43,10 +44,10 @@ def command(**options: Any) -> int:
     prepared = deferred(project, ids, options).prepared
     explanation = _on_spark(prepared, ids, options) if options["spark"] else explain(prepared, ids)
     if options["output"] == "json":
-        click.echo(json.dumps(explanation.as_json(), indent=2))
+        click.echo(json.dumps(prepared.concealed(explanation.as_json()), indent=2))
     else:
         width = get_terminal_size().columns if options["spark"] and sys.stdout.isatty() else None
-        for line in explanation.lines():
+        for line in map(concealed, explanation.lines()):
             click.echo(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
     return 0 if explanation.ok else 1
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from merge_runner.cli.options import output_options, project_options, selection_options
+from merge_runner.cli.options import output_options, project_options, recording_env, selection_options
 from merge_runner.lint.outputs import FORMATS, render
 from merge_runner.lint.selection import FAIL_ON, FailOn, fails
 
@@ -102,9 +102,8 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
     if cache is not None and kept is not None:
         return kept, cache.root
     from merge_runner.cli.linting import lint
-    from merge_runner.lint.environment import RecordingEnv
 
-    env = RecordingEnv(os.environ)
+    env = recording_env()
     linted = lint(options, env, said(options))
     # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
     same = cache is not None and linted.of_models and linted.folder == cache.root

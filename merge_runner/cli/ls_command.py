@@ -28,6 +28,7 @@ _TYPES = ("model", "seed", "source", "test", "unit_test")
 @output_options
 def command(**options: Any) -> int:
     """List the selected nodes."""
+    from merge_runner.cli.messages import show
     from merge_runner.graph.output import output
 
     project = load_project(options)
@@ -35,5 +36,5 @@ def command(**options: Any) -> int:
     if options["resource_type"]:
         ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options["resource_type"])
     for line in output(project.graph, ids, options["output"]):
-        click.echo(line)
+        show(line)
     return 0

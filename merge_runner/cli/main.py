@@ -171,7 +171,7 @@ def _show_failure(error: Exception) -> int:
         if debugging() and not isinstance(error, ProblemsError):
             import traceback
 
-            traceback.print_exception(error)
+            say("".join(traceback.format_exception(error)).rstrip(), "debug")
         show_problems(problems)
         _flush()
     except OSError:

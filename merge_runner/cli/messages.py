@@ -1,18 +1,23 @@
 """Messages to people, on standard error: coloured on a terminal, never with NO_COLOR, always with FORCE_COLOR.
 
-How they look is said once by the command line (--log-format, -d, --no-use-colors) and counts for the whole process.
+How they look is said once by the command line (--log-format, -d, --no-use-colors) and counts for the whole process; so
+does what no message may show.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, TextIO
 
 import click
+
+_CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass
@@ -20,6 +25,7 @@ class _Style:
     as_json: bool = False
     debug: bool = False
     plain: bool = False
+    secrets: Callable[[], Iterable[str]] = tuple
 
 
 _STYLE = _Style()
@@ -30,6 +36,31 @@ def set_style(*, as_json: bool | None = None, debug: bool | None = None, plain: 
     _STYLE.as_json = _STYLE.as_json if as_json is None else as_json
     _STYLE.debug = _STYLE.debug if debug is None else debug
     _STYLE.plain = _STYLE.plain if plain is None else plain
+
+
+def hide(secrets: Callable[[], Iterable[str]]) -> None:
+    """Says which texts nothing may show from here on: they are asked for whenever something is shown."""
+    _STYLE.secrets = secrets
+
+
+def concealed(text: str) -> str:
+    """The text without secrets."""
+    secrets = frozenset(_STYLE.secrets())
+    if not secrets:
+        return text
+    from merge_runner.template.redact import redact
+
+    return redact(text, secrets)
+
+
+def printable(text: str) -> str:
+    """The text as a terminal may get it: what came from data moves no cursor and sets no title; colours stay."""
+    return _CONTROL.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+
+
+def show(text: str) -> None:
+    """Prints a line of what was asked for on standard output, without secrets."""
+    click.echo(concealed(text))
 
 
 def debugging() -> bool:
@@ -63,8 +94,11 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", **
     """Prints a line on standard error; with --log-format json an object of the shape that events have."""
     if _STYLE.as_json:
         now = datetime.now(timezone.utc).isoformat()
-        document = {"event": "message", "at": now, "level": level, "message": text.strip(), **data}
+        shown = {key: concealed(value) if isinstance(value, str) else value for key, value in data.items()}
+        document = {"event": "message", "at": now, "level": level, "message": concealed(text.strip()), **shown}
         text = json.dumps(document, default=str)
+    else:
+        text = printable(concealed(text))
     click.echo(text, err=True, color=coloured())
 
 

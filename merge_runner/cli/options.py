@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from merge_runner.cli.messages import say, set_style
+from merge_runner.cli.messages import hide, say, set_style
 from merge_runner.cli.names import Names
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
     from merge_runner.plan.prepare import Flags
+    from merge_runner.project.environment import RecordingEnv
     from merge_runner.template.rendered import Log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -204,7 +205,20 @@ def load_project(options: dict[str, Any]) -> Project:
     from merge_runner.plan.prepare import prepare
 
     root = project_root(options["project_dir"])
-    return Project(prepare(root, project_flags(options), os.environ, lambda log: _tell(log, options)))
+    env = recording_env()
+    prepared = prepare(root, project_flags(options), env, lambda log: _tell(log, options))
+    hide(lambda: prepared.secrets)
+    return Project(prepared)
+
+
+def recording_env() -> RecordingEnv:
+    """The environment, of which nothing is shown that a project has asked for by a name that says that it is secret."""
+    from merge_runner.project.environment import RecordingEnv
+    from merge_runner.project.secret_names import secret_values
+
+    env = RecordingEnv(os.environ)
+    hide(lambda: secret_values(dict(env.asked)))
+    return env
 
 
 def project_flags(options: dict[str, Any]) -> Flags:

@@ -39,6 +39,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     root = project_root(options["project_dir"])
     last = last_invocation(root / (options["target_path"] or read_settings(root, Problems()).target_path))
+    _check_vars(ctx, last.args)
     options = _options(ctx, options, last.args)
     project = load_project(options)
     nodes = project.graph.nodes
@@ -53,6 +54,19 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         return 0
     say(f"retrying {len(ids)} of the last {last.command}")
     return run_nodes(last.command, project, ids, options, last)
+
+
+def _check_vars(ctx: click.Context, last: Mapping[str, Any]) -> None:
+    """Vars that held a secret are not kept whole. Raises ProblemsError where they would have to be known."""
+    from merge_runner.errors import Problem, ProblemsError
+    from merge_runner.template.redact import HIDDEN
+
+    given = ctx.get_parameter_source("vars_text") is not click.core.ParameterSource.DEFAULT
+    if not given and HIDDEN in str(last.get("vars_text")):
+        hint = "say them again: `merge-runner retry --vars …`"
+        raise ProblemsError(
+            [Problem("vars-not-kept", "the vars of the last run held a secret, which is not kept", hint=hint)]
+        )
 
 
 def _options(ctx: click.Context, given: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:

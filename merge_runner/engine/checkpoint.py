@@ -101,7 +101,7 @@ def _read(text: str, path: str) -> Note:
     try:
         told: Mapping[str, Any] = json.loads(text)
         return Note(str(told["application"]), tuple(str(model) for model in told["models"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise EngineError(
             "checkpoint",
             f"{path}/{_NOTE} cannot be read: {error}",

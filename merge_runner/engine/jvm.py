@@ -21,6 +21,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from merge_runner.project.secret_names import secret_values
+from merge_runner.template.redact import java_pattern
+
 if TYPE_CHECKING:
     from subprocess import Popen
 
@@ -122,6 +125,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway"),
+            "MERGE_RUNNER_HIDDEN": java_pattern(hidden(confs, os.environ)),
         }
         env.setdefault("SPARK_LAUNCHER_OPTS", _LAUNCHER_OPTIONS)
         with _appending(log) as output:
@@ -143,6 +147,11 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return Jvm(process, folder, log_start)
+
+
+def hidden(confs: Mapping[str, str], env: Mapping[str, str]) -> frozenset[str]:
+    """What the log of a JVM may not show: models are not rendered yet when it starts, so any secret of `env` is one."""
+    return frozenset((*secret_values(confs), *secret_values(env)))
 
 
 def gateway(port: int, secret: str) -> Any:

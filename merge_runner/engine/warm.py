@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from merge_runner.engine.jvm import spark_home
+from merge_runner.engine.jvm import hidden, spark_home
 from merge_runner.version import version
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def driver_key(confs: Mapping[str, str], java_home: Path, env: Mapping[str, str]
     told += [f"{name}={value}" for name, value in sorted(confs.items())]
     read = [name for name in env if name.startswith(_READ_BY_A_JVM) and name not in _SET_BY_PYSPARK]
     told += [f"{name}={env[name]}" for name in sorted(read)]
+    told += sorted(hidden(confs, env))  # its log keeps silent about these, and no others
     listed = confs.get("spark.driver.extraClassPath", "").split(os.pathsep) + confs.get("spark.jars", "").split(",")
     for path in [java_home / "release", spark_home() / "jars", *(Path(jar) for jar in listed if jar)]:
         with suppress(OSError):

@@ -14,7 +14,7 @@ from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.iceberg_keys import check_iceberg_keys
 from merge_runner.graph.implied import implied
-from merge_runner.graph.naming import Naming
+from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.streams import batch_view, check_streams
 from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, unit_test_node
 from merge_runner.merge.find import holds_merge
@@ -270,11 +270,15 @@ class _Builder:
 
     def _relation(self, name: str, config: ModelConfig, place: Place) -> Relation | None:
         try:
-            return self.naming.relation(name, config, self._context(name))
+            found = self.naming.relation(name, config, self._context(name))
         except ProblemsError as error:
             for problem in error.problems:
                 self.problems.add(problem.code, problem.message, problem.place or place, problem.hint)
             return None
+        if (part := no_folder(found)) is not None:
+            message = f"{name} is the table {found.name!r}, and {part!r} cannot be the name of a folder"
+            self.problems.add("invalid-name", message, place, "an alias or schema has no / and no \\ in it")
+        return found
 
     def _parents(self, captured: Captured) -> tuple[str, ...]:
         """Ids of what a file refers to, in its order, each once; what does not exist is a problem."""

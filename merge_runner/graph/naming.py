@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from merge_runner.template.templates import Templates
 
 SESSION_CATALOG = "spark_catalog"
+_NO_FOLDER = re.compile(r"[/\\\x00-\x1f\x7f]")
 _SCHEMA = "generate_schema_name"
 _ALIAS = "generate_alias_name"
 
@@ -52,6 +54,12 @@ class Naming:
     def macros(self) -> frozenset[str]:
         """The project's macros that have a say in every name."""
         return frozenset(name for name in (_SCHEMA, _ALIAS) if self.templates.has_macro(name))
+
+
+def no_folder(relation: Relation) -> str | None:
+    """The part of a name that could lead out of the warehouse, where tables are folders by their names; else None."""
+    parts = (part for part in (relation.catalog, relation.schema, relation.identifier) if part is not None)
+    return next((part for part in parts if part in ("", ".", "..") or _NO_FOLDER.search(part)), None)
 
 
 def audit_table(profile: Profile) -> Relation | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.manifest import entry
+from merge_runner.template.redact import same_but_hidden
 
 Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]
 """A way in which a node differs: `contract` is its declared columns, `location` the folder it lies in."""
@@ -23,7 +24,7 @@ def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Ch
 
     `previous` is a manifest.json as read_manifest gives it. As in dbt, a schema that comes from the profile makes no
     difference (state is compared between targets), a change of a macro counts for each node that calls it, directly or
-    through other macros, and a new macro counts as changed.
+    through other macros, and a new macro counts as changed. A manifest hides secrets: another value is no change.
     """
     before = {**previous["nodes"], **previous["sources"], **previous["unit_tests"]}
     stale = _changed_macros(graph, previous["macros"])
@@ -36,9 +37,9 @@ def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Ch
             differing.add("new")
         else:
             old, new = _compared(before[unique_id]), _compared(entry(graph, node))
-            differing |= {change for change in new if old[change] != new[change]}
+            differing |= {change for change in new if not same_but_hidden(old[change], new[change])}
             # A macro that is gone may have overridden a built-in one, so that its callers still render without it.
-            called |= gone.intersection(_mapping(before[unique_id].get("depends_on")).get("macros") or ())
+            called |= gone.intersection(_texts(_mapping(before[unique_id].get("depends_on")).get("macros")))
         if not called.isdisjoint(stale | gone):
             differing.add("macros")
         found[unique_id] = frozenset(differing)
@@ -117,6 +118,10 @@ def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
 def _changed_macros(graph: Graph, previous: Mapping[str, Any]) -> frozenset[str]:

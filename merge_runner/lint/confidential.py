@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
-from merge_runner.lint.environment import RecordingEnv
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import ReportedMerge
-from merge_runner.project.profile import Profile, secret_values
 from merge_runner.template.redact import redact
-
-
-def secrets_read(profile: Profile, env: Mapping[str, str]) -> frozenset[str]:
-    """The secrets of the profile and of the variables that were read, as their names tell them."""
-    asked = env.asked if isinstance(env, RecordingEnv) else {}
-    return profile.secrets | set(secret_values({name: value for name, value in asked.items() if value}))
 
 
 def without_secrets(finding: Finding, secrets: Iterable[str]) -> Finding:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.check import Checked
-from merge_runner.lint.environment import RecordingEnv
 from merge_runner.lint.project import ProjectLinter
+from merge_runner.project.environment import RecordingEnv
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

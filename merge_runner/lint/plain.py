@@ -11,6 +11,7 @@ from typing import Any
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.baseline import Baseline
 from merge_runner.lint.check import Checked, check_file, linted_merge
+from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.dbt_project import DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.finish import finish
 from merge_runner.lint.report import Report
@@ -21,7 +22,9 @@ from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.find import holds_merge
 from merge_runner.merge.parse import parse
 from merge_runner.plan.layout_file import Namespace, RecordedLayouts, recorded_layouts
+from merge_runner.project.environment import RecordingEnv
 from merge_runner.project.read_text import read_text
+from merge_runner.project.secret_names import secret_values, secret_vars
 from merge_runner.project.settings import LintSettings
 from merge_runner.pruning.layout import UNKNOWN
 from merge_runner.pruning.source import KnownTable, Lookup
@@ -101,12 +104,14 @@ def lint_files(
         baseline = Baseline.read(options.baseline, str(options.baseline))
     elif options.use_baseline and root is not None:
         baseline = Baseline.find(root, settings.baseline)
+    env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     linter = _PlainLinter(options, vars, env, selection, Templates(macros))
     checked = [linter.check(file) for file in files]
-    merges = [item.merge for item in checked if item.merge is not None]
+    secrets = frozenset((*secret_values(dict(env.asked)), *secret_vars(vars)))
+    merges = [merge_without_secrets(item.merge, secrets) for item in checked if item.merge is not None]
     parsed = {merge.path for merge in merges}
     return finish(
-        [finding for item in checked for finding in item.findings],
+        [without_secrets(finding, secrets) for item in checked for finding in item.findings],
         merges,
         {file.path: file.source for file in files if file.source is not None},
         selection,

@@ -10,7 +10,7 @@ from merge_runner.errors import Problem, Problems
 from merge_runner.graph.graph import Graph
 from merge_runner.lint.baseline import Baseline
 from merge_runner.lint.check import check_file
-from merge_runner.lint.confidential import merge_without_secrets, secrets_read, without_secrets
+from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.finish import finish
 from merge_runner.lint.parallel import check_all
@@ -65,7 +65,7 @@ def lint_project(
     paths = _paths(prepared.graph, chosen)
     found += [finding for finding in linter.check_project(chosen) if whole or finding.place.path in paths]
     found += _jinja_findings(jinja, selection)
-    if secrets := secrets_read(prepared.files.profile, prepared.invocation.env):
+    if secrets := prepared.secrets:
         found = [without_secrets(finding, secrets) for finding in found]
         merges = [merge_without_secrets(merge, secrets) for merge in merges]
     return finish(

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, Node
-from merge_runner.graph.naming import table_location, view_definition
+from merge_runner.graph.naming import no_folder, table_location, view_definition
 from merge_runner.project.profile import Profile
 from merge_runner.relation import Relation
 
@@ -37,7 +38,8 @@ def defer(
     """Which nodes are deferred to `manifest` (see read_manifest): not selected, not built in this target, but there.
 
     As in dbt, a node that this target has is read here. Whether it has one is known of the embedded warehouse alone;
-    where a catalog keeps the tables, every node that is not selected is deferred.
+    where a catalog keeps the tables, every node that is not selected is deferred. Raises ProblemsError for tables that
+    could not be anywhere.
     """
     chosen = frozenset(selected)
     built = {
@@ -62,6 +64,9 @@ def _built(entry: Mapping[str, Any]) -> BuiltNode:
     relation = Relation(
         str(entry.get("alias") or entry.get("name")), _name(entry.get("schema")), _name(entry.get("database"))
     )
+    if no_folder(relation) is not None:
+        hint = "the folder given as --state holds the artifacts of an earlier command"
+        raise ProblemsError([Problem("bad-state", f"its manifest.json has a table {relation.name!r}", hint=hint)])
     nodes = depends_on.get("nodes")
     parents = tuple(str(node) for node in nodes) if isinstance(nodes, list) else ()
     return BuiltNode(relation, str(config.get("materialized")), str(config.get("format") or "delta"), parents)

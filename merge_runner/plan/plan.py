@@ -13,6 +13,7 @@ from merge_runner.graph.hooks import Snippet, hook
 from merge_runner.graph.naming import failures_table, table_location, view_definition
 from merge_runner.plan.bounding import bounding
 from merge_runner.plan.expectation import Expectation, expectation
+from merge_runner.plan.kept_secrets import kept_secrets
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.maintenance import (
     Fault,
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judged import JudgedMerge
 
+_MOST_VIEWS = 200
+
 
 class Planner:
     """Makes the plans of one invocation. Raises ProblemsError for a recorded catalog that cannot be read."""
@@ -74,8 +77,19 @@ class Planner:
         self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id))
 
     def plan(self, unique_id: str) -> NodePlan | None:
-        """The steps of a node; None where it has none. Raises ProblemsError for text that cannot be compiled."""
+        """The steps of a node; None where it has none.
+
+        Raises ProblemsError for text that cannot be compiled, and for secrets that a table would keep.
+        """
         node = self._prepared.graph.nodes[unique_id]
+        plan = self._plan(node)
+        if plan is not None and self._prepared.secrets:
+            problems = Problems()
+            problems.extend(kept_secrets(plan, node.place, self._prepared.tells_a_secret))
+            problems.check()
+        return plan
+
+    def _plan(self, node: Node) -> NodePlan | None:
         if node.resource_type == "seed":
             return self._seed(node)
         if node.resource_type == "test":
@@ -382,8 +396,11 @@ class Planner:
                 relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
             )
 
-    def _deferred_input(self, unique_id: str) -> Iterable[Input]:
-        """The same of a node as the state that is deferred to has built it."""
+    def _deferred_input(self, unique_id: str, below: frozenset[str] = frozenset()) -> Iterable[Input]:
+        """The same of a node as the state that is deferred to has built it; `below` are the views that need it."""
+        if unique_id in below or len(below) > _MOST_VIEWS:
+            message = f"its manifest.json has views in a circle, or too many inside each other, with {unique_id}"
+            raise ProblemsError([Problem("bad-state", message, hint="--state names the folder of an earlier command")])
         node = self._prepared.deferral.built.get(unique_id)
         if node is None:
             known = self._prepared.graph.nodes.get(unique_id)
@@ -392,7 +409,7 @@ class Planner:
             return
         if node.materialized in ("view", "ephemeral"):
             for parent in node.parents:
-                yield from self._deferred_input(parent)
+                yield from self._deferred_input(parent, below | {unique_id})
         if node.materialized == "view":
             yield ViewInput(node.relation, self._definition(node.relation))
         elif node.materialized != "ephemeral":

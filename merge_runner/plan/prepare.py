@@ -12,9 +12,12 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.build import Invocation, build_graph
 from merge_runner.graph.graph import Graph
 from merge_runner.plan.defer import Deferral
+from merge_runner.project.environment import RecordingEnv
 from merge_runner.project.files import ProjectFiles
 from merge_runner.project.load import read
 from merge_runner.project.profile import FILE as PROFILES
+from merge_runner.project.secret_names import secret_values, secret_vars
+from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 from merge_runner.text import SourceText
@@ -60,12 +63,49 @@ class Prepared:
         """The folder of everything generated."""
         return self.files.root / self.files.settings.target_path
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What no message, log or artifact may show: of the profile, of vars, and of what was asked of the environment.
+
+        It grows while templates are rendered. A value that is also a name of the project, or a part of one, is not
+        among them: every path and every id would tell it.
+        """
+        env = self.invocation.env
+        asked = env.asked if isinstance(env, RecordingEnv) else {}
+        told = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
+        values = frozenset(told)
+        if values not in self._secrets:
+            self._secrets[values] = frozenset(value for value in values if redact(self._names, (value,)) == self._names)
+        return self._secrets[values]
+
+    def conceal(self, text: str) -> str:
+        """The text without secrets."""
+        return redact(text, self.secrets)
+
+    def tells_a_secret(self, text: str) -> bool:
+        """Whether the text holds a secret."""
+        return self.conceal(text) != text
+
+    def concealed(self, data: Any) -> Any:
+        """Plain data without secrets in its texts."""
+        return redact_data(data, self.secrets)
+
+    @cached_property
+    def _secrets(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _names(self) -> str:
+        profile = self.files.profile
+        return "\n".join((self.graph.project, profile.name, profile.target, profile.schema, *self.graph.nodes))
+
 
 def prepare(
     root: Path, flags: Flags, env: Mapping[str, str], on_log: Callable[[Log], None] = lambda _log: None
 ) -> Prepared:
     """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
     problems = Problems()
+    env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     files = _read(root, flags, env, problems)
     invocation = Invocation(env, flags.full_refresh)
     try:
@@ -88,6 +128,7 @@ def prepare_to_lint(
     everything else that is wrong.
     """
     problems, found = Problems(), Problems()
+    env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     files = _with_texts(_read(root, flags, env, problems), texts or {})
     invocation = Invocation(env, flags.full_refresh)
     try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from merge_runner.errors import Problems
 from merge_runner.graph.graph import Node
-from merge_runner.graph.naming import table_location
+from merge_runner.graph.naming import no_folder, table_location
 from merge_runner.graph.streams import fed_by, is_stream, streams_read
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import TableInput
@@ -148,7 +148,15 @@ class _StreamReader:
     def _checkpoint(self, stream: Stream) -> str | None:
         files = self.prepared.files
         if stream.checkpoint is not None:
+            if ".." in PurePath(stream.checkpoint).parts:
+                self._problem(
+                    f"its checkpoint {stream.checkpoint} leads out of its folder",
+                    "say the whole path, or one inside the project",
+                )
             return self._full(stream.checkpoint)
+        if no_folder(Relation(self.name)) is not None:
+            self._problem("its name cannot be that of a folder", "say checkpoint: a folder for it")
+            return None
         if files.profile.warehouse is not None:
             return str((files.root / files.profile.warehouse / _CHECKPOINTS / self.name).absolute())
         self._problem(

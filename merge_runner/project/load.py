@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,17 @@ from merge_runner.project.config import Layer
 from merge_runner.project.described import Described, Description
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.folder_config import FolderConfig
-from merge_runner.project.profile import Profile, read_profile, secret_values
+from merge_runner.project.profile import Profile, read_profile
 from merge_runner.project.project_paths import Found, ProjectPaths, project_paths
+from merge_runner.project.properties import PropertyFile, Source, SourceTable
 from merge_runner.project.read_properties import read_properties
 from merge_runner.project.read_text import read_text
 from merge_runner.project.render_properties import render_properties
+from merge_runner.project.secret_names import secret_values, secrets_in_url
 from merge_runner.project.selectors import FILE as SELECTORS
 from merge_runner.project.selectors import selectors
 from merge_runner.project.settings import Settings, has_settings, settings
-from merge_runner.project.stream import connectors
+from merge_runner.project.stream import Stream, connectors
 from merge_runner.project.value_template import Known, ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place, SourceText
@@ -260,6 +262,7 @@ class _Loader:
             self._secrets.update(secret_values(template.used))
             properties = read_properties(tree, self._problems)
             if properties:
+                self._secrets.update(_secrets_of_sources(properties))
                 described.add(properties, tree)
         return described
 
@@ -303,6 +306,16 @@ class _Loader:
 
 def _full(file: Found) -> tuple[str, ...]:
     return (*file.folder, file.stem)
+
+
+def _secrets_of_sources(properties: PropertyFile) -> Iterator[str]:
+    """What options and addresses of sources tell that must not be shown."""
+    tables = [table for source in properties.sources for table in source.tables]
+    streams = [table.stream for table in tables if table.stream is not None]
+    described: tuple[Source | SourceTable | Stream, ...] = (*properties.sources, *tables, *streams)
+    for each in described:
+        yield from secret_values(each.options)
+        yield from secrets_in_url(each.path or "")
 
 
 def _layers(description: Description | None) -> tuple[Layer, ...]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictB
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.places import KeyPath
 from merge_runner.project.read_text import read_text
+from merge_runner.project.secret_names import secret_values
 from merge_runner.project.validate import validate
 from merge_runner.project.value_template import Known, ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
@@ -172,20 +173,9 @@ def _profile(name: str, target: str, output: _Output, used: Mapping[str, str]) -
     )
 
 
-# The names that Spark's own default of spark.redaction.regex hides, and those of cloud storage keys.
-_SECRET_NAME = re.compile(r"(?i)secret|passw|passphrase|token|credential|(?:access|account|api)[._-]?key")
-_TOKEN_IN_REMOTE = re.compile(r";token=([^;]+)")
-
-
 def _secrets(output: _Output, used: Mapping[str, str]) -> Iterator[str]:
-    for texts in (used, output.conf, *output.catalogs.values()):
+    for texts in (used, output.conf, *output.catalogs.values(), {"remote": output.remote}):
         yield from secret_values(texts)
-    yield from _TOKEN_IN_REMOTE.findall(output.remote or "")
-
-
-def secret_values(texts: Mapping[str, str]) -> Iterator[str]:
-    """The values that must never be shown, told by their names."""
-    yield from (value for key, value in texts.items() if value and _SECRET_NAME.search(key))
 
 
 def _home(env: Mapping[str, str]) -> Path:

@@ -23,6 +23,18 @@ Folders = Mapping[tuple[str, ...], Layer]
 """Config defaults by the folders they apply to, as written; () is everything."""
 
 
+def _inside(value: str) -> str:
+    """A path as a folder inside the project, without `./` and a last slash."""
+    path = PurePosixPath(value.replace("\\", "/"))
+    if not value or path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", value):
+        raise ValueError("a folder inside the project, relative to it")
+    return str(path)
+
+
+_InsidePath = Annotated[str, AfterValidator(_inside)]
+_InsidePaths = Annotated[tuple[_InsidePath, ...], BeforeValidator(listed)]
+
+
 @dataclass(frozen=True)
 class LintSettings:
     """Which findings count: codes or their beginnings, per path glob, and how much. None: the default selection."""
@@ -35,7 +47,7 @@ class LintSettings:
         default_factory=dict
     )
     severity: Mapping[str, Severity] = field(default_factory=dict)
-    baseline: str | None = None
+    baseline: _InsidePath | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,7 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
         return None
     for paths in ("model-paths", "macro-paths", "test-paths", "seed-paths"):
         _check_apart(getattr(shape, paths.replace("-", "_")), paths, tree, problems)
+    _check_target(shape, tree, problems)
     return Settings(
         name=shape.name,
         profile=shape.profile or shape.name,
@@ -110,18 +123,6 @@ def _name(value: str) -> str:
     return value
 
 
-def _inside(value: str) -> str:
-    """A path as a folder inside the project, without `./` and a last slash."""
-    path = PurePosixPath(value.replace("\\", "/"))
-    if not value or path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", value):
-        raise ValueError("a folder inside the project, relative to it")
-    return str(path)
-
-
-_InsidePath = Annotated[str, AfterValidator(_inside)]
-_InsidePaths = Annotated[tuple[_InsidePath, ...], BeforeValidator(listed)]
-
-
 @dataclass(frozen=True)
 class _Table:
     """The table as it is written."""
@@ -148,6 +149,16 @@ def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Pro
             if path == earlier or _holds(earlier, path) or _holds(path, earlier):
                 message = f'"{path}" and "{earlier}" of "{key}" overlap'
                 problems.add("overlapping-paths", message, tree.place((key, index)), "name each folder once")
+
+
+def _check_target(shape: _Table, tree: TomlTree, problems: Problems) -> None:
+    """What is generated, and removed by `clean`, stands in a folder that holds nothing of the author's."""
+    target = shape.target_path
+    for path in (*shape.model_paths, *shape.macro_paths, *shape.test_paths, *shape.seed_paths):
+        if target == path or _holds(target, path):
+            message = f'"target-path" is "{target}", which holds the project\'s own "{path}"'
+            problems.add("overlapping-paths", message, tree.place(("target-path",)), "name a folder of its own")
+            return
 
 
 def _holds(outer: str, inner: str) -> bool:

@@ -86,6 +86,11 @@ class ValueTemplate:
         except TemplateError:
             self._problems.add("value-jinja", f"the Jinja of {key} cannot be parsed", place)
             return None
+        # Before anything else looks at it: Jinja computes constants while it compiles.
+        if (refused := _refused(tree)) is not None:
+            hint = "a value chooses and joins; what computes or repeats stands in a macro"
+            self._problems.add("value-jinja", f"the Jinja of {key} uses {refused}, which a value may not", place, hint)
+            return None
         unknown = sorted(meta.find_undeclared_variables(tree) - self._environment.globals.keys())
         if unknown:
             names = ", ".join(f'"{name}"' for name in unknown)
@@ -136,6 +141,40 @@ class ValueTemplate:
         if value is _NOTHING:
             raise _UnsetError(name)
         return {True: "true", False: "false", None: ""}[value] if value is None or isinstance(value, bool) else value
+
+
+_GROWING_FILTERS = frozenset(
+    {"batch", "center", "format", "indent", "slice", "wordwrap", "xmlattr", "urlize", "tojson"}
+)
+_METHODS = frozenset(
+    {"lower", "upper", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "removeprefix", "removesuffix"}
+)
+_MOST_REPLACED = 4
+
+
+def _refused(tree: Any) -> str | None:
+    """What of a template could run for ever or fill the memory: loops, macros, variables, products; else None.
+
+    What is left makes texts that are not much longer than what they are made of.
+    """
+    from jinja2 import nodes
+
+    growing = (nodes.For, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.Assign, nodes.AssignBlock, nodes.With)
+    arithmetic = (nodes.Mul, nodes.Pow, nodes.Mod)
+    for node in tree.find_all((*growing, *arithmetic, nodes.Filter, nodes.Call, nodes.Include, nodes.ImportedName)):
+        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+            continue
+        if isinstance(node, nodes.Call):
+            name = node.node.attr if isinstance(node.node, nodes.Getattr) else ""
+            if name in _METHODS:
+                continue
+            return "a method"  # without its name: no message quotes what is written here
+        if not isinstance(node, nodes.Filter):
+            return type(node).__name__.lower()
+        if node.name in _GROWING_FILTERS:
+            return f'the filter "{node.name}"'
+    replaced = sum(node.name == "replace" for node in tree.find_all(nodes.Filter))
+    return f'the filter "replace" {replaced} times' if replaced > _MOST_REPLACED else None
 
 
 class _MissingError(Exception):

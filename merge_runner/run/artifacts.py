@@ -43,11 +43,11 @@ def plan_nodes(
 
 
 def compile_nodes(prepared: Prepared, ids: Iterable[str], invocation_id: str) -> dict[str, str]:
-    """Writes target/compiled and the manifest; gives the compiled text by node. Raises ProblemsError."""
+    """Writes target/compiled and the manifest; gives compiled texts by node, without secrets. Raises ProblemsError."""
     plans, _ = plan_nodes(prepared, ids, invocation_id)
     write_texts(prepared, plans, ("compiled",))
     write_manifest(prepared, invocation_id, plans)
-    return {node: plan.sql for node, plan in plans.items() if plan.sql}
+    return {node: prepared.conceal(plan.sql) for node, plan in plans.items() if plan.sql}
 
 
 def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iterable[str]) -> None:
@@ -56,12 +56,12 @@ def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iter
     for unique_id, plan in plans.items():
         if plan.sql:
             for folder in folders:
-                write_atomic(root / folder / compiled_path(prepared, unique_id), plan.sql)
+                write_atomic(root / folder / compiled_path(prepared, unique_id), prepared.conceal(plan.sql))
 
 
 def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
     """Replaces the text below target/run by that which runs, bounds and pinned versions included."""
-    write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), text)
+    write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), prepared.conceal(text))
 
 
 def compiled_path(prepared: Prepared, unique_id: str) -> str:
@@ -85,4 +85,4 @@ def write_manifest(prepared: Prepared, invocation_id: str, plans: Mapping[str, N
     }
     metadata = Metadata(datetime.now(timezone.utc), invocation_id, version())
     document = manifest(prepared.graph, metadata, compiled=compiled, selectors=prepared.files.selectors)
-    write_atomic(prepared.target_path / "manifest.json", json.dumps(document, default=str))
+    write_atomic(prepared.target_path / "manifest.json", json.dumps(prepared.concealed(document), default=str))

@@ -9,17 +9,20 @@ from contextlib import contextmanager
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.session import Starting
 from merge_runner.plan.prepare import Prepared
+from merge_runner.project.environment import RecordingEnv
 from merge_runner.run.events import Events
 from merge_runner.run.scheduler import EndedAtOnceError
 
 
 def starting_driver(prepared: Prepared, events: Events) -> Starting:
     """The driver that the project's profile asks for; nothing has been started yet."""
+    events.conceal_with(prepared.concealed)
+    env = prepared.invocation.env
     return Starting(
         prepared.files.profile,
         prepared.files.root,
         prepared.target_path / "logs" / "spark.log",
-        prepared.invocation.env,
+        env.whole if isinstance(env, RecordingEnv) else env,
         notify=lambda message: events.emit("message", message=message),
     )
 

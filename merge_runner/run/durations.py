@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 
 
@@ -13,10 +14,11 @@ def recorded_durations(run_results: Path) -> dict[str, float]:
     """
     try:
         entries = json.loads(run_results.read_text(encoding="utf-8"))["results"]
-        return {
-            entry["unique_id"]: float(entry["execution_time"])
+        found = {
+            str(entry["unique_id"]): float(entry["execution_time"])
             for entry in entries
             if entry["status"] in ("success", "pass", "warn", "no-op")
         }
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return {}
+    return {node: seconds for node, seconds in found.items() if isfinite(seconds)}

@@ -33,6 +33,7 @@ class Events:
 
     def __init__(self, *listeners: Listener) -> None:
         self._listeners = list(listeners)
+        self._conceal: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda data: data
         self._lock = threading.Lock()
 
     def listen(self, listener: Listener) -> None:
@@ -44,9 +45,14 @@ class Events:
         with self._lock:
             self._listeners.remove(listener)
 
+    def conceal_with(self, concealed: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        """Has secrets taken out of the data of every event from here on."""
+        self._conceal = concealed
+
     def emit(self, name: str, level: Level = "info", /, **data: Any) -> None:
         """Tells the listeners that `name` happens now."""
+        shown = self._conceal(data)
         with self._lock:
-            event = Event(name, datetime.now(timezone.utc), level, data)
+            event = Event(name, datetime.now(timezone.utc), level, shown)
             for listener in self._listeners:
                 listener(event)

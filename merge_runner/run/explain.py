@@ -13,7 +13,6 @@ from merge_runner.plan.engine_told import EngineTold
 from merge_runner.plan.explain import ExplainedNode, Explanation
 from merge_runner.plan.prepare import Prepared
 from merge_runner.run.worker import error_message
-from merge_runner.template.redact import redact
 
 
 def explain_on_spark(
@@ -49,7 +48,6 @@ def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> 
 
 
 def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> EngineTold:
-    secrets = prepared.files.profile.secrets
     config = prepared.graph.nodes[node.plan.unique_id].config
     try:
         with driver.session() as session:
@@ -60,9 +58,9 @@ def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Cata
     except Exception as failure:
         if not from_engine(failure):
             raise
-        return EngineTold(error=redact(error_message(engine_error(failure), node.plan), secrets))
+        return EngineTold(error=prepared.conceal(error_message(engine_error(failure), node.plan)))
     return replace(
         told,
-        plan=redact(told.plan, secrets) if told.plan is not None else None,
-        notes=tuple(redact(note, secrets) for note in told.notes),
+        plan=prepared.conceal(told.plan) if told.plan is not None else None,
+        notes=tuple(prepared.conceal(note) for note in told.notes),
     )

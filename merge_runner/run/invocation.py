@@ -28,6 +28,7 @@ class Invocation:
         self._args = args
         self._events = events
         self._started_at = datetime.now(timezone.utc)
+        events.conceal_with(prepared.concealed)
 
     def run(
         self,
@@ -67,7 +68,9 @@ class Invocation:
 
     def _finish(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> RunResults:
         ended_at = datetime.now(timezone.utc)
-        outcome = RunResults(self.id, self._command, self._started_at, ended_at, self._args, tuple(results))
+        outcome = RunResults(
+            self.id, self._command, self._started_at, ended_at, self._prepared.concealed(self._args), tuple(results)
+        )
         write_run_results(self._prepared.target_path / "run_results.json", outcome, version())
         write_manifest(self._prepared, self.id, plans)
         self._summarise(plans, results)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.run.build import Command
+from merge_runner.run.results import Status
 
 _UNDONE = frozenset({"error", "fail", "skipped"})
 _COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test", "optimize": "optimize"}
@@ -54,14 +56,58 @@ def last_invocation(target: Path) -> LastInvocation:
         raise ProblemsError([Problem("no-run-results", f"{path} cannot be read: {error}", hint=_HINT)]) from error
     if killed is not None and killed.id not in text:
         return killed
-    try:
+    with _reading(path):
         return _of_results(json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+
+
+_HINT = "run `merge-runner build` first: retry goes on with what it has left"
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Whatever the file holds instead of what a run writes is one problem."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         problem = Problem("no-run-results", f"{path} is not what a run has written", hint=_HINT)
         raise ProblemsError([problem]) from error
 
 
-_HINT = "run `merge-runner build` first: retry goes on with what it has left"
+_ARGS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("selector", "state", "profile", "profiles_dir", "target", "vars_text", "branch"), (str,)),
+    **dict.fromkeys(("threads", "batch_id"), (int,)),
+    **dict.fromkeys(("defer", "fail_fast", "full_refresh", "warn_error", "no_lint", "vacuum"), (bool,)),
+    "retain": (int, float),
+}
+_LISTS = ("select", "exclude", "retried")
+
+
+def _args(given: Any) -> dict[str, Any]:
+    """The arguments of an invocation. Raises TypeError for what the command line would not have taken."""
+    args = dict(given)
+    for name, kinds in _ARGS.items():
+        value = args.get(name)
+        if value is not None and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+            raise TypeError(name)
+        if isinstance(value, int | float) and value < (1 if name == "threads" else 0):
+            raise ValueError(name)
+    for name in _LISTS:
+        values = args.get(name, [])
+        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+            raise TypeError(name)
+    return args
+
+
+def _node(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(value)
+    return value
+
+
+def _status(value: Any) -> str:
+    if value not in get_args(Status):
+        raise ValueError(value)
+    return str(value)
 
 
 def _check_no_stream(command: str) -> None:
@@ -71,13 +117,13 @@ def _check_no_stream(command: str) -> None:
 
 
 def _of_results(document: Any) -> LastInvocation:
-    args = dict(document["args"])
+    args = _args(document["args"])
     which = args.pop("which")
     _check_no_stream(which)
     command = _COMMANDS[which]
-    results = [(str(entry["unique_id"]), str(entry["status"])) for entry in document["results"]]
+    results = [(_node(entry["unique_id"]), _status(entry["status"])) for entry in document["results"]]
     return LastInvocation(
-        str(document["metadata"]["invocation_id"]),
+        _node(document["metadata"]["invocation_id"]),
         command,
         args,
         tuple(node for node, status in results if status in _UNDONE),
@@ -87,31 +133,43 @@ def _of_results(document: Any) -> LastInvocation:
 
 def _killed(journal: Path) -> LastInvocation | None:
     """The last invocation of a journal, if it never came to an end."""
+    with _reading(journal):
+        return _of_journal(journal)
+
+
+def _of_journal(journal: Path) -> LastInvocation | None:
     started: Mapping[str, Any] | None = None
-    statuses: dict[str, str | None] = {}
+    since: list[dict[str, Any]] = []
     for event in _events(journal):
         name = event.get("event")
         if name == "invocation_started":
-            started, statuses = event, {}
+            started, since = event, []
         elif name in ("invocation_finished", "invocation_failed"):
             started = None
-        elif name == "node_started":
-            statuses[event["node"]] = None
-        elif name == "node_finished":
-            statuses[event["node"]] = event["result"]["status"]
+        elif name in ("node_started", "node_finished"):
+            since.append(event)
     if started is None:
         return None
     _check_no_stream(started["command"])
     if started["command"] not in _COMMANDS:
         return None
-    undone = tuple(node for node in started["nodes"] if statuses.get(node) is None or statuses[node] in _UNDONE)
+    statuses = {_node(each["node"]): _status_told(each) for each in since}
+    if not isinstance(started["nodes"], list):
+        raise TypeError("nodes")
+    nodes = tuple(map(_node, started["nodes"]))
+    undone = tuple(node for node in nodes if statuses.get(node) is None or statuses[node] in _UNDONE)
     return LastInvocation(
-        str(started["invocation_id"]),
+        _node(started["invocation_id"]),
         _COMMANDS[started["command"]],
-        dict(started["args"]),
+        _args(started["args"]),
         undone,
         frozenset(node for node in undone if node in statuses and statuses[node] in (None, "error")),
     )
+
+
+def _status_told(event: Mapping[str, Any]) -> str | None:
+    """What became of the node of an event; None: it has begun."""
+    return None if event["event"] == "node_started" else _status(event["result"]["status"])
 
 
 def _events(journal: Path) -> Iterator[dict[str, Any]]:
@@ -123,7 +181,7 @@ def _events(journal: Path) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
             yield event

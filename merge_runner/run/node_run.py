@@ -24,7 +24,6 @@ from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.waiting import parents_with_tests
 from merge_runner.run.worker import Worker
 from merge_runner.run.writers import write_keys
-from merge_runner.template.redact import redact
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class NodeRun:
             branch=self.terms.branch,
             begun=self.terms.begun,
             writes=writes,
-            conceal=self._conceal,
+            conceal=self.prepared.conceal,
         )
         nodes = self.graph.nodes
         unit_tests = [node for node in self.plans if nodes[node].resource_type == "unit_test"]
@@ -174,15 +173,15 @@ class NodeRun:
         reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 
-    def _conceal(self, text: str) -> str:
-        """What an engine says may repeat the confs and addresses that it was given."""
-        return redact(text, self.prepared.files.profile.secrets)
-
     def _keep(self, result: Result) -> None:
+        # What an engine says may repeat the confs, addresses and statements that it was given.
+        conceal = self.prepared.conceal
         result = replace(
             result,
-            message=self._conceal(result.message) if result.message else result.message,
-            warnings=tuple(self._conceal(warning) for warning in result.warnings),
+            message=conceal(result.message) if result.message else result.message,
+            warnings=tuple(conceal(warning) for warning in result.warnings),
+            compiled_code=conceal(result.compiled_code) if result.compiled_code else result.compiled_code,
+            adapter_response=self.prepared.concealed(result.adapter_response),
         )
         with self._keeping:
             if result.unique_id in self._known:

@@ -21,7 +21,6 @@ from merge_runner.relation import Relation
 from merge_runner.run.events import Events
 from merge_runner.run.journal import Journal
 from merge_runner.run.last_invocation import last_invocation
-from merge_runner.template.redact import redact
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -114,7 +113,7 @@ class _Publishing:
             if not from_engine(failure):
                 raise
             error = engine_error(failure)
-            raise ProblemsError([Problem(error.code, self._conceal(error.message), hint=error.hint)]) from error
+            raise ProblemsError([Problem(error.code, self.prepared.conceal(error.message), hint=error.hint)]) from error
         if drop:
             self._drop(session, found)
         elif not found:
@@ -168,7 +167,7 @@ class _Publishing:
             error = engine_error(failure)
             finished = self.outcome.published if done == "published" else self.outcome.dropped
             self.outcome.left += [each.table.name for each in tables if each.table.name not in finished]
-            self.outcome.error = self._conceal(str(error))
+            self.outcome.error = self.prepared.conceal(str(error))
             self._refuse(
                 f"{self.outcome.error}; {done}: {', '.join(finished) or 'nothing'}; not {done}: "
                 f"{', '.join(self.outcome.left)}: the same command again goes on from here"
@@ -232,9 +231,6 @@ class _Publishing:
 
     def _refuse(self, message: str, **data: str) -> None:
         self.events.emit("publish_refused", "error", branch=self.branch, message=message, **data)
-
-    def _conceal(self, text: str) -> str:
-        return redact(text, self.prepared.files.profile.secrets)
 
     def _finish(self) -> Published:
         outcome = self.outcome

@@ -219,6 +219,25 @@ class OffsetGenerator(CodeGenerator):
             self.write(", ")
         self.write("))")
 
+    @optimizeconst
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        self._display(super().visit_List, node, frame)
+
+    @optimizeconst
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        self._display(super().visit_Dict, node, frame)
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        if node.ctx == "load":
+            self._display(super().visit_Tuple, node, frame)
+        else:
+            super().visit_Tuple(node, frame)
+
+    def _display(self, visit: Callable[..., None], node: nodes.Node, frame: Frame) -> None:
+        self.write("context.display(")
+        visit(node, frame)
+        self.write(")")
+
     def _tag_origin(self, node: nodes.Node) -> int:
         # Every token of a tag, its end included, stands before the next tag begins.
         return -bisect_right(self._tag_starts, node.lineno - 1)

@@ -15,7 +15,7 @@ from jinja2.utils import pass_context
 
 from merge_runner.relation import Relation
 from merge_runner.template.compiler import CALL_OFFSET
-from merge_runner.template.growth import FILTER_SIZES, operation_size, written_size
+from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
 from merge_runner.template.literal import identifier, literal
@@ -25,6 +25,7 @@ from merge_runner.template.undefined import ReportedUndefined
 if TYPE_CHECKING:
     from merge_runner.template.rendering import Rendering
 
+_LAZY = frozenset({"map", "select", "reject", "selectattr", "rejectattr"})
 RELATION_ATTRIBUTES = frozenset({"catalog", "identifier", "name", "schema"})
 
 
@@ -68,8 +69,8 @@ class ModelEnvironment(SandboxedEnvironment):
         self.filters["literal"] = _literal
         self.filters["identifier"] = _identifier
         self.filters["tojson"] = _tojson
-        for name, size in FILTER_SIZES.items():
-            self.filters[name] = _bounded(self.filters[name], size)
+        for name, function in self.filters.items():
+            self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, Relation):
@@ -125,6 +126,11 @@ class ModelContext(JinjaContext):
         """`value[key]`, where the bracket stands at `offset`."""
         return self._placed(self.environment.getitem(value, key), offset)
 
+    def display(self, value: Any) -> Any:
+        """A list, tuple or dict that a template writes down."""
+        self.rendering.limits.build(written_size(value))
+        return value
+
     def concat(self, parts: tuple[Any, ...]) -> str:
         """`a ~ b`."""
         self.rendering.limits.build(sum(map(written_size, parts)))
@@ -153,18 +159,27 @@ def _printable(value: Any) -> Any:
     return value
 
 
-def _bounded(function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
-    """A filter of Jinja that counts what it builds before it does; iterators are read first."""
+def _no_size(*_: Any, **__: Any) -> int:
+    return 0
+
+
+def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
+    """A filter of Jinja that counts what it reads and builds before it does; iterators are read first."""
     passed = getattr(function, "jinja_pass_arg", None)
 
     @pass_context
     def bounded(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(value, Iterator):
+        if isinstance(value, Iterator) and name not in _LAZY:
             value = list(value)
+        context.rendering.limits.work(filter_work(name, value))
         if not isinstance(value, Undefined):
             with suppress(TypeError):  # the filter itself says what is wrong with its arguments
                 context.rendering.limits.build(size(value, *args, **kwargs))
-        leading = {"eval_context": (context.eval_ctx,), "environment": (context.environment,)}
+        leading = {
+            "context": (context,),
+            "eval_context": (context.eval_ctx,),
+            "environment": (context.environment,),
+        }
         return function(*leading.get(passed.name if passed else "", ()), value, *args, **kwargs)
 
     return bounded

@@ -12,7 +12,7 @@ MAX_SECONDS = 20.0
 MAX_DEPTH = 80
 """Macros inside macros. Each takes about ten frames of Python's stack."""
 MAX_BUILT = 100_000_000
-"""Of all texts and lists together that one rendering builds on its way."""
+"""Of all texts and lists together that one rendering reads and builds on its way."""
 
 
 class LimitError(Exception):
@@ -38,6 +38,12 @@ class Limits:
     def build(self, size: int) -> None:
         """Counts the characters or items of a value that is about to be built; raises LimitError."""
         check_size(size)
+        self.work(size)
+
+    def work(self, size: int) -> None:
+        """Counts what is read of a value to make another one; raises LimitError."""
+        if time.monotonic() > self._deadline:
+            raise LimitError(f"rendering takes more than {MAX_SECONDS:.0f} seconds; is there an endless loop?")
         self._built += size
         if self._built > MAX_BUILT:
             raise LimitError(f"rendering builds texts and lists of more than {MAX_BUILT:,} characters or items in all")

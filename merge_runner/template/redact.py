@@ -1,20 +1,129 @@
-"""Keeps the values of environment variables out of messages and logs."""
+"""Keeps secrets out of messages, logs and artifacts: as they are, and as they are quoted, escaped or encoded there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
-_HIDDEN = "*****"
+from merge_runner.relation import string_literal
+from merge_runner.template.literal import literal
+
+HIDDEN = "*****"
 _TELLING = 3  # A shorter value is hidden only where it stands in quotes: it would blot out half of every sentence.
+_ANYWHERE = 6  # A value shorter than this is hidden only as a word of its own: `dev` is also in `device`.
+_TORN = 8  # So much of the beginning of a value tells it, where an engine has cut it off with `...`.
+_LONGEST_TORN = 64
+_LONGEST_PATTERN = 100_000  # An environment variable of Linux holds 128 KiB.
+_OWN_WORDS = frozenset(
+    ("event", "at", "level", "status", "command", "which", "resource_type", "unique_id", "node", "invocation_id")
+)
+"""Keys whose values are words of this program or names of nodes, and never text from elsewhere."""
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """`text` with every secret replaced, also as Python would print it, the longest first."""
+    """`text` with every secret replaced, also as SQL, Python, JSON, HTML or a URL would write it, the longest first."""
+    pattern = _pattern(frozenset(secrets))
+    return text if pattern is None else pattern.sub(HIDDEN, text)
+
+
+def redact_data(value: Any, secrets: Iterable[str]) -> Any:
+    """Plain data with every secret in its texts replaced; keys, and what only this program writes, stay."""
+    known = frozenset(secrets)
+    return _redacted(value, known) if _pattern(known) is not None else value
+
+
+def same_but_hidden(shown: Any, value: Any) -> bool:
+    """Whether plain data may be what `shown` shows of it: a hidden part stands for any text."""
+    if isinstance(shown, str) and HIDDEN in shown:
+        return isinstance(value, str) and _fits(shown.split(HIDDEN), value)
+    if isinstance(shown, Mapping) and isinstance(value, Mapping):
+        return shown.keys() == value.keys() and all(same_but_hidden(shown[key], value[key]) for key in shown)
+    if isinstance(shown, list | tuple) and isinstance(value, list | tuple):
+        return len(shown) == len(value) and all(map(same_but_hidden, shown, value))
+    return bool(shown == value)
+
+
+def _fits(parts: Sequence[str], text: str) -> bool:
+    """Whether the text is the parts in their order with anything between them."""
+    first, *middle, last = parts
+    end = len(text) - len(last)
+    if not text.startswith(first) or not text.endswith(last) or end < len(first):
+        return False
+    at = len(first)
+    for part in middle:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def java_pattern(secrets: Iterable[str]) -> str:
+    """The same as a regular expression of Java, in ASCII; one that matches nothing where there are none.
+
+    It fits into an environment variable: the longest forms are left out where it would not.
+    """
+    told = list(_alternatives(frozenset(secrets), _as_java))
+    while sum(map(len, told)) > _LONGEST_PATTERN:
+        told.remove(max(told, key=len))
+    return "|".join(told) or "(?!)"
+
+
+def _redacted(value: Any, secrets: frozenset[str]) -> Any:
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, Mapping):
+        return {key: each if key in _OWN_WORDS else _redacted(each, secrets) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(each, secrets) for each in value]
+    return value
+
+
+@lru_cache(maxsize=64)
+def _pattern(secrets: frozenset[str]) -> re.Pattern[str] | None:
+    alternatives = "|".join(_alternatives(secrets, re.escape))
+    return re.compile(alternatives) if alternatives else None
+
+
+def _alternatives(secrets: frozenset[str], escape: Callable[[str], str]) -> Iterator[str]:
+    forms = {form for secret in secrets for form in _forms(secret) if form}
+    for form in sorted(forms, key=lambda form: (-len(form), form)):
+        text = escape(form)
+        if len(form) >= _ANYWHERE:
+            yield text
+        elif len(form) >= _TELLING:
+            yield f"(?<![A-Za-z0-9]){text}(?![A-Za-z0-9])"
+        else:
+            yield from (f"(?<={mark}){text}(?={mark})" for mark in "'\"")
     for secret in sorted(secrets, key=len, reverse=True):
-        for form in (secret, repr(secret)[1:-1]):
-            if len(form) >= _TELLING:
-                text = text.replace(form, _HIDDEN)
-            elif form:
-                for quote in "'\"":
-                    text = text.replace(f"{quote}{form}{quote}", f"{quote}{_HIDDEN}{quote}")
-    return text
+        if len(secret) > _TORN:
+            rest = [escape(each) for each in secret[_TORN:_LONGEST_TORN]]
+            yield escape(secret[:_TORN]) + "(?:" + "(?:".join(rest) + ")?" * len(rest) + r"(?=\.\.\.)"
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """How a secret may be written."""
+    yield secret
+    if len(secret) < _TELLING:
+        return
+    import base64
+    import html
+    from urllib.parse import quote, quote_plus
+
+    yield from (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield from (repr(secret)[1:-1], literal(secret)[1:-1], string_literal(secret)[1:-1])
+    yield from (html.escape(secret), html.escape(secret, quote=False))
+    data = secret.encode("utf-8", "replace")
+    yield from (quote(data, safe=""), quote(data), quote_plus(data))
+    if len(secret) >= _ANYWHERE:
+        yield from (encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode))
+    # Of a key of several lines a log may show each alone.
+    yield from (line for line in map(str.strip, secret.splitlines()) if len(line) > 2 * _TORN)
+
+
+def _as_java(text: str) -> str:
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

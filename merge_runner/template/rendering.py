@@ -14,7 +14,7 @@ from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
 from merge_runner.template.environment import ModelContext, ProjectMacro
 from merge_runner.template.failure import failure, innermost, undefined_use
-from merge_runner.template.growth import call_size
+from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
 from merge_runner.template.outcome import Returned
@@ -86,6 +86,7 @@ class Rendering:
             if isinstance(callee, Macro):
                 self._enter(callee, context.path, offset)
             self._call = (context.path, offset)
+            self.limits.work(call_work(callee))
             self.limits.build(call_size(callee, args, kwargs))
             result = SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
         except Returned as returned:

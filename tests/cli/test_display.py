@@ -189,3 +189,13 @@ def test_a_statement_that_runs_again_says_why(capsys):
     told = capsys.readouterr().err.splitlines()
     assert [line.endswith("(CODE); again in 0.5 s") for line in told] == [True] * len(kinds)
     assert told[0].startswith("fct: another writer was first")
+
+
+def test_what_comes_from_data_moves_no_cursor_and_sets_no_title():
+    from merge_runner.cli.messages import printable, styled
+
+    told = f"{styled('error', fg='red')}: \x1b]0;title\x07 \x1b[2J\x1b[31mred\x1b[0m\r\nnext\tline\x9b1A\x00"
+    assert (
+        printable(told)
+        == f"{styled('error', fg='red')}: \\x1b]0;title\\x07 \\x1b[2J\x1b[31mred\x1b[0m\nnext\tline\\x9b1A\\x00"
+    )

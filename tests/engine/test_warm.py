@@ -334,3 +334,35 @@ def test_status_tells_whether_there_is_one(make_project, runtime):
     root = make_project({})
     done = CliRunner().invoke(command, ["status", "--project-dir", str(root)], standalone_mode=False)
     assert (done.output, done.return_value) == ("there is no warm driver\n", 1)
+
+
+NOBODY = 65534
+KNOCK = """
+import os, socket, sys
+os.setgid({user}); os.setuid({user})
+line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+try:
+    line.connect(sys.argv[1])
+    line.sendall(b'{{"do": "status"}}\\n')
+    print(len(line.recv(1000)))
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_nobody_but_the_owner_reaches_a_keeper(keep, runtime):
+    path = keep().path
+
+    def knock(user):
+        words = [sys.executable, "-c", KNOCK.format(user=user), str(path)]
+        return subprocess.run(words, capture_output=True, text=True, check=True, cwd="/").stdout.strip()
+
+    assert int(knock(0)) > 10
+    assert knock(NOBODY) == "PermissionError"  # nobody can enter the folder
+    # Even where it stood open, the keeper asks the system who is there, and hangs up.
+    runtime.chmod(0o755)
+    path.parent.chmod(0o755)
+    path.chmod(0o777)
+    assert knock(NOBODY) in ("0", "ConnectionResetError", "BrokenPipeError")
+    assert int(knock(0)) > 10

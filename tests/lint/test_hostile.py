@@ -31,6 +31,8 @@ from .hostile.make import (
     nested,
 )
 
+pytestmark = pytest.mark.fuzz("SQL and projects for lint")
+
 SECONDS = 60
 MEGABYTES = 2_000
 FAULTS = ("Traceback (most recent call last)", "[internal]", '"internal"', "RecursionError", "MemoryError")
@@ -121,9 +123,10 @@ def process(root: Path, *arguments: str) -> dict:
     return check(ended.returncode, ended.stdout, ended.stderr)
 
 
-def test_every_beginning_of_a_plain_merge(lint, tmp_path):
+def test_every_beginning_of_a_plain_merge(lint, tmp_path, fuzzed):
     text = as_plain(SAMPLE)
     files = {f"{cut:04}.sql": text[:cut] for cut in range(len(text))}
+    fuzzed(len(files))
     report = lint(write(tmp_path / "cuts", files), ".")
     told = {finding["path"] for finding in report["findings"] if finding["severity"] == "error"}
     words = text.index(" into") + len(" into t")
@@ -132,8 +135,9 @@ def test_every_beginning_of_a_plain_merge(lint, tmp_path):
     assert f"{until:04}.sql" in {merge_["path"] for merge_ in report["merges"]}
 
 
-def test_every_beginning_of_a_model(lint, tmp_path):
+def test_every_beginning_of_a_model(lint, tmp_path, fuzzed):
     files = {f"models/m{cut}.sql": SAMPLE[:cut] for cut in range(SAMPLE.index("}}") + 2, len(SAMPLE), 3)}
+    fuzzed(len(files))
     report = lint(write(tmp_path / "cuts", {**PROJECT, **files}))
     codes = {finding["code"] for finding in report["findings"]}
     assert "C010" in codes

@@ -16,8 +16,8 @@ from merge_runner.api import Project
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint import parallel
 from merge_runner.lint.check import Checked
-from merge_runner.lint.environment import RecordingEnv
 from merge_runner.lint.project import ProjectLinter
+from merge_runner.project.environment import RecordingEnv
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
 

@@ -117,7 +117,7 @@ def test_a_noqa_hides(project, lines):
 def test_a_secret_in_the_text_of_a_model_is_not_shown(project):
     root = project(m=model("t.id = s.id and upper(t.a) = '{{ env_var(\"API_TOKEN\") }}'"))
     env = {"API_TOKEN": "correct_horse"}
-    from merge_runner.lint.environment import RecordingEnv
+    from merge_runner.project.environment import RecordingEnv
 
     prepared, jinja = prepare_to_lint(root, Flags(), RecordingEnv(env))
     report = lint_project(prepared, prepared.graph.nodes, None, jinja)

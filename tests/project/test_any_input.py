@@ -20,6 +20,8 @@ from merge_runner.project.settings import settings
 from merge_runner.project.yaml_tree import yaml_tree
 from merge_runner.text import SourceText
 
+pytestmark = pytest.mark.fuzz("YAML and TOML")
+
 _TYPES = (
     properties.PropertyFile,
     properties.Source,

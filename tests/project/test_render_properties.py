@@ -1,5 +1,7 @@
 """Jinja in property files."""
 
+import json
+
 import pytest
 
 FILES = {"models/stg.sql": "select 1 as id"}
@@ -55,3 +57,31 @@ def test_a_secret_of_the_environment_that_a_property_file_reads_is_known_as_one(
     text = "sources: [{name: raw, tables: [{name: t, path: \"s3://{{ env_var('API_TOKEN') }}@b/t\", format: csv}]}]"
     files = project({**FILES, "models/m.yml": text}).load(env={"API_TOKEN": "hunter2"})
     assert "hunter2" in files.profile.secrets
+
+
+@pytest.mark.fuzz("Jinja")
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("{{ 'a' * 10 ** 10 }}", "mul"),
+        ("{{ 9 ** 99999999 }}", "pow"),
+        ("{{ '%0999999999d' % 1 }}", "mod"),
+        ("{% for a in env_var('X', 'y') %}x{% endfor %}", "for"),
+        ("{% set x = 'a' %}{% set x = x ~ x %}{{ x }}", "assign"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macro"),
+        ("{{ 'a' | center(999999999) }}", 'the filter "center"'),
+        ("{{ '{:999999999}'.format(1) }}", "a method"),
+        ("{{ 'a'.ljust(999999999) }}", "a method"),
+        ("{{ 'a'" + " | replace('a', 'aaaaaaaaaa')" * 12 + " }}", 'the filter "replace" 12 times'),
+        ("{{ ''.__class__.__mro__ }}", None),
+        ("{{ env_var.__globals__ }}", None),
+        ("{{ env_var.__self__._problems }}", None),
+        ("{{ ''|attr('__class__')|attr('__mro__') }}", None),
+    ],
+)
+def test_no_value_grows_or_leads_out_of_the_sandbox(project, text, what):
+    said = f"models:\n  - name: stg\n    config:\n      alias: {json.dumps(text)}\n"
+    (told,) = project({**FILES, "models/m.yml": said}).messages()
+    assert told.startswith("models/m.yml:4:14: ")
+    assert "[value-jinja]" in told
+    assert what is None or f"uses {what}, which a value may not" in told

@@ -102,6 +102,14 @@ def test_every_setting_is_read_and_other_tools_are_ignored():
             'pyproject.toml:3:26: "models/staging" and "models" of "model-paths" overlap [overlapping-paths]\n'
             "    name each folder once"
         ]),
+        ("[tool.merge-runner]\nname = 'a'\ntarget-path = 'models'\nlint.baseline = '../b.json'\n", [
+            'pyproject.toml:4:17: [tool.merge-runner]: "lint.baseline" must be a folder inside the project, '
+            'relative to it, not "../b.json" [invalid-value]',
+        ]),
+        ("[tool.merge-runner]\nname = 'a'\ntarget-path = 'src'\nmodel-paths = ['src/models']\n", [
+            'pyproject.toml:3:15: "target-path" is "src", which holds the project\'s own "src/models" '
+            "[overlapping-paths]\n    name a folder of its own",
+        ]),
         ("[tool.merge-runner]\nname = 'a'\n[tool.merge-runner.lint.severity]\nP001 = 'eror'\n", [
             'pyproject.toml:4:8: [tool.merge-runner]: "lint.severity.P001" must be "error", "warning" or "info", '
             'not "eror" [invalid-value]\n    did you mean "error"?'

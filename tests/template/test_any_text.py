@@ -14,6 +14,8 @@ from merge_runner.template.context import Context
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 
+pytestmark = pytest.mark.fuzz("Jinja")
+
 MACROS = SourceText(
     "macros/m.sql",
     "{% macro m(x=1) %}<{{ x }}{{ caller() if caller is defined }}>{% endmacro %}"

@@ -9,6 +9,8 @@ from merge_runner.template.growth import written_size
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 
+pytestmark = pytest.mark.fuzz("Jinja")
+
 
 def render(text, context):
     return Templates([]).render(SourceText("models/m.sql", text), context).text

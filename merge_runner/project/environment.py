@@ -1,4 +1,4 @@
-"""An environment that knows what was asked of it: what a report depends on beside files."""
+"""An environment that knows what was asked of it: what a report depends on beside files, and what none may show."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ class RecordingEnv(Mapping[str, str]):
     """The variables of `env`; `asked` has those that were asked for, None for one that is not set."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        self._env = env
+        self.whole = env
+        """The variables themselves: to look at them is not to ask."""
         self.asked: dict[str, str | None] = {}
 
     def __getitem__(self, name: str) -> str:
-        self.asked[name] = self._env.get(name)
-        return self._env[name]
+        self.asked[name] = self.whole.get(name)
+        return self.whole[name]
 
     def __iter__(self) -> Iterator[str]:
-        for name in self._env:
-            self.asked[name] = self._env[name]
+        for name in self.whole:
+            self.asked[name] = self.whole[name]
             yield name
 
     def __len__(self) -> int:
-        return len(self._env)
+        return len(self.whole)

@@ -1,0 +1,43 @@
+"""What must never be shown, told by names of environment variables, confs, options and vars, and in URLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# The names that Spark's own default of spark.redaction.regex hides, those of cloud storage, and SASL's.
+_SECRET = re.compile(
+    r"(?i)secret|passw|passphrase|(?<![a-z])pass(?![a-z])|[._-]pwd\Z|token|credential|jaas|"
+    r"(?:access|account|api|private|encryption)[._-]?key"
+)
+_NO_SECRET = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|null|auto|default|-?\d{1,5})?")
+"""Values that tell nothing, and that would make stars of much else: `x.key.enabled: true`."""
+_KEY = re.compile(r"(?i)(?<![a-z])key(?![a-z])|key\Z")
+_IN_URL = re.compile(
+    r"://[^/?#\s:@]*:([^/?#\s@]+)@"  # user:password@host
+    r"|[?&;](?:[\w.-]*(?:secret|passw|token|signature)[\w.-]*|(?:[\w.-]*[._-])?key|pwd|sig)=([^&;\s]+)",
+    re.IGNORECASE,
+)
+
+
+def secret_values(texts: Mapping[str, str | None]) -> Iterator[str]:
+    """The values of variables, confs or options that must never be shown by their names, and such parts of URLs."""
+    for name, value in texts.items():
+        if value is not None and not _NO_SECRET.fullmatch(value):
+            if _SECRET.search(name) or _KEY.search(name):
+                yield value
+            yield from secrets_in_url(value)
+
+
+def secret_vars(values: Mapping[str, Any]) -> Iterator[str]:
+    """The same of vars. A `key` alone says nothing there: it is the name of a column as a rule."""
+    for name, value in values.items():
+        if isinstance(value, str) and not _NO_SECRET.fullmatch(value) and _SECRET.search(str(name)):
+            yield value
+
+
+def secrets_in_url(text: str) -> Iterator[str]:
+    """The password of a URL's user, and the values of its parameters that say that they are secret."""
+    for user, parameter in _IN_URL.findall(text):
+        yield user or parameter
