@@ -20,7 +20,8 @@ class LastInvocation:
     """`command` and `args` as they were given; `undone` are the nodes that failed, were skipped or never ended.
 
     `begun` are those of them whose statement may have run: what it has committed carries the stamp of `id`, or of one
-    of the invocations that this one had `retried`.
+    of the invocations that this one had `retried`. A node that was left over before has begun in one of these, whether
+    or not it did again; and of a killed run the last lines may be missing.
     """
 
     id: str
@@ -76,24 +77,27 @@ def _of_results(document: Any) -> LastInvocation:
     _check_no_stream(which)
     command = _COMMANDS[which]
     results = [(str(entry["unique_id"]), str(entry["status"])) for entry in document["results"]]
+    begun = _UNDONE if args.get("retried") else {"error"}
     return LastInvocation(
         str(document["metadata"]["invocation_id"]),
         command,
         args,
         tuple(node for node, status in results if status in _UNDONE),
-        frozenset(node for node, status in results if status == "error"),
+        frozenset(node for node, status in results if status in begun),
     )
 
 
 def _killed(journal: Path) -> LastInvocation | None:
-    """The last invocation of a journal, if it never came to an end."""
-    started: Mapping[str, Any] | None = None
-    statuses: dict[str, str | None] = {}
+    """The last invocation of a journal, if it never came to an end; one that could not start leaves the one before."""
+    before: tuple[Mapping[str, Any] | None, dict[str, str | None]]
+    started, statuses = before = (None, {})
     for event in _events(journal):
         name = event.get("event")
         if name == "invocation_started":
-            started, statuses = event, {}
-        elif name in ("invocation_finished", "invocation_failed"):
+            before, started, statuses = (started, statuses), event, {}
+        elif name == "invocation_failed":
+            started, statuses = before
+        elif name == "invocation_finished":
             started = None
         elif name == "node_started":
             statuses[event["node"]] = None
@@ -110,7 +114,7 @@ def _killed(journal: Path) -> LastInvocation | None:
         _COMMANDS[started["command"]],
         dict(started["args"]),
         undone,
-        frozenset(node for node in undone if node in statuses and statuses[node] in (None, "error")),
+        frozenset(undone),
     )
 
 
