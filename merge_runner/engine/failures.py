@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from merge_runner.engine.throwable import Told, told
 from merge_runner.errors import did_you_mean
-from merge_runner.formats.failures import HINTS, MOST_RETRIES, WRAPPERS, Kind, known_failure
+from merge_runner.formats.failures import MOST_RETRIES, WRAPPERS, Kind, advice, known_failure
 
 __all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
 
@@ -62,11 +62,9 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 def from_engine(error: BaseException) -> bool:
-    """Whether an exception tells of the engine, or of being stopped, and not of a mistake in this program."""
+    """Whether an exception tells of the engine, of files, or of being stopped, and not of a mistake in this program."""
     module = type(error).__module__
-    return isinstance(error, EngineError | InterruptedError | ConnectionError) or module.startswith(
-        ("py4j.", "pyspark.", "delta.", "grpc.")
-    )
+    return isinstance(error, EngineError | OSError) or module.startswith(("py4j.", "pyspark.", "delta.", "grpc."))
 
 
 def engine_error(error: BaseException, statement: str | None = None) -> EngineError:
@@ -79,13 +77,17 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         return error
     if isinstance(error, InterruptedError):
         return EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
+    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ConnectionError):
+        where = f"{error.filename}: " if error.filename else ""
+        return EngineError("file-system", f"{where}{error.strerror}", advice("file-system", str(error.strerror)))
     chain = told(error)
     known = known_failure(tuple((name, each.message) for each in chain for name in each.names))
     kind = known.kind if known is not None else Kind.USER
     most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
     telling = _telling(chain)
     code = telling.condition or telling.name
-    message, hint, offset = telling.message, HINTS.get(code), _offset(error, statement)
+    message, offset = telling.message, _offset(error, statement)
+    hint = advice(code, "\n".join(each.message for each in chain))
     if unresolved := _UNRESOLVED.search(message):
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
         name, where, columns = unresolved.groups()

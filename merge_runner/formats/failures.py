@@ -149,6 +149,21 @@ HINTS = {
 }
 """What to do about error conditions that are the statement's own fault, where the engine does not say."""
 
+SURROUNDINGS: tuple[tuple[str, str], ...] = (
+    (
+        r"No space left on device|Disk quota exceeded",
+        "make room there (the tables hold whole commits only), then `merge-runner retry`",
+    ),
+    (r"Read-only file system|Permission denied", "let this user write there, then `merge-runner retry`"),
+)
+"""What to do about what surrounds the engine, by what the operating system says of it anywhere in an error."""
+
+
+def advice(code: str, text: str) -> str | None:
+    """What to do about an error condition or class with this text; None: the engine says it, or nobody knows."""
+    around = next((words for pattern, words in SURROUNDINGS if re.search(pattern, text)), None)
+    return HINTS.get(code) or around
+
 
 def known_failure(errors: tuple[tuple[str, str], ...]) -> Failure | None:
     """The row that speaks of an error; None: the statement's own fault.

@@ -1,0 +1,55 @@
+"""Kills builds and streams at every moment there is, and prints what came of it: `python -m tests.run.kill_report`."""
+
+import argparse
+import os
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from merge_runner.engine.session import start_driver
+from merge_runner.project.profile import Profile
+from tests.run.kills import SCENARIOS, Lane, reader, run
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=", ".join(SCENARIOS))
+    parser.add_argument("--every", type=int, default=1, help="every Nth moment alone")
+    parser.add_argument("--begin", type=int, default=1, help="the first moment")
+    parser.add_argument("--delays", default="0", help="seconds behind each moment, separated by commas")
+    parser.add_argument("--lanes", type=int, default=1, help="how many points at once")
+    asked = parser.parse_args()
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        unused = {"type": "hadoop", "warehouse": str(root / "unused")}  # Iceberg's jar, to read its tables with
+        profile = Profile(
+            "kills", "kills", schema="kills", master="local[2]", warehouse="w", catalogs={"unused": unused}
+        )
+        driver = start_driver(profile, root, root / "spark.log", os.environ)
+        try:
+            for name in asked.scenarios or SCENARIOS:
+                with ExitStack() as lanes:
+                    made = [
+                        lanes.enter_context(
+                            Lane(name, root / f"{name}{number}".replace(" ", "_"), reader(driver.spark))
+                        )
+                        for number in range(asked.lanes)
+                    ]
+                    print(f"{name}: {len(made[0].moments)} moments", flush=True)
+                    points = [
+                        (f"{number}+{delay}" if float(delay) else str(number),)
+                        for number in range(asked.begin, len(made[0].moments) + 1, asked.every)
+                        for delay in asked.delays.split(",")
+                    ]
+                    found += run(made, points, lambda one: print(one, flush=True))
+        finally:
+            driver.stop()
+    well = sum(not one.wrong for one in found)
+    print(f"{well} of {len(found)} kills lost nothing and left nothing that is told wrongly")
+    return 0 if well == len(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,407 @@
+"""Kills a build or a stream at its moments, goes on with `retry` (a stream: with `stream`), and compares the tables.
+
+The process that is killed is `killing.py`; `kill_report.py` does so at every moment there is.
+"""
+
+import json
+import os
+import queue
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
+
+SETTINGS = {
+    "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
+    # What a killed Spark leaves in its scratch folder goes with the project's.
+    "profiles.yml": """
+        shop: {outputs: {dev: {master: "local[2]", schema: shop, warehouse: warehouse,
+          catalogs: {ice: {type: embedded}}, conf: {spark.local.dir: scratch}}}}
+    """,
+}
+ADDING = """
+    using (select id, 1L as times from {{ ref('stg') }}) as s on t.id = s.id
+    when matched then update set t.times = t.times + s.times
+    when not matched then insert
+"""
+BUILD = SETTINGS | {
+    "models/stg.sql": "{{ config(materialized='view') }} select id from range({{ var('v') }}, {{ var('v') }} + 4)",
+    # Each MERGE adds, so that one too many or too few is seen. The hook commits to the table as well.
+    "models/counted.sql": '{{ config(post_hook="update {{ this }} set seen = true where not seen") }}'
+    + f"merge into {{{{ this }}}} as t {ADDING} (id, times, seen) values (s.id, s.times, false)",
+    # What the hook takes out, the MERGE puts back.
+    "models/ice_counted.sql": """
+        {{ config(format='iceberg', pre_hook="{% if var('v') > 1 %}delete from {{ this }} where id >= 4{% endif %}"
+           if var('v') > 1 else []) }}
+    """
+    + f"merge into {{{{ this }}}} as t {ADDING} *",
+    # Keeps every change that it is given: what it is given twice stands there twice.
+    "models/log.sql": """
+        merge into {{ this }} as t
+        using (select id, times, seen, _change_type as kind from {{ changes('counted') }}) as s on false
+        when not matched then insert *
+    """,
+    "models/total.sql": """
+        {{ config(materialized='table') }}
+        select c.id, c.times, i.times as ice_times from {{ ref('counted') }} as c
+          full join {{ ref('ice_counted') }} as i on c.id = i.id
+    """,
+    "models/m.yml": """
+        models:
+          - name: counted
+            columns:
+              - {name: id, data_type: bigint, data_tests: [not_null]}
+              - {name: times, data_type: bigint}
+              - {name: seen, data_type: boolean}
+    """,
+}
+STREAM = SETTINGS | {
+    "models/s.yml": """
+        sources:
+          - name: raw
+            tables:
+              - name: orders
+                path: landing
+                format: json
+                options: {maxFilesPerTrigger: "1"}
+                stream: true
+                columns: [{name: id, data_type: bigint}, {name: amount, data_type: bigint}]
+    """,
+    "models/even.sql": """
+        merge into {{ this }} as t
+        using (select id, amount from {{ source('raw', 'orders') }} where id % 2 = 0) as s on t.id = s.id
+        when matched then update set t.amount = t.amount + s.amount
+        when not matched then insert *
+    """,
+    "models/odd.sql": """
+        {{ config(format='iceberg') }}
+        merge into {{ this }} as t
+        using (select id, amount from {{ source('raw', 'orders') }} where id % 2 = 1) as s on t.id = s.id
+        when matched then update set t.amount = t.amount + s.amount
+        when not matched then insert *
+    """,
+    "models/total.sql": """
+        merge into {{ this }} as t
+        using (select sum(amount) as amount, 'all' as what from (
+            select amount from {{ ref('even') }} union all select amount from {{ ref('odd') }})) as s on t.what = s.what
+        when matched then update set *
+        when not matched then insert *
+    """,
+    **{
+        f"landing/{batch}.json": "\n".join(
+            json.dumps({"id": id, "amount": batch + id}) for id in range(batch, batch + 4)
+        )
+        for batch in range(2)
+    },
+}
+BUILT = {
+    "counted": ("delta", "id, times, seen"),
+    "ice_counted": ("iceberg", "id, times"),
+    "log": ("delta", "id, times, seen, kind"),
+    "total": ("delta", "id, times, ice_times"),
+}
+STREAMED = {
+    "even": ("delta", "id, amount"),
+    "odd": ("iceberg", "id, amount"),
+    "total": ("delta", "what, amount"),
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is killed: a command in a project, after others have prepared it. `tables` are format and columns by model."""
+
+    files: dict
+    command: tuple
+    tables: dict
+    prepare: tuple = ()
+    again: tuple = ("retry",)
+
+
+def _build(v, *words):
+    return ("build", "--no-lint", "--vars", f"{{v: {v}}}", *words)
+
+
+_FIRST = (_build(1, "--threads", "2"),)
+SCENARIOS = {
+    "first": Scenario(BUILD, _build(1, "--threads", "1"), BUILT),
+    "again": Scenario(BUILD, _build(2, "--threads", "1"), BUILT, _FIRST),
+    "parallel": Scenario(BUILD, _build(2, "--threads", "2"), BUILT, _FIRST),
+    "batch": Scenario(BUILD, _build(2, "--threads", "2", "--batch-id", "7"), BUILT, _FIRST),
+    "stream": Scenario(
+        STREAM, ("stream", "--available-now", "--threads", "1"), STREAMED, again=("stream", "--available-now")
+    ),
+    "parallel stream": Scenario(
+        STREAM, ("stream", "--available-now", "--threads", "2"), STREAMED, again=("stream", "--available-now")
+    ),
+}
+
+
+@dataclass
+class Found:
+    """What came of one point: where it was killed, the seconds that it took, and what is wrong."""
+
+    scenario: str
+    kills: tuple
+    moments: list = field(default_factory=list)
+    wrong: list = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __str__(self):
+        where = ", then ".join(f"{when} ({name})" for when, name in zip(self.kills, self.moments, strict=False))
+        return f"{'ok' if not self.wrong else 'WRONG'}  {self.seconds:5.1f} s  {self.scenario}: {where}" + "".join(
+            f"\n       {each}" for each in self.wrong
+        )
+
+
+class Lane:
+    """One project in its folder, in which one point comes after the other. `rows` reads a table's rows.
+
+    What is not killed runs on a warm driver: as a process of its own, and without waiting for a JVM.
+    """
+
+    def __init__(self, name, folder, rows):
+        self.name, self.scenario, self.rows = name, SCENARIOS[name], rows
+        self.root, self.kept, self.told = folder / "project", folder / "prepared", folder / "moments"
+        self.runtime = tempfile.mkdtemp(prefix="mr")  # its name must be short for a socket
+        env = {name: value for name, value in os.environ.items() if name not in ("CI", "MERGE_RUNNER_WARM")}
+        self.env = {**env, "XDG_RUNTIME_DIR": self.runtime, "MOMENTS": str(self.told), "PYTHONPATH": str(Path.cwd())}
+        for path, text in self.scenario.files.items():
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).write_text(dedent(text))
+
+    def __enter__(self):
+        self._succeeds(self.call("warm", "start"))
+        for words in self.scenario.prepare:
+            self._succeeds(self.call(*words))
+        self._keep()
+        self.told.unlink(missing_ok=True)
+        self._succeeds(self._killing("0", self.scenario.command, self.env))
+        self.moments = self.told.read_text().splitlines()
+        self.expected = self._tables()
+        return self
+
+    def __exit__(self, *_):
+        self.call("warm", "stop")
+        shutil.rmtree(self.runtime, ignore_errors=True)
+
+    def call(self, *words):
+        """Runs a command to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "merge_runner", *words],
+            cwd=self.root,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    def point(self, *kills):
+        """Kills the command at the first moment, and what goes on with it at the others; then goes on to the end."""
+        found, started = Found(self.name, kills), time.monotonic()
+        self._restore()
+        offset, invocations = len(self._journal_text()), []
+        for number, when in enumerate(kills):
+            self.told.unlink(missing_ok=True)
+            words = self.scenario.again if number else self.scenario.command
+            ran = self._killing(when, words, {**self.env, "MERGE_RUNNER_WARM": "0"})
+            found.moments.append((self._lines(self.told) or [""])[-1])
+            if ran.returncode != -signal.SIGKILL and "+" not in when:
+                found.wrong.append(f"was not killed: {ran.returncode} {ran.stderr[-300:]}")
+            self._check_artifacts(found, offset)
+        before = self._journal_text()
+        ran = self.call(*self.scenario.again)
+        if ran.returncode != 0:
+            found.wrong.append(f"went on with status {ran.returncode}: {ran.stderr[-1000:]}")
+        events = self._check_artifacts(found, offset, len(kills))
+        invocations = [event["invocation_id"] for event in events if event["event"] == "invocation_started"]
+        if "node_waiting" in self._journal_text()[len(before) :]:
+            found.wrong.append("waited for a lock")
+        if invocations:
+            self._check_once(found, invocations)
+        if "nothing has been run yet" in ran.stderr and not invocations:
+            # Killed before it said that it begins: nothing was done, and nothing is known of it.
+            found.wrong.clear()
+            self._succeeds(self.call(*self.scenario.command))
+        for table, rows in self._tables().items():
+            if rows != self.expected[table]:
+                found.wrong.append(f"{table} is {rows}, and undisturbed {self.expected[table]}")
+        found.seconds = time.monotonic() - started
+        return found
+
+    def _killing(self, when, words, env):
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("killing.py")), when, *words],
+            cwd=self.root,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            _, stderr = process.communicate(timeout=300)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        return subprocess.CompletedProcess(words, process.returncode, "", stderr)
+
+    def _succeeds(self, ran):
+        if ran.returncode != 0:
+            raise RuntimeError(f"{ran.args}: {ran.stderr}")
+
+    def _keep(self):
+        for name in ("warehouse", "target"):
+            if (self.root / name).exists():
+                shutil.copytree(self.root / name, self.kept / name)
+
+    def _restore(self):
+        for name in ("warehouse", "target", "scratch"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+            if (self.kept / name).exists():
+                shutil.copytree(self.kept / name, self.root / name)
+
+    def _tables(self):
+        return {
+            name: sorted(map(str, self.rows(self._location(name), table_format, columns)))
+            for name, (table_format, columns) in self.scenario.tables.items()
+        }
+
+    def _location(self, name):
+        if self.scenario.tables[name][0] == "delta":
+            return self.root / "warehouse/shop" / name
+        with closing(sqlite3.connect(self.root / "warehouse/ice.db")) as catalog:
+            query = "select metadata_location from iceberg_tables where table_name = ?"
+            found = catalog.execute(query, (name,)).fetchone()
+        return Path(found[0].removeprefix("file:")) if found else None
+
+    def _journal_text(self):
+        path = self.root / "target/journal.jsonl"
+        return path.read_text() if path.exists() else ""
+
+    def _lines(self, path):
+        return path.read_text().splitlines() if path.exists() else []
+
+    def _check_artifacts(self, found, offset, torn=None):
+        """The events since the offset; notes what cannot be read, and what is told and did not happen."""
+        events, broken = [], 0
+        for line in self._journal_text()[offset:].splitlines():
+            try:
+                events.append(json.loads(line))
+            except ValueError:
+                broken += 1
+        if torn is not None and broken > torn:
+            found.wrong.append(f"{broken} lines of the journal cannot be read after {torn} kills")
+        results = self.root / "target/run_results.json"
+        try:
+            told = json.loads(results.read_text())["results"] if results.exists() else []
+        except ValueError as error:
+            found.wrong.append(f"run_results.json: {error}")
+            told = []
+        commits = self._commits()
+        told += [event["result"] for event in events if event["event"] == "node_finished"]
+        for result in told:
+            name, response = result["unique_id"].split(".")[2], result["adapter_response"]
+            version = response.get("table_version")
+            if result["status"] in ("success", "no-op") and name in commits and version is not None:
+                stamp = commits[name].get(version)
+                if stamp is None or stamp["node"] != result["unique_id"]:
+                    found.wrong.append(f"{name} is told to have committed {version}, which has {stamp}")
+        return events
+
+    def _check_once(self, found, invocations):
+        """Each MERGE is in its table once, under whichever of the invocations."""
+        if self.scenario.files is STREAM:
+            invocations = {f"{one}/raw.orders/{batch}": batch for one in invocations for batch in range(2)}
+        else:
+            invocations = dict.fromkeys(invocations, 0)
+        for name, stamps in self._commits().items():
+            merged = [
+                invocations[one["invocation_id"]] for one in stamps.values() if one["invocation_id"] in invocations
+            ]
+            if len(merged) != len(set(merged)) and (name, self.scenario.files) != ("total", BUILD):
+                found.wrong.append(f"{name} was merged more than once: {stamps}")
+
+    def _commits(self):
+        """By table and version, the stamps of the statements (no hooks) that committed."""
+        return {
+            name: dict(_delta(self._location(name)) if table_format == "delta" else _iceberg(self._location(name)))
+            for name, (table_format, _) in self.scenario.tables.items()
+        }
+
+
+def _delta(folder):
+    for path in sorted((folder / "_delta_log").glob("[0-9]*.json")):
+        for line in path.read_text().splitlines():
+            info = json.loads(line).get("commitInfo")
+            if info is not None and info["operation"] != "CREATE TABLE":
+                yield from _statement(int(path.stem), info.get("userMetadata"))
+
+
+def _iceberg(metadata):
+    if metadata is None:
+        return
+    for snapshot in json.loads(metadata.read_text()).get("snapshots", ()):
+        yield from _statement(snapshot["snapshot-id"], snapshot["summary"].get("merge-runner"))
+
+
+def _statement(version, stamp):
+    told = json.loads(stamp)["merge_runner"] if stamp else {}
+    if set(told) == {"invocation_id", "node"}:
+        yield version, told
+
+
+def reader(spark):
+    """Reads rows of a table as it stands on disk now, whatever stood there before."""
+    guard = threading.Lock()
+
+    def rows(location, table_format, columns):
+        if location is None or not location.exists():
+            return []
+        with guard:
+            spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+            return [
+                tuple(row)
+                for row in spark.read.format(table_format)
+                .load(str(location))
+                .selectExpr(*columns.split(", "))
+                .collect()
+            ]
+
+    return rows
+
+
+def run(lanes_of_one, points, told=lambda found: None):
+    """What was found of each point; the lanes take the next one as they are ready."""
+    todo, found = queue.SimpleQueue(), []
+    for point in points:
+        todo.put(point)
+
+    def work(lane):
+        while True:
+            try:
+                point = todo.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                one = lane.point(*point)
+            except Exception as error:
+                one = Found(lane.name, point, wrong=[f"{type(error).__name__}: {error}"])
+            found.append(one)
+            told(one)
+
+    threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes_of_one]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
