@@ -46,10 +46,9 @@ def is_of_the_session(sql: str) -> bool:
 
 def _has_merged(target: CreateTarget, place: Workplace) -> bool:
     """Whether the MERGE will be left out, since an earlier invocation or run of the batch has committed it."""
-    if target.replace or not (place.earlier or place.batch is not None):
-        return False
     layout = target.layout
-    if not place.catalog.adopt(place.session, layout):
+    # In any case: a hook may name the table, which an embedded warehouse has as a folder only.
+    if not place.catalog.adopt(place.session, layout) or target.replace:
         return False
     table, format = layout.relation, layout.format
     if any(stamped_commit(place.session, table, format, stamp) is not None for stamp in place.earlier):

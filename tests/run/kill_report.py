@@ -23,7 +23,7 @@ def main():
     found = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        unused = {"type": "hadoop", "warehouse": str(root / "unused")}  # Iceberg's jar, to read its tables with
+        unused = {"type": "embedded"}  # the jars of the projects, and with them their class-data archive
         profile = Profile(
             "kills", "kills", schema="kills", master="local[2]", warehouse="w", catalogs={"unused": unused}
         )

@@ -15,7 +15,7 @@ when not matched then insert *
 """
 DELETING = [
     "create or replace temporary view today as select 1L as id",
-    "delete from {{ target.schema }}.hooked where id in (select id from today)",
+    "delete from {{ this }} where id = 1",
 ]
 FILES = {
     "models/good.sql": MERGE.replace("HOOK", ""),
