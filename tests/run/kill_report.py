@@ -9,7 +9,7 @@ from pathlib import Path
 
 from merge_runner.engine.session import start_driver
 from merge_runner.project.profile import Profile
-from tests.run.kills import SCENARIOS, Lane, reader, run
+from tests.run.kills import SCENARIOS, Lane, reader, run, summary
 
 
 def main():
@@ -19,7 +19,11 @@ def main():
     parser.add_argument("--begin", type=int, default=1, help="the first moment")
     parser.add_argument("--delays", default="0", help="seconds behind each moment, separated by commas")
     parser.add_argument("--lanes", type=int, default=1, help="how many points at once")
+    parser.add_argument(
+        "--then", default="", help="at which moments what goes on with it is killed, one after the other"
+    )
     asked = parser.parse_args()
+    then = asked.then.split(",") if asked.then else []
     found = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -39,16 +43,16 @@ def main():
                     ]
                     print(f"{name}: {len(made[0].moments)} moments", flush=True)
                     points = [
-                        (f"{number}+{delay}" if float(delay) else str(number),)
+                        (f"{number}+{delay}" if float(delay) else str(number), *then)
                         for number in range(asked.begin, len(made[0].moments) + 1, asked.every)
                         for delay in asked.delays.split(",")
                     ]
                     found += run(made, points, lambda one: print(one, flush=True))
         finally:
             driver.stop()
-    well = sum(not one.wrong for one in found)
-    print(f"{well} of {len(found)} kills lost nothing and left nothing that is told wrongly")
-    return 0 if well == len(found) else 1
+    text, well = summary(found)
+    print(text)
+    return 0 if well else 1
 
 
 if __name__ == "__main__":

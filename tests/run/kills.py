@@ -141,19 +141,17 @@ SCENARIOS = {
 
 @dataclass
 class Found:
-    """What came of one point: where it was killed, the seconds that it took, and what is wrong."""
+    """What came of one point: where it was killed, one after the other, the seconds that it took, and what is wrong."""
 
     scenario: str
-    kills: tuple
-    moments: list = field(default_factory=list)
+    kills: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
     seconds: float = 0.0
 
     def __str__(self):
-        where = ", then ".join(f"{when} ({name})" for when, name in zip(self.kills, self.moments, strict=False))
-        return f"{'ok' if not self.wrong else 'WRONG'}  {self.seconds:5.1f} s  {self.scenario}: {where}" + "".join(
-            f"\n       {each}" for each in self.wrong
-        )
+        how = "WRONG" if self.wrong else "ok   "
+        told = f"{how} {self.seconds:5.1f} s  {self.scenario}: {', then '.join(self.kills) or 'not killed'}"
+        return told + "".join(f"\n      {each}" for each in self.wrong)
 
 
 class Lane:
@@ -201,31 +199,29 @@ class Lane:
 
     def point(self, *kills):
         """Kills the command at the first moment, and what goes on with it at the others; then goes on to the end."""
-        found, started = Found(self.name, kills), time.monotonic()
+        found, started = Found(self.name), time.monotonic()
         self._restore()
-        offset, invocations = len(self._journal_text()), []
-        for number, when in enumerate(kills):
+        offset = len(self._journal_text())
+        words = self.scenario.command
+        for when in kills:
             self.told.unlink(missing_ok=True)
-            words = self.scenario.again if number else self.scenario.command
             ran = self._killing(when, words, {**self.env, "MERGE_RUNNER_WARM": "0"})
-            found.moments.append((self._lines(self.told) or [""])[-1])
-            if ran.returncode != -signal.SIGKILL and "+" not in when:
-                found.wrong.append(f"was not killed: {ran.returncode} {ran.stderr[-300:]}")
-            self._check_artifacts(found, offset)
-        before = self._journal_text()
-        ran = self.call(*self.scenario.again)
+            if ran.returncode != -signal.SIGKILL:
+                if ran.returncode != 0:
+                    found.wrong.append(f"was not killed and failed: {ran.stderr[-1000:]}")
+                break  # it came to its end before
+            found.kills.append(f"{when} ({self._lines(self.told)[-1]})")
+            # Killed before it could say that it begins, nothing was done, and nothing is known of it.
+            events = self._check_artifacts(found, offset, len(found.kills))
+            words = self.scenario.again if _invocations(events) else self.scenario.command
+        before = len(self._journal_text())
+        ran = self.call(*words)
         if ran.returncode != 0:
             found.wrong.append(f"went on with status {ran.returncode}: {ran.stderr[-1000:]}")
-        events = self._check_artifacts(found, offset, len(kills))
-        invocations = [event["invocation_id"] for event in events if event["event"] == "invocation_started"]
-        if "node_waiting" in self._journal_text()[len(before) :]:
+        events = self._check_artifacts(found, offset, len(found.kills))
+        if "node_waiting" in self._journal_text()[before:]:
             found.wrong.append("waited for a lock")
-        if invocations:
-            self._check_once(found, invocations)
-        if "nothing has been run yet" in ran.stderr and not invocations:
-            # Killed before it said that it begins: nothing was done, and nothing is known of it.
-            found.wrong.clear()
-            self._succeeds(self.call(*self.scenario.command))
+        self._check_once(found, _invocations(events))
         for table, rows in self._tables().items():
             if rows != self.expected[table]:
                 found.wrong.append(f"{table} is {rows}, and undisturbed {self.expected[table]}")
@@ -285,7 +281,7 @@ class Lane:
     def _lines(self, path):
         return path.read_text().splitlines() if path.exists() else []
 
-    def _check_artifacts(self, found, offset, torn=None):
+    def _check_artifacts(self, found, offset, torn):
         """The events since the offset; notes what cannot be read, and what is told and did not happen."""
         events, broken = [], 0
         for line in self._journal_text()[offset:].splitlines():
@@ -293,7 +289,7 @@ class Lane:
                 events.append(json.loads(line))
             except ValueError:
                 broken += 1
-        if torn is not None and broken > torn:
+        if broken > torn:
             found.wrong.append(f"{broken} lines of the journal cannot be read after {torn} kills")
         results = self.root / "target/run_results.json"
         try:
@@ -331,6 +327,10 @@ class Lane:
             name: dict(_delta(self._location(name)) if table_format == "delta" else _iceberg(self._location(name)))
             for name, (table_format, _) in self.scenario.tables.items()
         }
+
+
+def _invocations(events):
+    return [event["invocation_id"] for event in events if event["event"] == "invocation_started"]
 
 
 def _delta(folder):
@@ -375,27 +375,33 @@ def reader(spark):
 
 
 def run(lanes_of_one, points, told=lambda found: None):
-    """What was found of each point; the lanes take the next one as they are ready."""
-    todo, found = queue.SimpleQueue(), []
-    for point in points:
+    """What was found of each point, in their order; the lanes take the next one as they are ready."""
+    todo, found = queue.SimpleQueue(), {}
+    for point in enumerate(points):
         todo.put(point)
 
     def work(lane):
         while True:
             try:
-                point = todo.get_nowait()
+                number, point = todo.get_nowait()
             except queue.Empty:
                 return
             try:
-                one = lane.point(*point)
+                found[number] = lane.point(*point)
             except Exception as error:
-                one = Found(lane.name, point, wrong=[f"{type(error).__name__}: {error}"])
-            found.append(one)
-            told(one)
+                found[number] = Found(lane.name, list(point), [f"{type(error).__name__}: {error}"])
+            told(found[number])
 
     threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes_of_one]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return found
+    return [found[number] for number in sorted(found)]
+
+
+def summary(found):
+    """`k of k` in words, and whether all is well."""
+    kills = sum(len(one.kills) for one in found)
+    well = sum(len(one.kills) for one in found if not one.wrong)
+    return f"{well} of {kills} kills lost nothing and left nothing that is told wrongly", well == kills and kills > 0

@@ -1,0 +1,37 @@
+"""Builds and streams that are killed, JVM and all, and gone on with, at moments spread over all that they do.
+
+Most kills hit what goes on with a killed run, so that one JVM is start and end of a case; `python -m tests.run.kill_report`
+kills at every moment, each by itself.
+"""
+
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from tests.run.kills import Lane, reader, run, summary
+
+pytestmark = pytest.mark.slow
+
+LANES = 1
+CASES = {
+    "first": [("31", "36", "42", "40"), ("47", "60", "44", "58")],
+    "again": [("3", "22", "35", "38", "46"), ("26", "33", "44", "51", "39"), ("40", "37", "52", "43", "30+0.3")],
+    "batch": [("32+0.5", "34", "41", "37"), ("29", "45+0.2", "48", "36")],
+    "stream": [("24", "26", "31", "35"), ("38", "29", "43", "50"), ("56", "33", "61", "27+0.4")],
+}
+"""Moments at which each is killed, and then what goes on with it, one after the other."""
+
+
+@pytest.mark.parametrize("scenario", CASES)
+def test_nothing_is_lost_and_nothing_told_that_did_not_happen(scenario, tmp_path, spark, capsys):
+    with ExitStack() as lanes:
+        made = [lanes.enter_context(Lane(scenario, tmp_path / str(number), reader(spark))) for number in range(LANES)]
+        found = run(made, CASES[scenario])
+    text, well = summary(found)
+    with capsys.disabled():
+        sys.stdout.write("\n".join(["", *map(str, found), f"{scenario}: {text}", ""]))
+    assert well
+    assert all(len(one.kills) == len(case) for one, case in zip(found, CASES[scenario], strict=True)), (
+        "a case is too short"
+    )
