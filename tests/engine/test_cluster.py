@@ -93,6 +93,7 @@ print(json.dumps(found))
 class Master:
     address: str
     workers: list[Path]
+    pids: list[int]
 
 
 def until(log, pattern):
@@ -142,7 +143,8 @@ def master(tmp_path_factory):
         ]
         for log in workers:
             until(log, "Successfully registered with master")
-        yield Master(address, [folder / "worker1", folder / "worker2"])
+        pids = [process.pid for process in processes[1:]]  # the shell of spark-class has become the JVM
+        yield Master(address, [folder / "worker1", folder / "worker2"], pids)
     finally:
         for process in reversed(processes):  # a worker that is told to end takes its executors with it
             process.terminate()

@@ -93,3 +93,20 @@ def test_retry_after_a_kill_knows_what_was_done_and_names_what_is_gone(make_proj
     args, statuses = results(root)
     assert (statuses, args["retried"], args["which"]) == ({"good": "no-op"}, [committed], "run")
     assert times(spark, root, "good") == [1]
+
+
+def test_a_full_refresh_that_goes_on_keeps_what_others_have_merged_into_the_table(make_project, call, spark):
+    other = MERGE.replace("1L as id", "2L as id")
+    config = "alias='both'"
+    root = make_project(
+        {
+            "models/first.sql": MERGE.replace("HOOK", config),
+            "models/second.sql": "-- depends_on: {{ ref('first') }}\n"
+            + other.replace("HOOK", config).replace("1L as times", "if(true, raise_error('broken'), 1L) as times"),
+        }
+    )
+    assert call(root, "build", "--no-lint", "--full-refresh") == 1
+    (root / "models/second.sql").write_text(other.replace("HOOK", config) + "-- depends_on: {{ ref('first') }}")
+    assert call(root, "retry") == 0
+    assert results(root)[1] == {"second": "success"}
+    assert times(spark, root, "both") == [1, 1]
