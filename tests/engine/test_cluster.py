@@ -93,7 +93,6 @@ print(json.dumps(found))
 class Master:
     address: str
     workers: list[Path]
-    pids: list[int]
 
 
 def until(log, pattern):
@@ -143,8 +142,7 @@ def master(tmp_path_factory):
         ]
         for log in workers:
             until(log, "Successfully registered with master")
-        pids = [process.pid for process in processes[1:]]  # the shell of spark-class has become the JVM
-        yield Master(address, [folder / "worker1", folder / "worker2"], pids)
+        yield Master(address, [folder / "worker1", folder / "worker2"])
     finally:
         for process in reversed(processes):  # a worker that is told to end takes its executors with it
             process.terminate()

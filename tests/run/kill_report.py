@@ -9,7 +9,8 @@ from pathlib import Path
 
 from merge_runner.engine.session import start_driver
 from merge_runner.project.profile import Profile
-from tests.run.kills import SCENARIOS, Lane, reader, run, summary
+from tests.run.kill_scenarios import SCENARIOS
+from tests.run.kills import Lane, reader, run, summary
 
 
 def main():
