@@ -5,7 +5,6 @@ kills at every moment, each by itself.
 """
 
 import sys
-from contextlib import ExitStack
 
 import pytest
 
@@ -13,8 +12,6 @@ from tests.run.kills import Lane, reader, run, summary
 
 pytestmark = pytest.mark.slow
 
-LANES = 2
-"""How many at once: one JVM starts while another merges."""
 CASES = {
     "first": [("31", "36", "42", "40"), ("47", "60", "44", "58")],
     "again": [("3", "22", "35", "38", "46"), ("26", "33", "44", "51", "39"), ("40", "37", "52", "43", "30+0.3")],
@@ -26,9 +23,8 @@ CASES = {
 
 @pytest.mark.parametrize("scenario", CASES)
 def test_nothing_is_lost_and_nothing_told_that_did_not_happen(scenario, tmp_path, spark, capsys):
-    with ExitStack() as lanes:
-        made = [lanes.enter_context(Lane(scenario, tmp_path / str(number), reader(spark))) for number in range(LANES)]
-        found = run(made, CASES[scenario])
+    with Lane(scenario, tmp_path, reader(spark)) as lane:
+        found = run([lane], CASES[scenario])
     text, well = summary(found)
     with capsys.disabled():
         sys.stdout.write("\n".join(["", *map(str, found), f"{scenario}: {text}", ""]))
