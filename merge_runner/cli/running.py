@@ -58,7 +58,7 @@ def run_nodes(
 ) -> int:
     """Runs these nodes as `run_command` does; `last` is the invocation that they are left over from."""
     # A node that is left over reads what the invocation before has built beside it, and not the other target.
-    chosen = ids if last is None else (*ids, *_selected_before(project, options))
+    chosen = ids if last is None or not options.get("defer") else (*ids, *_selected_before(project, options))
     project = deferred(project, chosen, options)
     display = display_for(options)
     args = kept(options, _KEPT)
@@ -70,6 +70,7 @@ def run_nodes(
         maintenance=Maintenance(bool(options.get("vacuum")), options.get("retain")),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
+        made=_made_before(project, ids, options) if last is not None else (),
         observe=display.observe,
     )
     events = Events(display)
@@ -106,7 +107,14 @@ def display_for(options: dict[str, Any]) -> JsonDisplay | TextDisplay:
     return TextDisplay(options["quiet"], options["debug"])
 
 
-def _selected_before(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
-    if not options.get("defer"):
+def _made_before(project: Project, ids: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...]:
+    """The tables that a full refresh has made anew by nodes that are not left over: those keep their rows."""
+    if not options["full_refresh"]:
         return ()
+    done = set(_selected_before(project, options)).difference(ids)
+    relations = (project.graph.nodes[node].relation for node in done)
+    return tuple(relation.name for relation in relations if relation is not None)
+
+
+def _selected_before(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
     return project.select(options["select"], options["exclude"], options["selector"], options["state"]).ids

@@ -7,6 +7,7 @@ main empty: formats/branches.py.) A table that is missing is created, and is emp
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from merge_runner.engine import ddl
@@ -31,8 +32,8 @@ _OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 class BranchCatalog(Catalog):
     """The tables of one invocation, of which it writes the branch of its sessions. Safe for many threads."""
 
-    def __init__(self, branch: str) -> None:
-        super().__init__()
+    def __init__(self, branch: str, made: Iterable[str] = ()) -> None:
+        super().__init__(made)
         self._branch = branch
 
     def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:

@@ -9,12 +9,12 @@ from pathlib import PurePath
 
 from merge_runner.engine.throwable import Told, told
 from merge_runner.errors import did_you_mean
-from merge_runner.formats.failures import HINTS, MOST_RETRIES, WRAPPERS, Kind, known_failure
+from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
 
 __all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
 
 _REST = re.compile(
-    r"\n\s*at [\w.$]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'"
+    r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'"
     r"|\s+Conflicting commit: \{|\nDriver stacktrace:"
 )
 _EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
@@ -62,11 +62,9 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 def from_engine(error: BaseException) -> bool:
-    """Whether an exception tells of the engine, or of being stopped, and not of a mistake in this program."""
+    """Whether an exception tells of the engine, of files, or of being stopped, and not of a mistake in this program."""
     module = type(error).__module__
-    return isinstance(error, EngineError | InterruptedError | ConnectionError) or module.startswith(
-        ("py4j.", "pyspark.", "delta.", "grpc.")
-    )
+    return isinstance(error, EngineError | OSError) or module.startswith(("py4j.", "pyspark.", "delta.", "grpc."))
 
 
 def engine_error(error: BaseException, statement: str | None = None) -> EngineError:
@@ -79,19 +77,27 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         return error
     if isinstance(error, InterruptedError):
         return EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
+    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ConnectionError):
+        where = f"{error.filename}: " if error.filename else ""
+        around = surroundings(str(error.strerror))
+        return EngineError("file-system", f"{where}{error.strerror}", around[1] if around is not None else None)
     chain = told(error)
     known = known_failure(tuple((name, each.message) for each in chain for name in each.names))
     kind = known.kind if known is not None else Kind.USER
     most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
     telling = _telling(chain)
     code = telling.condition or telling.name
-    message, hint, offset = telling.message, HINTS.get(code), _offset(error, statement)
+    message, hint, offset = _trimmed(_with_file(telling, chain)), HINTS.get(code), _offset(error, statement)
+    around = surroundings("\n".join(each.message for each in chain)) if kind is Kind.USER else None
+    if around is not None and hint is None:
+        said, hint = around
+        message += f"\n{said}" if said not in message else ""
     if unresolved := _UNRESOLVED.search(message):
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
         name, where, columns = unresolved.groups()
         message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
         offset = _word(name, statement) if offset is None else offset
-    return EngineError(code, _trimmed(message), hint, kind, statement, offset, most)
+    return EngineError(code, message, hint, kind, statement, offset, most)
 
 
 def _telling(chain: tuple[Told, ...]) -> Told:
@@ -105,9 +111,17 @@ def _telling(chain: tuple[Told, ...]) -> Told:
     if found := _EMBEDDED.search(chain[0].message):
         return Told(*found.groups())
     first, last = chain[0], chain[-1]
-    if last.message in first.message:
+    if _trimmed(last.message) in _trimmed(first.message):
         return first
     return Told(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
+
+
+def _with_file(telling: Told, chain: tuple[Told, ...]) -> str:
+    """The message of what is wrong, with the file that it is wrong in, where a wrapper names that."""
+    reading = next((each for each in chain if each.condition == READING), None)
+    if reading is None or reading is telling:
+        return telling.message
+    return f"{_trimmed(reading.message)}: {telling.message}"
 
 
 def _trimmed(text: str) -> str:

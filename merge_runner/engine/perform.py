@@ -10,13 +10,14 @@ from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.bounded import Bounded
 from merge_runner.engine.contract import enforce_contract
 from merge_runner.engine.expecting import check_source
-from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.failures import engine_error, from_engine
 from merge_runner.engine.feed_merging import merge_changes
 from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.freshness import measure_freshness
+from merge_runner.engine.hooks import run_hook
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.optimizing import optimize_table
-from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
+from merge_runner.engine.stamp import stamped_commit
 from merge_runner.engine.statements import analyse, run_statement
 from merge_runner.engine.tables import table_exists
 from merge_runner.engine.unit_testing import run_unit_test
@@ -85,13 +86,7 @@ def _(step: EnforceContract, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunHook, place: Workplace) -> None:
-    try:
-        _stamp(place, of_hook(place.stamp, step.when))
-        run_statement(place.session, step.sql)
-        _stamp(place, place.stamp)
-    except EngineError as error:
-        error.hint = f"in {step}"
-        raise
+    run_hook(step, place)
 
 
 @_perform.register
@@ -210,11 +205,6 @@ def _(step: OptimizeTable, place: Workplace) -> None:
 @_perform.register
 def _(step: VacuumTable, place: Workplace) -> None:
     vacuum_table(step, place)
-
-
-def _stamp(place: Workplace, stamp: str) -> None:
-    for key, value in stamp_confs(stamp).items():
-        place.session.conf.set(key, value)
 
 
 def _evolving_columns(step: RunMerge, place: Workplace) -> list[str]:

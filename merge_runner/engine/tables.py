@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import singledispatchmethod
 from pathlib import Path
@@ -55,11 +55,14 @@ class Replaced:
 
 
 class Catalog:
-    """What this process has attached and created in the catalog that its sessions share. Safe for many threads."""
+    """What this process has attached and created in the catalog that its sessions share. Safe for many threads.
 
-    def __init__(self) -> None:
+    `made` are names of tables that count as created by it already: a full refresh does not replace them once more.
+    """
+
+    def __init__(self, made: Iterable[str] = ()) -> None:
         self._attached: set[str] = set()
-        self._made: set[str] = set()
+        self._made = set(made)
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 

@@ -129,7 +129,9 @@ FAILURES: tuple[Failure, ...] = (
     Failure("SlowDownException", Kind.TRANSIENT, "software.amazon.awssdk, through Iceberg's S3FileIO"),
 )
 
-WRAPPERS = frozenset({"TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "FAILED_READ_FILE.NO_HINT"})
+READING = "FAILED_READ_FILE.NO_HINT"
+"""The error condition that names the file in which the cause below it was found."""
+WRAPPERS = frozenset({"TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", READING})
 """Error conditions that only say where it happened: the cause below says what is wrong."""
 
 DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "MERGE_CARDINALITY_VIOLATION"})
@@ -152,6 +154,39 @@ HINTS = {
     "DELTA_NON_PARTITION_COLUMN_REFERENCE": "write partition columns alone into `where` of the config key optimize",
 }
 """What to do about error conditions that are the statement's own fault, where the engine does not say."""
+
+_ANEW = "or move the table's folder away (in a catalog: drop the table) and build its model anew"
+SURROUNDINGS: tuple[tuple[str, str], ...] = (
+    (
+        r"No space left on device|Disk quota exceeded",
+        "make room there (the tables hold whole commits only), then `merge-runner retry`",
+    ),
+    (r"Read-only file system|Permission denied", "let this user read and write there, then `merge-runner retry`"),
+    (
+        r"Java heap space|GC overhead limit exceeded|Unable to acquire \d+ bytes of memory",
+        "give the JVM more memory (conf: spark.driver.memory, on a cluster spark.executor.memory), "
+        "then `merge-runner retry`",
+    ),
+    (
+        r"/_delta_log/\d+\.|\.metadata\.json|Metadata file for version \d+ is missing",
+        f"the table's own record is damaged: bring the file back from a copy, {_ANEW}",
+    ),
+    (
+        r"File \S+\.(?:parquet|orc|avro) does not exist|Encountered error while reading file \S+\. File does not exist",
+        "a file of a table is gone: bring it back from a copy, take the table back to a version without it "
+        f"(RESTORE, rollback_to_snapshot), {_ANEW}",
+    ),
+)
+"""What to do about what the engine stands on: disks, memory, the files of a table. Known by what stands anywhere in an
+error and its causes (measured: tests/run/test_engine_faults.py); the first row that fits counts."""
+
+
+def surroundings(text: str) -> tuple[str, str] | None:
+    """What an error and its causes say of what the engine stands on, in their words, and what to do; None: nothing."""
+    for pattern, advice in SURROUNDINGS:
+        if said := re.search(pattern, text):
+            return said[0], advice
+    return None
 
 
 def known_failure(errors: tuple[tuple[str, str], ...]) -> Failure | None:

@@ -349,8 +349,10 @@ class Planner:
         """The steps between what every model needs: its inputs, and its hooks."""
         rendered = self._compiler.rendered(node.unique_id)
         layers = [*self._prepared.files.models[node.name].layers, rendered.captured.config]
-        around = self._hooks(node, layers)
-        all_steps = (self._inputs(node.depends_on), *around["pre_hook"], *steps, *around["post_hook"])
+        around, steps = self._hooks(node, layers), tuple(steps)
+        target = next((step for step in steps if isinstance(step, CreateTarget)), None)
+        before = (replace(hook, prepares=target) for hook in around["pre_hook"])
+        all_steps = (self._inputs(node.depends_on), *before, *steps, *around["post_hook"])
         writes = None if node.config["materialized"] == "view" else own_relation(node)
         return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
 

@@ -142,10 +142,14 @@ class OpenFeed:
 
 @dataclass(frozen=True)
 class RunHook:
-    """A statement before or after the model's own (`pre_hook`, `post_hook`)."""
+    """A statement before or after the model's own (`pre_hook`, `post_hook`).
+
+    `prepares` is the target of the MERGE that a pre_hook stands before; None elsewhere.
+    """
 
     sql: str
     when: str
+    prepares: CreateTarget | None = None
 
     def __str__(self) -> str:
         return f"{self.when}: {' '.join(self.sql.split())}"

@@ -42,7 +42,8 @@ class Options:
     commits once for it. `branch`: what every Iceberg table is written on instead of main. `maintenance` is what
     `optimize` was asked for. `args` are the invocation's own words, kept in run_results.json.
 
-    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
+    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations;
+    `made` are the tables that other nodes have made anew there, by name.
     `observe` is given the driver once it runs, to show what it does.
     """
 
@@ -53,6 +54,7 @@ class Options:
     maintenance: Maintenance = field(default_factory=Maintenance)
     args: Mapping[str, Any] = field(default_factory=dict)
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    made: Sequence[str] = ()
     observe: Callable[[Driver], None] = lambda _: None
 
 
@@ -143,12 +145,12 @@ class _Build:
         self._tell_what_does_not_run()
         if not self.plans:
             return
-        branch = self.options.branch
+        branch, made = self.options.branch, self.options.made
         with driving(self.prepared, self.events, driver, starting) as running:
             self.events.emit("running", nodes=len(self.plans), threads=self.node_run.terms.threads)
             self.options.observe(running)
             with Scratch.of(self.invocation.id).made():
-                self.node_run.run(running, Catalog() if branch is None else BranchCatalog(branch))
+                self.node_run.run(running, Catalog(made) if branch is None else BranchCatalog(branch, made))
             self._audit(running)
 
     def _audit(self, driver: Driver) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from merge_runner.errors import ProblemsError
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan
 from merge_runner.run.artifacts import write_manifest, write_texts
@@ -51,6 +51,9 @@ class Invocation:
                 args=dict(self._args),
                 nodes=list(plans),
             )
+            if journal.failure is not None:
+                problem = Problem("journal", f"{journal.path}: {journal.failure.strerror}: nothing has run")
+                raise ProblemsError([problem]) from journal.failure
             try:
                 write_texts(self._prepared, plans, ("compiled", "run"))
                 work()
@@ -59,14 +62,19 @@ class Invocation:
                 raise
             except BaseException:
                 ended()
-                self._finish(plans, results())
+                self._finish(plans, results(), journal)
                 raise
             else:
-                return self._finish(plans, results())
+                return self._finish(plans, results(), journal)
             finally:
                 self._events.forget(journal)
 
-    def _finish(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> RunResults:
+    def _finish(self, plans: Mapping[str, NodePlan], results: Sequence[Result], journal: Journal) -> RunResults:
+        if journal.failure is not None:
+            message = (
+                f"{journal.path} has not got all events: {journal.failure.strerror}; the tables know what was done"
+            )
+            self._events.emit("message", "warn", message=message)
         ended_at = datetime.now(timezone.utc)
         outcome = RunResults(
             self.id, self._command, self._started_at, ended_at, self._prepared.concealed(self._args), tuple(results)

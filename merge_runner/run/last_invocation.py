@@ -22,7 +22,8 @@ class LastInvocation:
     """`command` and `args` as they were given; `undone` are the nodes that failed, were skipped or never ended.
 
     `begun` are those of them whose statement may have run: what it has committed carries the stamp of `id`, or of one
-    of the invocations that this one had `retried`.
+    of the invocations that this one had `retried`. A node that was left over before has begun in one of these, whether
+    or not it did again; and of a killed run the last lines may be missing.
     """
 
     id: str
@@ -122,29 +123,32 @@ def _of_results(document: Any) -> LastInvocation:
     _check_no_stream(which)
     command = _COMMANDS[which]
     results = [(_node(entry["unique_id"]), _status(entry["status"])) for entry in document["results"]]
+    begun = _UNDONE if args.get("retried") else {"error"}
     return LastInvocation(
         _node(document["metadata"]["invocation_id"]),
         command,
         args,
         tuple(node for node, status in results if status in _UNDONE),
-        frozenset(node for node, status in results if status == "error"),
+        frozenset(node for node, status in results if status in begun),
     )
 
 
 def _killed(journal: Path) -> LastInvocation | None:
-    """The last invocation of a journal, if it never came to an end."""
+    """The last invocation of a journal, if it never came to an end; one that could not start leaves the one before."""
     with _reading(journal):
         return _of_journal(journal)
 
 
 def _of_journal(journal: Path) -> LastInvocation | None:
-    started: Mapping[str, Any] | None = None
-    since: list[dict[str, Any]] = []
+    before: tuple[Mapping[str, Any] | None, list[dict[str, Any]]] = (None, [])
+    started, since = before
     for event in _events(journal):
         name = event.get("event")
         if name == "invocation_started":
-            started, since = event, []
-        elif name in ("invocation_finished", "invocation_failed"):
+            before, started, since = (started, since), event, []
+        elif name == "invocation_failed":
+            started, since = before
+        elif name == "invocation_finished":
             started = None
         elif name in ("node_started", "node_finished"):
             since.append(event)
@@ -163,7 +167,7 @@ def _of_journal(journal: Path) -> LastInvocation | None:
         _COMMANDS[started["command"]],
         _args(started["args"]),
         undone,
-        frozenset(node for node in undone if node in statuses and statuses[node] in (None, "error")),
+        frozenset(undone),
     )
 
 

@@ -34,6 +34,7 @@ from merge_runner.run.writers import WriteKey
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_AFTERWARDS = "`merge-runner retry` starts another one, and asks the tables what they have"
 _LONGEST_QUESTION = 20.0
 """Seconds to find out why a statement failed."""
 
@@ -79,7 +80,10 @@ class Worker:
             if not from_engine(error):
                 raise
             # There is no session, nor a way to ask the table any more: the driver has gone.
-            return Result(unique_id, "error", message=f"the Spark driver is lost: {engine_error(error).message}")
+            message = (
+                f"the Spark driver is lost, and its log says why: {engine_error(error).message}\n    {_AFTERWARDS}"
+            )
+            return Result(unique_id, "error", message=message)
 
     def _run(self, unique_id: str, session: SparkSession) -> Result:
         node, plan = self.nodes[unique_id], self.plans[unique_id]

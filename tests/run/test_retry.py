@@ -13,6 +13,10 @@ using (select 1L as id, 1L as times) as s on t.id = s.id
 when matched then update set t.times = t.times + s.times
 when not matched then insert *
 """
+DELETING = [
+    "create or replace temporary view today as select 1L as id",
+    "delete from {{ this }} where id = 1",
+]
 FILES = {
     "models/good.sql": MERGE.replace("HOOK", ""),
     "models/hooked.sql": MERGE.replace("HOOK", "post_hook=\"select raise_error('later')\""),
@@ -50,6 +54,27 @@ def test_retry_runs_what_is_left_with_the_arguments_of_before(make_project, call
     assert results(root)[1] == {"hooked": "no-op", "below": "success"}  # they are still those of the last run
 
 
+def test_what_a_pre_hook_takes_out_for_a_merge_is_not_taken_out_again_behind_it(make_project, call, spark):
+    first = MERGE.replace("HOOK", "")
+    again = MERGE.replace("HOOK", f"pre_hook={DELETING}, post_hook=\"select raise_error('later') from today\"")
+    root = make_project({"models/hooked.sql": first})
+    assert call(root, "build", "--no-lint") == 0
+    (root / "models/hooked.sql").write_text(again)
+    assert call(root, "build", "--no-lint") == 1
+    assert times(spark, root, "hooked") == [1]  # taken out, and merged anew
+    # A retry that is killed before it comes to the model: what had committed had done so in the build before.
+    journal = root / "target/journal.jsonl"
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    built = next(event for event in reversed(events) if event["event"] == "invocation_started")
+    killed = built | {"invocation_id": "killed", "args": built["args"] | {"retried": [built["invocation_id"]]}}
+    with journal.open("a") as file:
+        file.write(json.dumps(killed) + "\n")
+    (root / "models/hooked.sql").write_text(again.replace("select raise_error('later')", "select 1"))
+    assert call(root, "retry") == 0
+    assert results(root)[1] == {"hooked": "no-op"}
+    assert times(spark, root, "hooked") == [1]
+
+
 def test_retry_after_a_kill_knows_what_was_done_and_names_what_is_gone(make_project, call, spark, capsys):
     root = make_project({name: FILES[name] for name in ("models/good.sql",)})
     assert call(root, "run") == 0
@@ -68,3 +93,20 @@ def test_retry_after_a_kill_knows_what_was_done_and_names_what_is_gone(make_proj
     args, statuses = results(root)
     assert (statuses, args["retried"], args["which"]) == ({"good": "no-op"}, [committed], "run")
     assert times(spark, root, "good") == [1]
+
+
+def test_a_full_refresh_that_goes_on_keeps_what_others_have_merged_into_the_table(make_project, call, spark):
+    other = MERGE.replace("1L as id", "2L as id")
+    config = "alias='both'"
+    root = make_project(
+        {
+            "models/first.sql": MERGE.replace("HOOK", config),
+            "models/second.sql": "-- depends_on: {{ ref('first') }}\n"
+            + other.replace("HOOK", config).replace("1L as times", "if(true, raise_error('broken'), 1L) as times"),
+        }
+    )
+    assert call(root, "build", "--no-lint", "--full-refresh") == 1
+    (root / "models/second.sql").write_text(other.replace("HOOK", config) + "-- depends_on: {{ ref('first') }}")
+    assert call(root, "retry") == 0
+    assert results(root)[1] == {"second": "success"}
+    assert times(spark, root, "both") == [1, 1]

@@ -1,0 +1,31 @@
+"""Builds and streams that are killed, JVM and all, and gone on with, at moments spread over all that they do.
+
+Most kills hit what goes on with a killed run, so that one JVM is start and end of a case; `python -m tests.run.kill_report`
+kills at every moment, each by itself.
+"""
+
+import sys
+
+import pytest
+
+from tests.run.kills import Lane, reader, run, summary
+
+pytestmark = pytest.mark.slow
+
+CASES = {
+    "first": [("31", "36", "42", "40"), ("47", "60", "44", "58")],
+    "again": [("3", "22", "35", "38", "46"), ("26", "33", "44", "51", "39"), ("40", "37", "52", "43", "30+0.3")],
+    "batch": [("32+0.5", "34", "41", "37"), ("29", "45+0.2", "48", "36")],
+    "stream": [("38", "29", "43", "50"), ("24", "56", "33", "27+0.4"), ("26", "61", "31", "35")],
+}
+"""Moments at which each is killed, and then what goes on with it, one after the other."""
+
+
+@pytest.mark.parametrize("scenario", CASES)
+def test_nothing_is_lost_and_nothing_told_that_did_not_happen(scenario, tmp_path, spark, capsys):
+    with Lane(scenario, tmp_path, reader(spark)) as lane:
+        found = run([lane], CASES[scenario])
+    text, well = summary(found)
+    with capsys.disabled():
+        sys.stdout.write("\n".join(["", *map(str, found), f"{scenario}: {text}", ""]))
+    assert well
