@@ -1,0 +1,56 @@
+"""What engines do otherwise than the oracle, as facts; and the rows of many tables, read at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from tests.oracle.expression import Row
+from tests.oracle.generate import COLUMNS
+from tests.oracle.merge import Merge, MultipleMatchesError, Outcome, merged, several_matches
+
+REFUSED = "several source rows match|MULTIPLE_SOURCE_ROW_MATCHING|MERGE_CARDINALITY_VIOLATION"
+"""What a build says of a MERGE that several rows of the source match with one of the target."""
+
+_NULL_IN_FOLDERS = ("", "__HIVE_DEFAULT_PARTITION__")
+
+
+def outcome_on(
+    table_format: str, partition: Sequence[str], merge: Merge, target: Sequence[Row], source: Sequence[Row]
+) -> Outcome:
+    """What the engine is to do. Raises MultipleMatchesError."""
+    kinds = {clause.kind for clause in merge.clauses}
+    # Delta 4.4.0 refuses several matches also where no clause is about matched rows, unless it is an insert-only MERGE.
+    strict = table_format == "delta" and "matched" not in kinds and "not matched by source" in kinds
+    if strict and several_matches(merge, target, source):
+        raise MultipleMatchesError
+    outcome = merged(merge, target, source, COLUMNS)
+    outcome.rows = [stored(row, table_format, partition) for row in outcome.rows]
+    outcome.changes = [(kind, stored(row, table_format, partition)) for kind, row in outcome.changes]
+    return outcome
+
+
+def stored(row: Row, table_format: str, partition: Sequence[str]) -> Row:
+    """The row as a table keeps it: some partition values are NULL in Delta 4.4.0, which names folders after values."""
+    lost = {name: None for name in partition if table_format == "delta" and row[name] in _NULL_IN_FOLDERS}
+    return {**row, **lost}
+
+
+def counted(rows: Iterable[Sequence[object]]) -> Counter[tuple[object, ...]]:
+    """Rows without an order."""
+    return Counter(tuple(row) for row in rows)
+
+
+def listed(rows: Iterable[Row]) -> Counter[tuple[object, ...]]:
+    """Rows of the oracle, as rows of an engine are counted."""
+    return counted([row[name] for name in COLUMNS] for row in rows)
+
+
+def read(session, tables: Mapping[str, str]) -> dict[str, Counter[tuple[object, ...]]]:
+    """The rows of tables by name; `tables` gives what to read each from, as it stands behind FROM."""
+    columns = ", ".join(COLUMNS)
+    text = "\nunion all ".join(f"select '{name}' as of_table, {columns} from {given}" for name, given in tables.items())
+    found: dict[str, list[Sequence[object]]] = {name: [] for name in tables}
+    for name, *row in session.sql(text).collect():
+        found[name].append(row)
+    return {name: counted(rows) for name, rows in found.items()}
