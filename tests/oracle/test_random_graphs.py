@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 GRAPHS = int(os.environ.get("ORACLE_GRAPHS", "1"))
-NODES = 14
+NODES = 10
 THREADS = (4, 1)
 """Each graph is built so many times, with so many threads."""
 _COLUMNS = ", ".join(f"{{name: {name}, data_type: '{kind}'}}" for name, kind in COLUMNS.items())
@@ -42,12 +42,14 @@ def model(node: Node) -> str:
     return f"{{{{ config({', '.join(f'{key}={value!r}' for key, value in config.items())}) }}}}\n{text}\n"
 
 
-def files(nodes: list[Node]) -> dict[str, str]:
+def files(nodes: list[Node], table_format: str) -> dict[str, str]:
     """The models and properties of a project; its seeds are written by `write_seed`."""
     merges = "".join(f"\n  - {{name: {node.name}, columns: [{_COLUMNS}]}}" for node in nodes if node.merge is not None)
     types = ", ".join(f"{name}: '{kind}'" for name, kind in COLUMNS.items())
     seeds = "".join(
-        f"\n  - {{name: {node.name}, config: {{column_types: {{{types}}}}}}}" for node in nodes if node.rows
+        f"\n  - {{name: {node.name}, config: {{format: {table_format}, column_types: {{{types}}}}}}}"
+        for node in nodes
+        if node.rows
     )
     properties = {"models/m.yml": f"version: 2\nmodels:{merges or ' []'}\nseeds:{seeds or ' []'}\n"}
     return properties | {f"models/{node.name}.sql": model(node) for node in nodes if node.materialized != "seed"}
@@ -69,7 +71,7 @@ def test_random_graphs(make_project, driver, monkeypatch, table_format):
     for number in range(GRAPHS):
         name = f"{table_format} {SEED} {number}"
         nodes = random_graph(Generator(Random(name)), NODES, table_format)
-        root = make_project(files(nodes), table_format)
+        root = make_project(files(nodes, table_format), table_format)
         for node in nodes:
             if node.materialized == "seed":
                 write_seed(root, node)
@@ -79,24 +81,27 @@ def test_random_graphs(make_project, driver, monkeypatch, table_format):
             project = Project.load(root)
             results = project.build(driver=driver, lint=False, threads=threads)
             told = {result.unique_id.split(".")[2]: result for result in results.results}
+            texts = f"{name}, {threads} threads\n" + "\n\n".join(
+                f"-- {node.name} {node.rows}\n{model(node)}" for node in nodes
+            )
+            assert set(told) == set(state.statuses), texts
             problems = [
                 f"{node}: {told[node].status} {told[node].message}, but {status}"
                 for node, status in state.statuses.items()
                 if told[node].status != status
                 or (status == "error" and not re.search(REFUSED, told[node].message or ""))
             ]
+            assert not problems, "\n".join([*problems, texts])
             named = {
                 node.name: str(node.relation) for node in project.graph.nodes.values() if node.relation is not None
             }
             kept = state.kept()
             found = read(driver.spark, {node: named[node] for node in kept})
-            problems += [
+            problems = [
                 f"{node}:\ntable:  {found[node]}\noracle: {listed(rows)}"
                 for node, rows in kept.items()
                 if found[node] != listed(rows)
             ]
-            texts = "\n\n".join(f"-- {node.name} {node.rows}\n{model(node)}" for node in nodes)
-            assert not problems, f"{name}, {threads} threads\n" + "\n".join(problems) + f"\n\n{texts}"
-            assert set(told) == set(state.statuses)
+            assert not problems, "\n".join([*problems, texts])
             seen.update(state.statuses.values())
     logging.getLogger(__name__).info("%s: %s", table_format, dict(seen))
