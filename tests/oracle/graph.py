@@ -10,7 +10,7 @@ from tests.oracle.expression import Row
 from tests.oracle.generate import COLUMNS, Generator
 from tests.oracle.merge import Merge, MultipleMatchesError
 from tests.oracle.query import Arm, Query, rows_of
-from tests.oracle.tables import outcome_on
+from tests.oracle.tables import Mode, outcome_on
 
 Materialized = OneOf["seed", "table", "view", "ephemeral", "merge"]
 
@@ -69,7 +69,7 @@ class State:
 
     def __init__(self, nodes: list[Node], table_format: str) -> None:
         self.nodes = nodes
-        self.table_format = table_format
+        self.mode: Mode = "delta" if table_format == "delta" else "copy-on-write"
         self.tables: dict[str, list[Row]] = {}
         self.statuses: dict[str, str] = {}
 
@@ -98,7 +98,7 @@ class State:
         done = True
         if node.merge is not None:
             try:
-                rows = outcome_on(self.table_format, node.partition, node.merge, own, rows).rows
+                rows = outcome_on(self.mode, node.partition, node.merge, own, rows).rows
             except MultipleMatchesError:
                 rows, done = own, False
         relations[node.name] = rows

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 GRAPHS = int(os.environ.get("ORACLE_GRAPHS", "1"))
-NODES = 10
+NODES = 8
 THREADS = (4, 1)
 """Each graph is built so many times, with so many threads."""
 _COLUMNS = ", ".join(f"{{name: {name}, data_type: '{kind}'}}" for name, kind in COLUMNS.items())
