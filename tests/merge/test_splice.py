@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.merge.splice import splice
+from merge_runner.merge.splice import origin, splice
 from merge_runner.text import Span
 
 
@@ -50,3 +50,18 @@ def test_replacing_parts_joins_the_replaced_parts(parts, data):
         expected.append(part if replacement is None else replacement)
         at += len(part)
     assert splice(text, data.draw(st.permutations(edits))) == "".join(expected)
+
+
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=12), st.data())
+def test_what_stays_is_found_where_it_was(parts, data):
+    edits, expected, at = [], [], 0
+    for part in parts:
+        replacement = data.draw(st.none() | st.text(max_size=3))
+        if replacement is None:
+            expected += range(at, at + len(part))
+        else:
+            edits.append((Span(at, at + len(part)), replacement))
+            expected += [None] * len(replacement)
+        at += len(part)
+    assert len(splice("".join(parts), edits)) == len(expected)
+    assert [origin(edits, place) for place in range(len(expected) + 1)] == [*expected, at]

@@ -25,7 +25,7 @@ def values(kind, keys, null=False):
     return BoundValues(tuple(told), kind.step, null and None in keys)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES)
 def test_bound_predicate(case, monkeypatch):
     monkeypatch.setattr(module, "MOST_RANGES", case.get("ranges", MOST_RANGES))
     name, of = case["type"], case.get("of", case["type"])
