@@ -172,9 +172,9 @@ def test_every_beginning_of_a_journal(tmp_path, fuzzed):
             assert whole in (0, len(lines))
             continue
         assert 0 < whole < len(lines)
-        # A node counts as done only where the journal says so in full, and as begun as soon as it says that.
+        # A node counts as done only where the journal says so in full; of all others their tables are asked.
         assert last.undone == tuple(nodes if whole < 3 else nodes[1:])
-        assert last.begun == set(nodes[:1] if whole == 2 else nodes[1:] if whole >= 4 else ())
+        assert last.begun == set(last.undone)
     fuzzed(len(text) + 1)
 
 
