@@ -46,6 +46,7 @@ def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "java", _java
     yield "jars", _jars
     yield "project", lambda: _project(options)
+    yield "merges", lambda: _merges(options)
     yield "catalogs", lambda: _catalogs(options)
     yield "archive", lambda: _archive(options)
     if options["spark"]:
@@ -82,6 +83,20 @@ def _project(options: dict[str, Any]) -> str:
         f"{project.graph.project} at {project.prepared.files.root}, {len(project.graph.nodes)} nodes, "
         f"target {profile.target} on {profile.where}, schema {profile.schema}"
     )
+
+
+def _merges(options: dict[str, Any]) -> str:
+    """How many of the merges have what changes how they write, and what that sets on this platform."""
+    from merge_runner.formats.low_shuffle import low_shuffle
+
+    prepared = load_project(options).prepared
+    nodes = prepared.graph.nodes.values()
+    merges = [node for node in nodes if node.resource_type == "model" and node.config["materialized"] == "merge"]
+    keys = ("low_shuffle", "storage_join")
+    told = [f"{len(merges)} models", *(f"{key} in {sum(bool(node.config[key]) for node in merges)}" for key in keys)]
+    found = low_shuffle("delta", prepared.files.profile.platform, on=True)
+    sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
+    return f"{', '.join(told)}; on Delta low_shuffle sets {sets} here"
 
 
 def _catalogs(options: dict[str, Any]) -> str:

@@ -216,16 +216,19 @@ class TextDisplay:
         with self._lock:
             running = list(self._running.values())
         for name, since, group in running:
-            done, known = self._tasks(group)
+            done, known, phase = self._progress(group)
             tasks = f"{done}/{known} tasks" if known else ""
-            table.add_row(Spinner("dots"), name, tasks, f"{time.monotonic() - since:.0f} s")
+            table.add_row(Spinner("dots"), name, phase, tasks, f"{time.monotonic() - since:.0f} s")
         return table
 
-    def _tasks(self, group: str) -> tuple[int, int]:
+    def _progress(self, group: str) -> tuple[int, int, str]:
+        """Tasks done and known, and the phase of a MERGE that the latest job belongs to."""
+        if self._driver is None:
+            return 0, 0, ""
         try:
-            return self._driver.tasks(group) if self._driver else (0, 0)
+            return (*self._driver.tasks(group), self._driver.phase(group) or "")
         except Exception:  # the driver may be gone, which the results will tell
-            return 0, 0
+            return 0, 0, ""
 
 
 def _indented(message: str, differs: bool) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.failures import from_engine, silence_error_log
 from merge_runner.engine.session_catalogs import close_catalogs
+from merge_runner.formats.phases import phase
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,6 +88,16 @@ class ClassicDriver:
                     done += stage_info.numCompletedTasks
                     known += stage_info.numTasks
         return done, known
+
+    def phase(self, group: str) -> str | None:
+        """The phase of a MERGE that the group's latest jobs are about."""
+        store = self.spark.sparkContext._jsc.sc().statusStore()
+        for job in sorted(self.spark.sparkContext.statusTracker().getJobIdsForGroup(group), reverse=True):
+            description = store.job(job).description()
+            found = phase(str(description.get())) if description.isDefined() else None
+            if found is not None:
+                return found
+        return None
 
     def stop(self) -> None:
         """Ends the driver and its JVM's Spark."""

@@ -69,6 +69,9 @@ class ConnectDriver:
         running = self._running.get(group)
         return running.tasks if running is not None else (0, 0)
 
+    def phase(self, group: str) -> None:
+        """Not known: a server tells its stages, and not what they are for."""
+
     def stop(self) -> None:
         """Ends the first session; the server goes on."""
         self.spark.stop()

@@ -33,5 +33,8 @@ class Driver(Protocol):
     def tasks(self, group: str) -> tuple[int, int]:
         """Tasks done and known of a group's active stages. The second number grows while a statement runs."""
 
+    def phase(self, group: str) -> str | None:
+        """The phase of a MERGE that the group's latest jobs are about; None where none says so."""
+
     def stop(self) -> None:
         """Ends the driver, or the connection; what was running is lost."""

@@ -1,4 +1,4 @@
-"""What the config keys `low_shuffle` and `storage_join` set for a model, by the key or by the profile."""
+"""What the config keys `low_shuffle`, `concurrent` and `storage_join` set for a model, by the key or by the profile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from merge_runner.formats.implied import Implied
 from merge_runner.formats.low_shuffle import low_shuffle
+from merge_runner.formats.row_concurrency import row_concurrency
 from merge_runner.formats.storage_join import storage_join
 from merge_runner.project.config import ModelConfig
 from merge_runner.project.profile import Profile
@@ -15,6 +16,8 @@ def implied(config: ModelConfig, profile: Profile) -> Iterator[Implied]:
     """What is set below what the author writes by name. `materialized` of the config is known."""
     if config.low_shuffle is not None:
         yield low_shuffle(config.format, profile.platform, on=config.low_shuffle)
+    if config.concurrent:
+        yield row_concurrency(config.format, profile.platform)
     if config.format == "iceberg" and config.materialized == "merge":
         if config.storage_join is not None:
             yield storage_join(on=config.storage_join)

@@ -91,6 +91,9 @@ class FakeDriver:
             raise ConnectionError
         return 3, 8
 
+    def phase(self, group):
+        return "rewrite"
+
 
 @pytest.fixture
 def terminal(monkeypatch):
@@ -128,6 +131,7 @@ def test_on_a_terminal_what_runs_is_shown_with_tasks_and_time(terminal):
     events.emit("invocation_finished", counts={"success": 1}, ok=True)
     text = written()
     assert "3/8 tasks" in text
+    assert "rewrite" in text
     assert "\x1b[1ma\x1b[0m" in text
     assert "1 success" in text
 

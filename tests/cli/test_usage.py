@@ -115,6 +115,9 @@ def test_a_password_in_the_address_of_a_server_is_not_shown(call, make_project):
     root = make_project({**MODELS, "profiles.yml": profiles})
     process = call("debug", cwd=root)
     assert "sc://spark:15002" in process.stdout
+    assert (
+        "low_shuffle in 0, storage_join in 0; on Delta low_shuffle sets delta.enableDeletionVectors" in process.stdout
+    )
     assert "hunter" not in process.stdout + process.stderr
     assert all("hunter" not in file.read_text() for file in root.glob("target/**/*") if file.is_file())
 

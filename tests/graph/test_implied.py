@@ -57,3 +57,10 @@ def test_a_key_that_a_model_cannot_have_is_told_where_it_stands(config_of, keys,
 
 def test_keys_of_a_table_mean_nothing_to_a_view(config_of):
     assert config_of("sort_by='id', storage_join=true", text="select 1 as id")["conf"] == {}
+
+
+def test_concurrent_writers_get_deletion_vectors_where_a_platform_tells_conflicts_by_rows(config_of):
+    assert config_of("concurrent=true", ", platform: databricks")["properties"] == {
+        "delta.enableDeletionVectors": "true"
+    }
+    assert config_of("concurrent=true")["properties"] == {}

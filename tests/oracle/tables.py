@@ -36,12 +36,9 @@ def _of_several(mode: Mode, merge: Merge, target: Sequence[Row], source: Sequenc
     """What engines do otherwise where several rows of the source match one of the target (test_engine_facts.py)."""
     matches = [(row, number) for row in target if (number := matches_of(merge, row, source)) > 1]
     if not merge.of("matched") and merge.of("not matched by source"):
-        if mode == "delta":
-            raise MultipleMatchesError
-        outcome = merged(merge, target, source, COLUMNS)
-        if mode == "copy-on-write":
-            outcome.rows += [row for row, number in matches for _ in range(number - 1)]
-        return outcome
+        if mode != "merge-on-read":
+            raise MultipleMatchesError  # by Delta, and by merge-runner where Iceberg would keep a row for each match
+        return merged(merge, target, source, COLUMNS)
     if merge.of("matched") and mode != "delta":
         outcome = merged(merge, target, source, COLUMNS)
         outcome.deleted += sum(number - 1 for _, number in matches)
