@@ -5,6 +5,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+PYTEST := python -m pytest -n 2 --dist loadfile  # two workers, a Spark driver each; a file's tests share what they build
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow check clean java data
@@ -13,10 +14,10 @@ demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
 
 test: $(VENV)/.dev java data check
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/.dev java data
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/$(PYTEST) -m slow
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
