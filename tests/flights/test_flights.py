@@ -26,7 +26,7 @@ NEXT_DAY = (dt.date(2013, 2, 2), dt.date(2013, 2, 3))
 BOTH = (dt.date(2013, 1, 31), dt.date(2013, 2, 3))
 BEFORE_CORRECTIONS = dt.date(2013, 2, 3)
 
-NO_TESTS = ("test_type:generic", "test_type:singular")
+NO_TESTS = ("resource_type:test", "resource_type:unit_test")
 FACTS_AND_BELOW = ("fct_flight+", "fct_weather_hour+")
 
 PROFILES = """

@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine import bounded
+from merge_runner.engine.fixed_source import FixedSource
 
 pytestmark = pytest.mark.spark
 
@@ -111,14 +111,14 @@ def test_auto_bounds_what_pays(build, only, bounds, left_out):
 
 def test_a_heavy_source_is_computed_once_and_let_go(build, driver, monkeypatch):
     held = []
-    release = bounded._Maker.release
+    release = FixedSource.release
 
-    def watched(maker):
-        held.append(maker.rows._jdf.queryExecution().logical().rdd().id())
+    def watched(source):
+        held.append(source._rows._jdf.queryExecution().logical().rdd().id())
         assert held[-1] in driver.spark.sparkContext._jsc.getPersistentRDDs()
-        release(maker)
+        release(source)
 
-    monkeypatch.setattr(bounded._Maker, "release", watched)
+    monkeypatch.setattr(FixedSource, "release", watched)
     model = FILES["models/fct.sql"].replace(
         "(select * from {{ ref('src') }} where id >= 0) as s",
         "(select id, dt, max(v) as v from {{ ref('src') }} group by id, dt) as s",
