@@ -1,0 +1,58 @@
+"""examples/clauses: what the clauses of a MERGE do, by unit tests; two source rows for one row; two writers of one table."""
+
+import pytest
+
+from merge_runner import Project
+from merge_runner.run.artifacts import plan_nodes
+from merge_runner.run.writers import write_keys
+
+WRITERS = ("temperature_north", "temperature_south", "stock", "stock_withdrawn")
+
+
+def test_only_writers_of_two_partitions_may_run_at_once(example):
+    root, _ = example("clauses")
+    project = Project.load(root)
+    plans, _ = plan_nodes(project.prepared, [f"model.clauses.{name}" for name in WRITERS], "test")
+    north, south, stock, withdrawn = write_keys(plans, project.graph.nodes).values()
+    assert (north.table, north == south) == (south.table, False)
+    assert stock == withdrawn
+
+
+@pytest.mark.spark
+def test_every_clause_does_what_its_unit_test_says(example, driver, spark):
+    root, schema = example("clauses")
+    results = Project.load(root).build(driver=driver)
+    assert results.ok, [result.message for result in results.results]
+    tests = {each.unique_id.split(".")[-1]: each.status for each in results.results if "unit_test." in each.unique_id}
+    assert tests == dict.fromkeys(
+        [
+            "the_first_clause_whose_condition_holds_wins",
+            "set_sees_the_row_as_it_was",
+            "two_notices_delete_one_row_once",
+            "two_prices_for_an_item_are_an_error",
+            "two_prices_for_a_new_item_are_both_inserted",
+            "a_new_column_is_added",
+        ],
+        "pass",
+    )
+
+    def rows(table):
+        return sorted(tuple(row) for row in spark.table(f"{schema}.{table}").collect())
+
+    # Two came in, and two notices took one of them out.
+    assert results["stock"].adapter_response["rows_inserted"] == 2
+    withdrawn = results["stock_withdrawn"].adapter_response
+    assert (withdrawn["rows_source"], withdrawn["rows_deleted"]) == (2, 1)
+    assert rows("stock") == [(1, 5, "new")]
+    assert spark.table(f"{schema}.item").columns == ["item", "name", "colour"]
+    assert [results[name].adapter_response["attempts"] for name in WRITERS[:2]] == [1, 1]
+    assert rows("temperature") == [("north", 1, 4), ("north", 2, 6), ("south", 1, 21)]
+
+    # The same table as before, and the keys.
+    prices = rows("price")
+    with (root / "seeds/price_list.csv").open("a") as file:
+        file.write("2,9.00\n")
+    again = Project.load(root).build(["price_list", "price"], ["test_type:unit"], driver=driver)
+    assert again["price"].status == "error"
+    assert "several source rows match one target row: t.item = 2 (2 source rows)" in again["price"].message
+    assert rows("price") == prices
