@@ -17,9 +17,11 @@ from merge_runner.engine.merge_on_branch import merge_on_branch, runs_on_branch
 from merge_runner.engine.metrics import merge_response
 from merge_runner.engine.statements import Ran, run_measured
 from merge_runner.engine.workplace import Workplace
+from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.unseen_matches import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
+from merge_runner.plan.source_fixing import Fixing, source_fixing
 from merge_runner.plan.steps import RunMerge
 from merge_runner.pruning.judged import JudgedMerge, judge_merge
 
@@ -29,12 +31,29 @@ if TYPE_CHECKING:
 
 def run_merge(step: RunMerge, place: Workplace) -> None:
     """Runs the statement; what it did is in the response of `place`. Raises EngineError."""
-    response = place.response
-    format = step.judged.layout.format
-    expect, counted = step.expect, None
+    expect = step.expect
     tried = expect is not None and runs_on_branch(expect, place.session)
     # What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
     fixing = expect.fixing if expect is not None and (expect.limits.about_source or not tried) else None
+    try:
+        _run_merge(step, place, tried, fixing)
+    except EngineError as error:
+        if error.code != UNREADABLE:
+            raise
+        once = source_fixing(step.judged)
+        if once.left_out is not None:
+            error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
+            raise
+        # Rows that were computed beforehand can be read.
+        bounding = replace(step.bounding, scan=None) if step.bounding is not None else None
+        _run_merge(replace(step, bounding=bounding), place, tried, replace(once, scan=None))
+
+
+def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | None) -> None:
+    """Runs the statement once, on a branch of its own where `tried`. Raises EngineError."""
+    response = place.response
+    format = step.judged.layout.format
+    expect, counted = step.expect, None
 
     def run(statement: Bounded) -> Ran:
         place.on_merge(statement.sql)

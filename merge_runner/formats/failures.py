@@ -137,10 +137,18 @@ WRAPPERS = frozenset({"TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", READING})
 DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "MERGE_CARDINALITY_VIOLATION"})
 """Error conditions of a MERGE in which several source rows match one target row, of Delta and of Iceberg."""
 
+UNREADABLE = "_LEGACY_ERROR_TEMP_1121"
+"""The error condition of a table that does not give rows by itself. Spark 4.1.4 leaves Delta's tables as such in the
+plan of an Iceberg MERGE that copies files (1.12.0); merge-on-read and insert-only ones have them replaced."""
+
 VIOLATED = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
 """The error condition of a CHECK that is added to a table, and that rows of the table violate."""
 
 HINTS = {
+    UNREADABLE: (
+        "Spark does not read Delta in the plan of an Iceberg MERGE that copies files: a build computes the source "
+        "once, and `write.merge.mode` merge-on-read reads it as it is"
+    ),
     "CAST_INVALID_INPUT": "correct the value in the source, or use try_cast where NULL is meant",
     "CAST_OVERFLOW": "widen the column, or use try_cast where NULL is meant",
     "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE": "widen the column, or keep such values out of the source",

@@ -165,12 +165,17 @@ class _Planned:
             for parent in (self.real.graph.nodes[each] for each in node.depends_on):
                 if node.changes_of == parent.unique_id:
                     yield f"changes:{parent.unique_id}", f"changes('{parent.name}')"
-                if parent.unique_id in seen:
+                if parent.unique_id in seen or self._is_this(parent):
                     continue
                 seen.add(parent.unique_id)
                 yield parent.unique_id, input_name(parent)
                 if parent.config.get("materialized") == "ephemeral":
                     waiting.append(parent)
+
+    def _is_this(self, node: Node) -> bool:
+        """Whether a node is another writer of the model's own table: its rows are those of `this`."""
+        own = own_relation(self.model).name.casefold()
+        return node.relation is not None and node.relation.name.casefold() == own
 
     def _missing(self) -> Iterator[str]:
         """What the statement reads, and the test does not give: an ephemeral model may stand for itself."""
@@ -180,7 +185,7 @@ class _Planned:
         while waiting:
             node = waiting.pop()
             for parent in (nodes[each] for each in node.depends_on):
-                if parent.unique_id in seen or parent.unique_id in self.given:
+                if parent.unique_id in seen or parent.unique_id in self.given or self._is_this(parent):
                     continue
                 seen.add(parent.unique_id)
                 if parent.config.get("materialized") == "ephemeral":

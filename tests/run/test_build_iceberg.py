@@ -69,3 +69,29 @@ def test_tables_and_drift(build, spark):
     warnings = "\n".join(again["fct"].warnings)
     assert "column w is missing" in warnings
     assert "partitioned by (p), declared (bucket(4, id))" in warnings
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize("bounds", ["auto", ["id"]])
+def test_a_source_in_delta(build, spark, mode, bounds):
+    """Spark cannot read a Delta table in the plan of an Iceberg MERGE that copies files: it is computed once there."""
+    stage = "{{ config(format='delta', schema='stage', materialized='table') }} select id, {{ var('v') }} as v from range(3)"
+    merge = (
+        f"{{{{ config(bounds={bounds!r}, properties={{'write.merge.mode': '{mode}'}}) }}}}\n"
+        "merge into {{ this }} as t using {{ ref('stg') }} as s on t.id = s.id\n"
+        "when matched and t.v <> s.v then update set * when not matched then insert *"
+    )
+    profile = (
+        f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: of_{mode.replace('-', '_')}_{len(bounds)}, "
+        "catalogs: {ice: {type: hadoop, warehouse: unused}}}}}\n"  # of the driver
+    )
+    settings = '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n'
+    files = {"models/stg.sql": stage, "models/fct.sql": merge, "profiles.yml": profile, "pyproject.toml": settings}
+    project, first = build(files, v=1)
+    assert first.ok, first["fct"].message
+    project, again = build({}, root=project.prepared.files.root, v=2)
+    assert again.ok, again["fct"].message
+    table = project.graph.nodes["model.shop.fct"].relation
+    assert sorted(tuple(row) for row in spark.table(str(table)).collect()) == [(0, 2), (1, 2), (2, 2)]
+    assert again["fct"].adapter_response["staged"] is (mode == "copy-on-write")
+    spark.sql(f"drop table {table}")
