@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -59,15 +57,6 @@ class Scratch:
         """A place within this one, where the same tests may run at the same time."""
         return Scratch(self.folder / str(number), f"{self.prefix}{number}_")
 
-    @contextmanager
-    def made(self) -> Iterator[Scratch]:
-        """The folder is there inside the block, for its owner alone, and gone afterwards."""
-        self.folder.mkdir(mode=0o700)
-        try:
-            yield self
-        finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
 
 class UnitTestPlanner:
     """Makes the plans of unit tests. Raises ProblemsError for a test that does not fit its model."""
@@ -110,6 +99,9 @@ class _Planned:
         rendered = prepared.compiler.rendered(model.unique_id)
         is_merge = model.config["materialized"] == "merge"
         statement = prepared.compiler.merge(model.unique_id) if is_merge else None
+        if statement is not None and not own_relation(model).is_named_by(statement.target.parts, default=False):
+            # Whatever else it names is no table of the test's.
+            self._add(f"the MERGE of {model.name} names its table by itself", "write `merge into {{ this }}`")
         text = rendered.text if statement is not None else query(rendered)
         edits = self._edits(text)
         given = [*self._inputs(prepared)]

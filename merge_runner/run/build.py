@@ -26,6 +26,7 @@ from merge_runner.run.events import Events
 from merge_runner.run.invocation import Invocation
 from merge_runner.run.node_run import NodeRun, Nodes, Terms, thread_count
 from merge_runner.run.results import RunResults
+from merge_runner.run.scratch_folder import scratch_folder
 
 Command = Literal["build", "run", "test", "optimize"]
 _TYPES: Mapping[Command, frozenset[str]] = {
@@ -149,7 +150,7 @@ class _Build:
         with driving(self.prepared, self.events, driver, starting) as running:
             self.events.emit("running", nodes=len(self.plans), threads=self.node_run.terms.threads)
             self.options.observe(running)
-            with Scratch.of(self.invocation.id).made():
+            with scratch_folder(Scratch.of(self.invocation.id)):
                 self.node_run.run(running, Catalog(made) if branch is None else BranchCatalog(branch, made))
             self._audit(running)
 

@@ -29,6 +29,7 @@ from merge_runner.project.properties import Expect, Given, UnitTest
 from merge_runner.project.unit_test_file import as_written, unit_test_file
 from merge_runner.run.driving import driving
 from merge_runner.run.events import Events
+from merge_runner.run.scratch_folder import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,7 +55,7 @@ def write_first_unit_test(
         hint = "add another test to it by hand, or move it away"
         raise ProblemsError([Problem("file-exists", f"{path.name} is there already", model.place, hint)])
     with (
-        Scratch.of(uuid4().hex).made() as scratch,
+        scratch_folder(Scratch.of(uuid4().hex)) as scratch,
         driving(prepared, events, driver, starting) as running,
         running.session() as session,
     ):

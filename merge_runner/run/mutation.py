@@ -28,6 +28,7 @@ from merge_runner.plan.table_layout import table_layout
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.run.driving import driving
 from merge_runner.run.events import Events
+from merge_runner.run.scratch_folder import scratch_folder
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def mutation_check(
     if not tests:
         hint = f"`merge-runner test --generate {model}` writes a first one"
         raise ProblemsError([Problem("no-unit-tests", f"{model} has no unit tests", node.place, hint)])
-    with Scratch.of(uuid4().hex).made() as scratch:
+    with scratch_folder(Scratch.of(uuid4().hex)) as scratch:
         places = [_Place(prepared, tests, scratch.part(number)) for number in range(threads)]
         with driving(prepared, events, driver, starting) as running:
             return _Check(prepared, node, places, running, events).run()

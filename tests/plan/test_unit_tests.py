@@ -1,0 +1,84 @@
+"""What a unit test is refused for before anything runs, and which statement it runs."""
+
+import pytest
+
+from merge_runner.api import Project
+from merge_runner.errors import ProblemsError
+from merge_runner.plan.plan import Planner
+
+STG = "select 1 as id"
+FCT = """
+merge into {{ this }} as t using (select id, current_date as day from {{ ref('stg') }}) as s on t.id = s.id
+when not matched then insert *
+"""
+COLUMNS = "models: [{name: fct, columns: [{name: id, data_type: int}, {name: day, data_type: date}]}]\n"
+GIVEN = "{input: ref('stg'), rows: [{id: 1}]}"
+
+
+def plan(make_project, test, **models):
+    texts = {"stg": STG, "fct": FCT, **models}
+    yml = f"{COLUMNS}unit_tests:\n  - {{name: u, model: fct, {test}}}\n"
+    root = make_project({**{f"models/{name}.sql": text for name, text in texts.items()}, "models/m.yml": yml})
+    project = Project.load(root)
+    return Planner(project.prepared, "0123456789").plan("unit_test.shop.fct.u")
+
+
+def test_the_statement_names_tables_of_its_own(make_project):
+    found = plan(make_project, f"given: [{GIVEN}], expect: {{rows: []}}, overrides: {{current_date: 2024-01-02}}")
+    (step,) = found.steps
+    schema = step.target.relation.schema
+    assert schema.startswith("unit_tests_01234567_")
+    assert f"merge into {schema}.fct as t" in step.sql
+    assert f"DATE'2024-01-02' as day from {schema}.stg)" in step.sql
+    assert "current_date" in step.text
+    assert "warehouse" not in str(step.target.location)
+    assert str(step) == "unit test: the statement of fct with given rows of this, ref('stg')"
+
+
+@pytest.mark.parametrize(
+    ("test", "models", "message"),
+    [
+        ("given: [], expect: {rows: []}", {}, "gives no rows of ref('stg')"),
+        (f"given: [{GIVEN}, {GIVEN}], expect: {{rows: []}}", {}, "gives rows of ref('stg') twice"),
+        (
+            f"given: [{GIVEN}, {{input: ref('stgg'), rows: []}}], expect: {{rows: []}}",
+            {},
+            "gives rows of ref('stgg'), which fct does not read",
+        ),
+        (
+            f"given: [{{input: this, rows: [{{day: soon}}]}}, {GIVEN}], expect: {{rows: []}}",
+            {},
+            "the rows of this: row 1, column day: 'soon' is no date",
+        ),
+        (
+            f"given: [{GIVEN}], expect: {{rows: [{{id: 1.5}}]}}",
+            {},
+            "the rows of expect: row 1, column id: '1.5' is no int",
+        ),
+        (
+            f"given: [{GIVEN}], expect: {{rows: []}}, overrides: {{macros: {{nothing: 1}}}}",
+            {},
+            'overrides the macro "nothing", which does not exist',
+        ),
+        (
+            f"given: [{GIVEN}], expect: {{changes: []}}",
+            {"fct": "{{ config(format='iceberg', schema='x') }}" + FCT},
+            "expects changes, and fct is an iceberg table",
+        ),
+        (
+            f"given: [{{input: this, rows: []}}, {GIVEN}], expect: {{rows: []}}",
+            {"fct": "select * from {{ ref('stg') }}"},
+            "fct is a view, and does not read `this`",
+        ),
+        (
+            f"given: [{GIVEN}], expect: {{rows: []}}",
+            {"fct": FCT.replace("{{ this }}", "elsewhere.fct")},
+            "the MERGE of fct names its table by itself",
+        ),
+    ],
+)
+def test_what_does_not_fit_its_model_is_told(make_project, test, models, message):
+    with pytest.raises(ProblemsError) as raised:
+        plan(make_project, test, **models)
+    assert any(f"unit test u: {message}" in problem.message for problem in raised.value.problems)
+    assert all(problem.place.path == "models/m.yml" for problem in raised.value.problems)
