@@ -70,11 +70,13 @@ class _Run:
                 if self.running == 0:
                     break
                 self._finish(*self._next_done())
-            except KeyboardInterrupt as error:
+            except (KeyboardInterrupt, RuntimeError) as error:
+                if not _is_interrupt(error):
+                    raise
                 if interrupt is not None:
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise EndedAtOnceError from None
-                interrupt = error
+                interrupt = KeyboardInterrupt()
         pool.shutdown()
         for node in list(self.queue.open):
             self.job.skip(node, None)
@@ -119,3 +121,11 @@ class _Run:
         if not self.stopped:
             self.stopped = True
             self.cancel()
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether it is one, or what became of one: Python's locks do not bear an interrupt while they wait.
+
+    A condition that is interrupted just before it has its lock again ends with "release unlocked lock" (CPython 3.11).
+    """
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)

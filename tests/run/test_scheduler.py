@@ -162,6 +162,28 @@ def test_a_second_interrupt_ends_the_run_while_its_workers_still_run():
         release.set()
 
 
+def test_an_interrupt_that_python_tells_as_an_unlocked_lock_is_one():
+    """What a second Ctrl-C becomes where it comes while a condition waits for its lock."""
+    release, main = threading.Event(), threading.main_thread()
+    recorder = Recorder(waits={"a": release})
+
+    def work(node):
+        threading.Thread(target=signal.pthread_kill, args=(main.ident, signal.SIGINT)).start()
+        return recorder.work(node)
+
+    def cancel():
+        try:
+            raise KeyboardInterrupt
+        finally:
+            threading.Lock().release()
+
+    try:
+        with pytest.raises(EndedAtOnceError):
+            run_jobs(Job({"a": [], "b": ["a"]}, work, recorder.skip), 2, cancel=cancel)
+    finally:
+        release.set()
+
+
 @st.composite
 def dags(draw):
     size = draw(st.integers(1, 12))
