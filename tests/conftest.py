@@ -9,12 +9,20 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # A shell that runs tests in the background has them ignore Ctrl-C, and every process that they start; tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("untimed", deadline=None)  # how long an example takes is no property of the code
 settings.register_profile("fuzz", deadline=None, max_examples=1_000)  # pytest -m fuzz --hypothesis-profile fuzz
+settings.register_profile(  # a mutant is noticed by the same few examples each time, and nobody reads the smallest (docs/quality.md)
+    "mutation",
+    deadline=None,
+    max_examples=50,
+    database=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+)
 settings.load_profile("untimed")
 
 _NUMBERS = itertools.count()

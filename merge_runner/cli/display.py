@@ -31,6 +31,7 @@ _RETRIED = {
     "conflict": "another writer was first",
     "transient": "what it ran on was lost, and nothing was committed",
     "commit_unknown": "its commit was not answered, and is not in the table",
+    "lost": "the connection to Spark broke, and nothing was committed",
 }
 _DIFF = {"-": "red", "+": "green", "~": "yellow"}
 """What stands in front of a row that is missing, one that is not expected, and one that differs."""
@@ -100,7 +101,7 @@ class TextDisplay:
     def observe(self, driver: Driver) -> None:
         """The driver whose tasks the live view counts."""
         self._driver = driver
-        if not self._quiet and coloured() and sys.stderr.isatty():
+        if self._live is None and not self._quiet and coloured() and sys.stderr.isatty():
             self._start_live()
 
     def close(self) -> None:
@@ -115,7 +116,10 @@ class TextDisplay:
 
     def _on_batch(self, data: dict[str, Any]) -> None:
         self._total, self._done = data["nodes"], 0
-        self._line(f"{data['stream']}, batch {data['batch_id']}: {data['rows']:,} rows")
+        words = f"{data['stream']}, batch {data['batch_id']}: {data['rows']:,} rows"
+        if data["nodes"]:
+            words += f" into {data['nodes']:,} model{'s' if data['nodes'] != 1 else ''}, {data['threads']} at a time"
+        self._line(words)
 
     def _on_batch_end(self, data: dict[str, Any]) -> None:
         if not data["ok"]:

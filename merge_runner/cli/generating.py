@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import click
-
-from merge_runner.cli.messages import say
+from merge_runner.cli.messages import say, show
 from merge_runner.cli.options import load_project
 from merge_runner.cli.running import display_for
 from merge_runner.engine.failures import EngineError
@@ -31,6 +29,6 @@ def generate_unit_test(name: str, options: dict[str, Any]) -> int:
         return 1
     finally:
         display.close()
-    click.echo(os.path.relpath(path))
+    show(os.path.relpath(path))
     say("its rows are real ones: edit them before you commit the file")
     return 0

@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
-from merge_runner.cli.messages import as_json, counted, say, styled
+from merge_runner.cli.messages import as_json, counted, say, show, styled
 from merge_runner.cli.options import load_project
 from merge_runner.cli.running import display_for
 from merge_runner.engine.failures import EngineError
@@ -33,16 +31,16 @@ def mutate_model(model: str, options: dict[str, Any]) -> int:
     finally:
         display.close()
     if as_json():
-        click.echo(json.dumps(report.as_json()))
+        show(json.dumps(report.as_json()))
         return 0 if report.ok else 1
     for line in _lines(report):
-        click.echo(line)
+        show(line)
     _say_sum(report)
     return 0 if report.ok else 1
 
 
 def _lines(report: MutationReport) -> Iterator[str]:
-    for test, why in (report.failing or {}).items():
+    for test, why in report.failing.items():
         yield f"{test} does not pass as the model is: {why}"
     for change in report.changes:
         if change.noticed_by is None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import socket
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from merge_runner.engine.classic import ClassicDriver, forget_gateway
+from merge_runner.engine.classic import ClassicDriver, forget_gateway, let_go
 from merge_runner.engine.failures import silence_error_log
 from merge_runner.engine.jvm import gateway
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _CONTEXT = "org.apache.spark.SparkContext"
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
@@ -36,8 +30,12 @@ class AttachedDriver(ClassicDriver):
                 self._clear()
             except Exception:  # whatever it is, nobody should build on such a JVM
                 clean = False
-        _let_go(self.spark)
+        let_go(self.spark)
         self.leave(clean)
+
+    def kill(self) -> None:
+        """Leaves the JVM to its end: nobody is to build on what it is doing."""
+        self.leave(False)
 
     def _clear(self) -> None:
         """What this invocation has put into the JVM is taken out again."""
@@ -48,10 +46,12 @@ class AttachedDriver(ClassicDriver):
             self.spark.sparkContext._jsc.sc().removeSparkListener(listener.get())
 
 
-def attach_driver(port: int, secret: str, leave: Callable[[bool], None]) -> AttachedDriver:
+def attach_driver(
+    port: int, secret: str, leave: Callable[[bool], None], fate: Callable[[], str | None] = lambda: None
+) -> AttachedDriver:
     """A driver in the JVM at the port, which runs Spark. It knows no table, view or cached log of an earlier one.
 
-    Raises whatever PySpark and Py4J raise.
+    `fate` says how the JVM has ended. Raises whatever PySpark and Py4J raise.
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -68,7 +68,7 @@ def attach_driver(port: int, secret: str, leave: Callable[[bool], None]) -> Atta
         connected.close()
         forget_gateway()
         raise
-    return AttachedDriver(spark, leave=leave)
+    return AttachedDriver(spark, leave=leave, fate=fate)
 
 
 def _fresh_session(jvm: Any, context: Any) -> Any:
@@ -81,33 +81,3 @@ def _fresh_session(jvm: Any, context: Any) -> Any:
     if context.conf().get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
         return session_class(context, {})
     return session_class.getDefaultSession().get().newSession()
-
-
-def _hang_up(held: Any) -> None:
-    """Ends what a thread waits for on a connection by which the JVM has called Python, as a stream's batches do.
-
-    Py4J would wait for that thread before it closes the connection, and the thread for a JVM that goes on.
-    """
-    for connection in list(held._gateway_client.deque):
-        with suppress(OSError):
-            connection.socket.shutdown(socket.SHUT_RDWR)
-
-
-def _let_go(spark: SparkSession) -> None:
-    """PySpark in this process forgets the JVM, without stopping what runs there."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    context: Any = spark.sparkContext
-    held = SparkContext._gateway
-    with suppress(Exception):  # only tells workers of Python functions, which may have gone
-        context._accumulatorServer.shutdown()
-    context._jsc = None
-    SparkContext._active_spark_context = None
-    SparkSession._instantiatedSession = SparkSession._activeSession = None
-    gc.collect()  # objects of the JVM that nobody here refers to are given back while there is a way to say so
-    if held is not None:
-        with suppress(Exception):
-            _hang_up(held)
-            held.close()
-    forget_gateway()

@@ -46,8 +46,7 @@ class Bounded:
     """A MERGE as it runs: `edits` of the author's text, bounds in words by column, versions of inputs by table.
 
     `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `staged`: the source was
-    computed before. `not_fixed` says why
-    the source was not fixed, where that was wanted: it may be read twice.
+    computed before. `not_fixed` says why the source was not fixed, where that was wanted: it may be read twice.
     """
 
     text: str

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.failures import from_engine, silence_error_log
+from merge_runner.engine.broken_connection import forget, knows_its_end
+from merge_runner.engine.failures import EngineError, Kind, from_engine, silence_error_log
+from merge_runner.engine.pulse import Pulse
 from merge_runner.engine.session_catalogs import close_catalogs
+from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.formats.phases import phase
 
 if TYPE_CHECKING:
@@ -26,18 +31,26 @@ class ClassicDriver:
     """A Spark driver in a JVM of its own beside this process, on whatever master."""
 
     spark: SparkSession
-    session_confs: Mapping[str, str] = field(default_factory=dict)
-    """Empty: a new session inherits all that Spark was started with."""
     ended: Callable[[], None] = lambda: None
     """Is called when Spark has stopped."""
+    fate: Callable[[], str | None] = lambda: None
+    """How the JVM has ended, in words; None while it is there, and where nobody knows."""
+    killed: Callable[[], None] = lambda: None
+    """Ends the JVM in the middle of whatever it does."""
     running: set[str] = field(default_factory=set)
     """The groups whose blocks are open."""
 
     @contextmanager
-    def session(self) -> Iterator[SparkSession]:
-        """A session of its own. It is not stopped: that would stop the driver, which all sessions share."""
+    def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+        """A session with all that Spark was started with, and `confs`.
+
+        It is not stopped: that would stop the driver, which all sessions share.
+        """
+        if self._has_stopped():
+            raise EngineError("spark-stopped", "Spark has stopped", kind=Kind.LOST)
         session = self.spark.newSession()
         try:
+            set_confs(session, confs or {})
             yield session
         finally:
             close_catalogs(session)
@@ -46,16 +59,28 @@ class ClassicDriver:
     def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
         """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
         self.running.add(group)
-        context = session.sparkContext
-        context.setJobGroup(group, description, interruptOnCancel=True)
-        context.setLocalProperty("spark.scheduler.pool", group)
+        self._begin(session, group, description)
         try:
             yield
         finally:
+            forget()
             self.running.discard(group)
             # Local properties stick to the thread, which runs other models afterwards.
-            for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
-                context.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
+            with _if_it_is_there():
+                for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
+                    session.sparkContext.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
+
+    def _begin(self, session: SparkSession, group: str, description: str) -> None:
+        knows_its_end(session, lambda: self._begin(session, group, description))
+        session.sparkContext.setJobGroup(group, description, interruptOnCancel=True)
+        session.sparkContext.setLocalProperty("spark.scheduler.pool", group)
+
+    def settled(self, session: SparkSession) -> bool:
+        """Who was told that the connection broke was told so afterwards (engine/broken_connection.py)."""
+        return not self._has_stopped()
+
+    def _has_stopped(self) -> bool:
+        return bool(self.spark.sparkContext._jsc.sc().isStopped())
 
     def cancel(self, group: str) -> None:
         """Cancels the jobs of a group, those that it would start next included."""
@@ -99,11 +124,27 @@ class ClassicDriver:
                 return found
         return None
 
+    def pulse(self) -> Callable[[], str | None]:
+        """What looks, from another thread, for what keeps the driver from going on, and says it in words."""
+        return Pulse(self.spark).trouble
+
     def stop(self) -> None:
         """Ends the driver and its JVM's Spark."""
-        with _if_it_is_there():
-            self.spark.stop()
+        lost = self.fate() is not None
+        if not lost:
+            try:
+                self.spark.stop()
+            except Exception as error:
+                if not from_engine(error):
+                    raise
+                lost = True
+        if lost:
+            let_go(self.spark)
         self.ended()
+
+    def kill(self) -> None:
+        """Ends the driver in the middle of whatever it does, whether or not it answers."""
+        self.killed()
 
 
 @contextmanager
@@ -136,7 +177,38 @@ def open_driver(
         forget_gateway()
         afterwards()
 
-    return ClassicDriver(SparkSession(SparkContext(conf=conf, gateway=jvm.connect())), ended=ended)
+    spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
+    return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill)
+
+
+def let_go(spark: SparkSession) -> None:
+    """PySpark in this process forgets the JVM of a session, without stopping what runs there."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = spark.sparkContext
+    held = SparkContext._gateway
+    with suppress(Exception):  # only tells workers of Python functions, which may have gone
+        context._accumulatorServer.shutdown()
+    context._jsc = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    gc.collect()  # objects of the JVM that nobody here refers to are given back while there is a way to say so
+    if held is not None:
+        with suppress(Exception):
+            _hang_up(held)
+            held.close()
+    forget_gateway()
+
+
+def _hang_up(held: Any) -> None:
+    """Ends what a thread waits for on a connection by which the JVM has called Python, as a stream's batches do.
+
+    Py4J would wait for that thread before it closes the connection, and the thread for a JVM that goes on.
+    """
+    for connection in list(held._gateway_client.deque):
+        with suppress(OSError):
+            connection.socket.shutdown(socket.SHUT_RDWR)
 
 
 def forget_gateway() -> None:

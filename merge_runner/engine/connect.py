@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.confs import session_confs
 from merge_runner.engine.failures import first_line, silence_error_log
+from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -34,15 +35,16 @@ class ConnectDriver:
 
     def __init__(self, spark: SparkSession, remote: str, confs: Mapping[str, str]) -> None:
         self.spark = spark
-        self.session_confs = confs
+        self._confs = confs
         self._remote = remote
         self._running: dict[str, _Running] = {}
 
     @contextmanager
-    def session(self) -> Iterator[SparkSession]:
-        """A session of its own, which ends on the server with the block."""
+    def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+        """A session of its own with the profile's confs and these, which ends on the server with the block."""
         session = _new_session(self._remote)
         try:
+            set_confs(session, {**self._confs, **(confs or {})})
             yield session
         finally:
             session.stop()
@@ -72,9 +74,23 @@ class ConnectDriver:
     def phase(self, group: str) -> None:
         """Not known: a server tells its stages, and not what they are for."""
 
+    def settled(self, session: SparkSession) -> bool:
+        """Not known: a server goes on with a statement by itself."""
+        return False
+
+    def fate(self) -> None:
+        """Not known: the server is not ours."""
+
+    def pulse(self) -> Callable[[], str | None]:
+        """Nothing is told: the client asks again by itself, and gives up after about a minute."""
+        return self.fate
+
     def stop(self) -> None:
         """Ends the first session; the server goes on."""
         self.spark.stop()
+
+    def kill(self) -> None:
+        """Nothing: the connection ends with the process, and the server goes on."""
 
     def _interrupt(self, group: str) -> None:
         # An interrupt that comes between two statements stops neither, so it is repeated until the group has ended.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,12 +17,8 @@ class Driver(Protocol):
     def spark(self) -> SparkSession:
         """The first session, which lives as long as the driver."""
 
-    @property
-    def session_confs(self) -> Mapping[str, str]:
-        """The profile's confs that each new session has yet to be given."""
-
-    def session(self) -> AbstractContextManager[SparkSession]:
-        """A session of its own: confs and temporary views are shared with nobody."""
+    def session(self, confs: Mapping[str, str] | None = None) -> AbstractContextManager[SparkSession]:
+        """A session of its own with the profile's confs and these: confs and temporary views are shared with nobody."""
 
     def job_group(self, session: SparkSession, group: str, description: str) -> AbstractContextManager[None]:
         """What this thread runs in the session inside the block belongs to `group`."""
@@ -36,5 +32,21 @@ class Driver(Protocol):
     def phase(self, group: str) -> str | None:
         """The phase of a MERGE that the group's latest jobs are about; None where none says so."""
 
+    def settled(self, session: SparkSession) -> bool:
+        """Whether what the engine was told has ended, now that the connection has broken, and it can be asked.
+
+        Raises what an engine raises that has gone.
+        """
+
+    @property
+    def fate(self) -> Callable[[], str | None]:
+        """What says in words how the driver has ended; it says None where it has not, and where nobody knows."""
+
+    def pulse(self) -> Callable[[], str | None]:
+        """What says in words, when another thread asks, what keeps the driver from going on; None: nothing."""
+
     def stop(self) -> None:
         """Ends the driver, or the connection; what was running is lost."""
+
+    def kill(self) -> None:
+        """The same at once, whether or not the driver answers."""

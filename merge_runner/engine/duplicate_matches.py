@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.failures import EngineError
 from merge_runner.engine.statements import run_statement
 from merge_runner.merge.statement import Conjunct, MergeStatement
 from merge_runner.pruning.join_keys import target_sides
-from merge_runner.pruning.judged import JudgedMerge
 from merge_runner.pruning.scope import Scope
 from merge_runner.relation import Relation, quote
 
@@ -27,53 +27,87 @@ _ROW = "merge_runner_row"
 
 @dataclass(frozen=True)
 class DuplicateMatch:
-    """The keys of a target row, as ON names them and as text (None: NULL), and how many source rows match the row."""
+    """The keys of a target row, as ON names them and as text (None: NULL), and how many source rows match the row.
+
+    There are no keys where ON has no equality whose target side is certain.
+    """
 
     keys: tuple[tuple[str, str | None], ...]
     count: int
 
     def __str__(self) -> str:
         keys = ", ".join(f"{name} = {_shortened(value)}" for name, value in self.keys)
-        return f"{keys} ({self.count:,} source rows)"
+        return f"{keys} ({self.count:,} source rows)" if keys else f"{self.count:,} source rows"
 
 
-def duplicate_matches(session: SparkSession, table: Relation, merge: JudgedMerge) -> list[DuplicateMatch]:
+def several_matches(found: Sequence[DuplicateMatch]) -> str:
+    """The message of an error about target rows that several source rows match."""
+    return f"several source rows match one target row: {'; '.join(map(str, found))}"
+
+
+def duplicate_matches(
+    session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope
+) -> list[DuplicateMatch]:
     """Up to five keys whose target row is matched by several source rows, those with the most first.
 
-    Empty where ON has no equality whose target side is certain, or no such row is found (the source may give other rows
-    each time). Raises EngineError where the question cannot be asked of this statement.
+    `scope` is the statement's. Empty where ON has no equality whose target side is certain, or no such row is found
+    (the source may give other rows each time). Raises EngineError where the question cannot be asked of this statement.
     """
-    text = merge.statement.text
-    spans = target_sides(merge.statement.on, merge.scope)
-    names = tuple(dict.fromkeys(" ".join(span.of(text).split()) for span in spans))
-    if not names:
-        return []
+    names = _names(statement, scope)
+    return _found(session, table, statement, scope, names) if names else []
+
+
+def refuse_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> None:
+    """Raises EngineError where several source rows match one target row, with the keys if ON has any.
+
+    For statements of which the engine would keep the row once for each match (formats/unseen_matches.py).
+    """
+    found = _found(session, table, statement, scope, _names(statement, scope))
+    if found:
+        raise EngineError(
+            "MERGE_CARDINALITY_VIOLATION",
+            several_matches(found),
+            hint="make the source unique on the keys of ON: Iceberg would keep the row once for each of them",
+        )
+
+
+def _names(statement: MergeStatement, scope: Scope) -> tuple[str, ...]:
+    """The keys of ON on the target's side, as the author writes them."""
+    spans = target_sides(statement.on, scope)
+    return tuple(dict.fromkeys(" ".join(span.of(statement.text).split()) for span in spans))
+
+
+def _found(
+    session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope, names: Sequence[str]
+) -> list[DuplicateMatch]:
     # Filters of the target alone have to stand below the numbers: the engine would not push them there.
-    filters = [conjunct.text for conjunct in merge.statement.on if _is_of_target(conjunct, merge.scope)]
-    rows = run_statement(session, duplicates_query(table, merge.statement, names, filters))
+    filters = [conjunct.text for conjunct in statement.on if _is_of_target(conjunct, scope)]
+    rows = run_statement(session, duplicates_query(table, statement, names, filters))
     return [DuplicateMatch(tuple(zip(names, row[:-1], strict=True)), row[-1]) for row in rows]
 
 
 def duplicates_query(
     table: Relation, statement: MergeStatement, names: Sequence[str], filters: Sequence[str] = ()
 ) -> str:
-    """The query for the keys (as text) and their numbers of source rows.
+    """The query for the keys (as text) and their numbers of source rows; without `names` for the largest number alone.
 
     `names` are expressions of the target, `filters` those conditions of ON that are about the target alone.
     """
     text = statement.text
     keys = [f"k{number}" for number in range(len(names))]
     listed = ", ".join(keys)
-    asked = ", ".join(f"any_value({name}) AS {key}" for name, key in zip(names, keys, strict=True))
+    asked = "".join(f"any_value({name}) AS {key}, " for name, key in zip(names, keys, strict=True))
     alias = quote(statement.target.qualifier or table.identifier)
     where = " WHERE " + "\nAND ".join(f"({each}\n)" for each in filters) if filters else ""
     matched = (
-        f"SELECT {asked}, count(*) AS n\n"
+        f"SELECT {asked}count(*) AS n\n"
         f"FROM (SELECT *, monotonically_increasing_id() AS {_ROW} FROM {table} AS {alias}{where}) AS {alias}\n"
         f"JOIN {statement.source.span.of(text)}\n"
         f"ON {statement.on_span.of(text)}\n"
         f"GROUP BY {_ROW} HAVING count(*) > 1"
     )
+    if not names:
+        return f"{statement.with_text}SELECT max(n) FROM (\n{matched}\n) HAVING max(n) IS NOT NULL"
     shown = ", ".join(f"CAST({key} AS STRING)" for key in keys)
     return (
         f"{statement.with_text}SELECT {shown}, max(n) FROM (\n{matched}\n) GROUP BY {listed} "

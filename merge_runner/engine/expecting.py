@@ -10,7 +10,7 @@ from typing import Literal
 
 from merge_runner.engine.bounded import Bounded
 from merge_runner.engine.dry_count import Figures, deletes_once, dry_count
-from merge_runner.engine.duplicate_matches import duplicate_keys, duplicate_matches
+from merge_runner.engine.duplicate_matches import duplicate_keys, duplicate_matches, several_matches
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.workplace import Workplace
 from merge_runner.plan.expectation import Expectation
@@ -143,12 +143,9 @@ def _refuse_duplicates(step: RunMerge, place: Workplace) -> None:
     """Raises what the MERGE would fail with anyway, where several source rows match one target row."""
     found = []
     with suppress(EngineError):
-        found = duplicate_matches(place.session, step.target, step.judged)
+        found = duplicate_matches(place.session, step.target, step.judged.statement, step.judged.scope)
     if found:
-        raise EngineError(
-            "duplicate-matches",
-            f"several source rows match one target row: {'; '.join(map(str, found))}: nothing is committed",
-        )
+        raise EngineError("duplicate-matches", f"{several_matches(found)}: nothing is committed")
 
 
 def _rows(count: int) -> str:

@@ -15,7 +15,7 @@ __all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "
 
 _REST = re.compile(
     r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'"
-    r"|\s+Conflicting commit: \{|\nDriver stacktrace:"
+    r"|\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
 )
 _EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
 """What a task raised, in the text of the stage's failure."""
@@ -88,10 +88,12 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     telling = _telling(chain)
     code = telling.condition or telling.name
     message, hint, offset = _trimmed(_with_file(telling, chain)), HINTS.get(code), _offset(error, statement)
-    around = surroundings("\n".join(each.message for each in chain)) if kind is Kind.USER else None
+    around = surroundings("\n".join(each.message for each in chain)) if kind in (Kind.USER, Kind.TRANSIENT) else None
     if around is not None and hint is None:
         said, hint = around
         message += f"\n{said}" if said not in message else ""
+    if kind is Kind.LOST and "SparkContext" not in message:  # else Spark itself has told that it has stopped
+        message = f"the connection to Spark broke: {message}"
     if unresolved := _UNRESOLVED.search(message):
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
         name, where, columns = unresolved.groups()

@@ -12,6 +12,7 @@ from merge_runner.engine.batches import recorded_batch
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.stamp import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.statements import run_statement
+from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Workplace
 from merge_runner.plan.steps import CreateTarget, RunHook
 
@@ -58,5 +59,4 @@ def _has_merged(target: CreateTarget, place: Workplace) -> bool:
 
 
 def _stamp(place: Workplace, stamp: str) -> None:
-    for key, value in stamp_confs(stamp).items():
-        place.session.conf.set(key, value)
+    set_confs(place.session, stamp_confs(stamp))

@@ -89,10 +89,34 @@ def changed_rows(summary: Mapping[str, int], operation: str | None) -> dict[str,
         # Spark plans an insert-only MERGE as a plain append, which counts records and no kinds of rows.
         counts = {**dict.fromkeys(kinds, 0), "inserted": summary.get("added-records", 0)}
     else:
-        counts = {kind: summary.get(f"{_ROWS}{kind}") for kind in kinds}
+        counts = _counted_once({kind: summary.get(f"{_ROWS}{kind}") for kind in kinds}, summary)
     changed = [counts[kind] for kind in kinds[:3]]
     affected = sum(count or 0 for count in changed) if None not in changed else None
     return {f"rows_{kind}": count for kind, count in counts.items()} | {"rows_affected": affected}
+
+
+def _counted_once(counts: dict[str, int | None], summary: Mapping[str, int]) -> dict[str, int | None]:
+    """The counts of rows, where Spark's are of pairs of rows, or of several passes.
+
+    Of a MERGE that only deletes, the files tell how many rows are gone; Spark counts a row once for each source row
+    that matches it. Every row that is inserted, updated or copied is written once. Where rows are distributed by
+    `range`, Spark first runs the plan to find the ranges, and counts all rows then as well; with rows so skewed that it
+    looks at some of them a third time, no figure is left that tells the kinds: None. Measured on Spark 4.1.4 and
+    Iceberg 1.12.0.
+    """
+    inserted, updated, deleted, copied = (counts[kind] for kind in ("inserted", "updated", "deleted", "copied"))
+    if inserted is None or updated is None or deleted is None or copied is None:
+        return counts
+    written = summary.get("added-records", 0)
+    if not inserted and not updated:
+        # Older marks of the same files are written again with the new ones, and count as removed.
+        marked = summary.get("added-position-deletes", 0) - summary.get("removed-position-deletes", 0)
+        gone = summary.get("deleted-records", 0) - written + marked
+        return counts | {"deleted": min(deleted, gone) if gone > 0 else deleted, "copied": written}
+    passes, rest = divmod(inserted + updated + copied, written) if written else (1, 0)
+    if rest or deleted % passes or inserted % passes or updated % passes:
+        return dict.fromkeys(counts)
+    return {kind: (count or 0) // passes for kind, count in counts.items()}
 
 
 def _files(

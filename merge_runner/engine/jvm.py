@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from merge_runner.engine.broken_connection import send_once
+from merge_runner.engine.jvm_end import how_it_ended
 from merge_runner.project.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 _LOG_LIMIT = 10 << 20
+_LOG_END = 1 << 20
 _POLL_SECONDS = 0.02
 _END_SECONDS = 10.0
 _ENDING_SECONDS = 2.0
@@ -39,10 +42,11 @@ _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 class Jvm:
     """A JVM that is on its way or up. It ends when this process ends, however that comes: its standard input closes."""
 
-    def __init__(self, process: Popen[bytes], folder: Path, log_start: int) -> None:
+    def __init__(self, process: Popen[bytes], folder: Path, log: Path, log_start: int) -> None:
         self.process = process
         self.log_start = log_start
         """Where what this JVM prints begins in its log."""
+        self._log = log
         self._folder = folder
         self._gateway: Any = None
         self.address = (0, "")
@@ -75,6 +79,11 @@ class Jvm:
         except subprocess.TimeoutExpired:
             return False
         return True
+
+    def fate(self) -> str | None:
+        """How the JVM has ended, in words; None while it is there."""
+        status = self.process.poll()
+        return how_it_ended(status, logged(self._log, self.log_start)) if status is not None else None
 
     def end(self, *, wait: bool = True) -> None:
         """Ends the JVM: with `wait`, it has ended when this returns."""
@@ -146,7 +155,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Jvm(process, folder, log_start)
+    return Jvm(process, folder, log, log_start)
 
 
 def hidden(confs: Mapping[str, str], env: Mapping[str, str]) -> frozenset[str]:
@@ -160,9 +169,20 @@ def gateway(port: int, secret: str) -> Any:
 
     os.environ |= {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
     try:
-        return launch_gateway()  # type: ignore[no-untyped-call]
+        opened = launch_gateway()  # type: ignore[no-untyped-call]
+        send_once(opened)
+        return opened
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+
+
+def logged(log: Path, start: int = 0) -> str:
+    """The end of what has been logged since `start`, a place in the file; empty where there is no log."""
+    with suppress(OSError), log.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(start if start <= size else 0, size - _LOG_END))
+        return file.read().decode("utf-8", "replace")
+    return ""
 
 
 def running_already() -> bool:

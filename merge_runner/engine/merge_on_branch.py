@@ -84,11 +84,10 @@ def _figures(session: SparkSession, step: RunMerge, expect: Expectation, begun: 
         before = run_statement(session, f"SELECT count(*) FROM {step.target} VERSION AS OF {begun}")[0][0]
     if head == begun:
         return Figures(target=before, inserted=0, updated=0, deleted=0)
-    rows = run_statement(session, f"SELECT operation, summary FROM {step.target}.snapshots WHERE snapshot_id = {head}")[
-        0
-    ]
-    summary = {name: int(value) for name, value in rows["summary"].items() if value.isdigit()}
-    told = changed_rows(summary, rows["operation"])
+    query = f"SELECT operation, summary FROM {step.target}.snapshots WHERE snapshot_id = {head}"
+    snapshot = run_statement(session, query)[0]
+    summary = {name: int(value) for name, value in snapshot["summary"].items() if value.isdigit()}
+    told = changed_rows(summary, snapshot["operation"])
     return Figures(None, before, told["rows_inserted"], told["rows_updated"], told["rows_deleted"])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.batches import recording, skipped
 from merge_runner.engine.bounded import Bounded, bounded
 from merge_runner.engine.delta_log import Snapshot, files_passing, snapshot
-from merge_runner.engine.duplicate_matches import duplicate_matches
+from merge_runner.engine.duplicate_matches import refuse_several_matches
 from merge_runner.engine.expecting import check_before, check_committed
 from merge_runner.engine.failures import EngineError, Kind
 from merge_runner.engine.held import verdict_held
@@ -64,7 +64,9 @@ def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | N
         before = snapshot(place.session, step.target) if format != "iceberg" else None
         response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
         response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
-        _refuse_several_matches(step, made, place)
+        kinds = (clause.kind for clause in step.judged.statement.clauses)
+        if duplicates_rows(format, kinds, step.judged.layout.properties):
+            refuse_several_matches(place.session, step.target, parse(made.sql), step.judged.scope)
         if expect is None:
             ran = run(made)
         elif tried:
@@ -87,21 +89,6 @@ def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | N
     )
     if expect is not None and counted is not None:
         check_committed(step, expect, counted, place)
-
-
-def _refuse_several_matches(step: RunMerge, made: Bounded, place: Workplace) -> None:
-    """Raises EngineError where the engine would keep a target row once for each source row that matches it."""
-    merge = step.judged
-    kinds = {clause.kind for clause in merge.statement.clauses}
-    if not duplicates_rows(merge.layout.format, kinds, merge.layout.properties):
-        return
-    found = duplicate_matches(place.session, step.target, replace(merge, statement=parse(made.sql)))
-    if found:
-        raise EngineError(
-            "MERGE_CARDINALITY_VIOLATION",
-            "several source rows match one target row: " + "; ".join(str(each) for each in found),
-            hint="make the source unique on the keys of ON: Iceberg would keep the row once for each of them",
-        )
 
 
 def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:

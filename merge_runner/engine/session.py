@@ -18,7 +18,7 @@ from merge_runner.engine.embedded_catalog import prepare_catalogs
 from merge_runner.engine.failures import first_line
 from merge_runner.engine.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.java import find_java, require_java
-from merge_runner.engine.jvm import Jvm, launch, running_already
+from merge_runner.engine.jvm import Jvm, launch, logged, running_already
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Starting:
             if told["key"] != key:
                 self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
                 warm.start(warm_order(self._root, self._log, chosen, java, path, key, told["limit"]))
-            return warm.attach(path, key)
+            return warm.attach(path, key, warm_log(self._log))
         except Exception as error:  # whatever it is, a JVM of our own will do
             self._notify(f"the warm driver cannot be used: {first_line(error)}")
             return None
@@ -182,12 +182,9 @@ class Starting:
         return open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
 
     def _not_started(self, error: Exception) -> Problem:
-        tail = ""
-        with suppress(OSError):
-            text = self._log.read_bytes()[self._jvm.log_start if self._jvm else 0 :]
-            lines = text.decode("utf-8", "replace").splitlines()
-            causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
-            tail = causes[-1].strip() if causes else ""
+        lines = logged(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
+        causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
+        tail = causes[-1].strip() if causes else ""
         return Problem(
             "spark-not-started",
             f"Spark did not start on {self._profile.master}: {tail or first_line(error)}",
@@ -221,8 +218,13 @@ def start_warm(
 def warm_order(
     root: Path, log: Path, confs: Mapping[str, str], java: Path, path: Path, key: str, idle: float
 ) -> warm.Order:
-    """What a keeper is told to keep; it logs beside the log of cold drivers."""
-    return warm.Order(confs, str(java), str(root), str(log.with_name("warm.log").absolute()), key, str(path), idle)
+    """What a keeper is told to keep."""
+    return warm.Order(confs, str(java), str(root), str(warm_log(log)), key, str(path), idle)
+
+
+def warm_log(log: Path) -> Path:
+    """Where a keeper logs: beside the log of cold drivers."""
+    return log.with_name("warm.log").absolute()
 
 
 def start_driver(

@@ -66,6 +66,11 @@ class Catalog:
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
+    @property
+    def made(self) -> frozenset[str]:
+        """The names of the tables that a full refresh does not replace any more."""
+        return frozenset(self._made)
+
     def attach(self, session: SparkSession, item: Input) -> None:
         """Makes an input known to the catalog, once in the life of the process.
 

@@ -1,4 +1,4 @@
-"""Confs that a session has for a while."""
+"""Confs that a session is given: for good, or for a while."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def set_confs(session: SparkSession, confs: Mapping[str, str]) -> None:
+    """Gives the session these confs, which win over what it has. Raises what PySpark raises."""
+    for key, value in confs.items():
+        session.conf.set(key, value)
+
+
 @contextmanager
 def temporary_confs(session: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """The session has these confs inside the block; afterwards they are as before. Raises what PySpark raises."""
     before = {key: session.conf.get(key, None) for key in confs}
     try:
-        for key, value in confs.items():
-            session.conf.set(key, value)
+        set_confs(session, confs)
         yield
     finally:
         for key, old in before.items():

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.plain_value import plain_value
 from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
+from merge_runner.formats.failures import DUPLICATE_MATCHES
+from merge_runner.formats.unseen_matches import duplicates_rows
+from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps import Given, RunUnitTest
+from merge_runner.pruning.layout import UNKNOWN
+from merge_runner.pruning.scope import Scope
 from merge_runner.relation import Relation, quote, string_literal
 from merge_runner.testing.difference import Difference, Row, difference
 from merge_runner.testing.rows import Rows, Types, check_names, rows_query
@@ -22,6 +29,8 @@ from merge_runner.testing.told import as_json, in_words
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.merge.statement import MergeStatement
+
 _FOR_A_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
@@ -29,6 +38,10 @@ _FOR_A_FEW_ROWS = {
     # processor time (four tests of the flights project, warm: 2.2 against 3.4 s, beside other work).
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # One task reads the few lines of a Delta log, and the rows that are given.
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.leafNodeDefaultParallelism": "1",
 }
 """Confs of a test's session. None of them changes what a statement means; those of the model win."""
 _CHANGE = "_change_type"
@@ -58,8 +71,7 @@ def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
 def scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
     """The schemas of the test, which are gone afterwards."""
     session = place.session
-    for key, value in {**_FOR_A_FEW_ROWS, **step.confs}.items():
-        session.conf.set(key, value)
+    set_confs(session, {**_FOR_A_FEW_ROWS, **step.confs})
     inputs = [each.relation for each in step.given]
     target = step.target.relation if step.target is not None else None
     schemas = dict.fromkeys(map(_schema, (*inputs, *((target,) if target is not None else ()))))
@@ -113,20 +125,23 @@ def give(step: RunUnitTest, session: SparkSession) -> None:
 
 
 def _give(session: SparkSession, given: Given) -> None:
-    query = _query(session, given.rows, given.types, given.name)
+    query = _query(given.rows, given.types, given.name, _names(session, given.rows))
     if given.relation.schema is None:
         session.sql(query).createOrReplaceTempView(given.relation.identifier)
     else:
         run_statement(session, f"CREATE OR REPLACE VIEW {given.relation} AS\n{query}")
 
 
-def _query(session: SparkSession, rows: Rows, types: Types, name: str, allowed: Sequence[str] | None = None) -> str:
-    """The rows as a query. Raises EngineError for columns or values that the table cannot have."""
-    known = analyse(session, rows.sql).names if rows.sql is not None else None
+def _names(session: SparkSession, rows: Rows) -> Sequence[str]:
+    return analyse(session, rows.sql).names if rows.sql is not None else rows.names
+
+
+def _query(rows: Rows, types: Types, name: str, given: Sequence[str], allowed: Sequence[str] | None = None) -> str:
+    """The rows, which have the columns `given`, as a query. Raises EngineError for what the table cannot have."""
     try:
         if allowed is not None:
-            check_names(known if known is not None else rows.names, allowed, "the table")
-        return rows_query(rows, types, known)
+            check_names(given, allowed, "the table")
+        return rows_query(rows, types, given)
     except ValueError as error:
         raise EngineError("unit-test", f"the rows of {name}: {error}") from None
 
@@ -135,28 +150,49 @@ def _fill(session: SparkSession, table: Relation, rows: Rows) -> None:
     """Puts rows into the table that a MERGE is to find: what a row does not have is NULL, generated or the default."""
     if rows.sql is None and not rows.values:
         return
-    columns = _columns(session, table)
-    names = analyse(session, rows.sql).names if rows.sql is not None else rows.names
-    given = {name.lower() for name in names}
-    types = {name: data_type for name, data_type in columns.items() if name.lower() in given}
-    query = _query(session, rows, types, "this", tuple(columns))
+    columns, given = _types(session, f"SELECT * FROM {table}"), _names(session, rows)
+    types = _of_names(columns, given)
+    query = _query(rows, types, "this", given, tuple(columns))
     run_statement(session, f"INSERT INTO {table} ({', '.join(map(quote, types))})\n{query}")
 
 
-def _columns(session: SparkSession, table: Relation) -> dict[str, str | None]:
-    return {field.name: field.dataType.simpleString() for field in analyse(session, f"SELECT * FROM {table}").fields}
+def _types(session: SparkSession, query: str) -> dict[str, str | None]:
+    return {field.name: field.dataType.simpleString() for field in analyse(session, query).fields}
+
+
+def _of_names(types: Types, names: Sequence[str]) -> dict[str, str | None]:
+    wanted = {name.lower() for name in names}
+    return {name: data_type for name, data_type in types.items() if name.lower() in wanted}
 
 
 def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
-    """Runs the statement; gives the error that it ends with, told of the author's text."""
-    sql = step.sql
+    """Runs the MERGE of a test; gives the error that it ends with, told of the author's text and with the keys."""
+    if step.target is None:
+        raise TypeError(f"{step.model} is no MERGE")
+    table, statement = step.target.relation, parse(step.sql)
+    scope = Scope.of(statement, UNKNOWN)
     try:
-        run_statement(session, sql)
+        if duplicates_rows(step.target.format, (each.kind for each in statement.clauses), step.target.properties):
+            refuse_several_matches(session, table, statement, scope)
+        run_statement(session, step.sql)
     except EngineError as error:
-        if error.statement == sql and error.offset is not None:
-            error.statement, error.offset = step.text, origin(step.edits, error.offset)
+        if error.statement == step.sql:
+            if error.code in DUPLICATE_MATCHES:
+                _name_duplicates(error, session, table, statement, scope)
+            if error.offset is not None:
+                error.statement, error.offset = step.text, origin(step.edits, error.offset)
         return error
     return None
+
+
+def _name_duplicates(
+    error: EngineError, session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope
+) -> None:
+    found = []
+    with suppress(EngineError):  # the error stands as the engine has told it
+        found = duplicate_matches(session, table, statement, scope)
+    if found:
+        error.message = f"{several_matches(found)}: {error.message}"
 
 
 def _of_error(expected: str | None, error: EngineError | None) -> Iterator[Finding]:
@@ -172,7 +208,7 @@ def _of_query(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
     """What a model that is a query gives: its rows, or an error."""
     rows = step.expected.rows
     try:
-        types = {each.name: each.dataType.simpleString() for each in analyse(session, step.sql).fields}
+        types = _types(session, step.sql)
         source = f"(\n{step.sql}\n)"
         found = _compared(session, source, types, rows or Rows(), step.key) if rows is not None else None
         if rows is None:
@@ -191,7 +227,8 @@ def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
     if step.expected.rows is None or step.target is None:
         return
     table = step.target.relation
-    found = _compared(session, str(table), _columns(session, table), step.expected.rows, step.key)
+    types = _types(session, f"SELECT * FROM {table}")
+    found = _compared(session, str(table), types, step.expected.rows, step.key)
     if found is not None:
         yield Finding("the final target is not as expected", found)
 
@@ -199,10 +236,9 @@ def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
 def _of_changes(step: RunUnitTest, session: SparkSession, table: Relation, before: int) -> Iterator[Finding]:
     if step.expected.changes is None:
         return
-    types = {**_columns(session, table), _CHANGE: "string"}
-    after = _version(session, table)
+    types = {**_types(session, f"SELECT * FROM {table}"), _CHANGE: "string"}
     source = f"table_changes({string_literal(str(table))}, {before + 1})"
-    if after == before:  # the MERGE had nothing to do: there is no such version
+    if _version(session, table) == before:  # the MERGE had nothing to do: there is no such version
         source = f"(SELECT *, '' AS {_CHANGE} FROM {table} WHERE false)"
     found = _compared(session, source, types, step.expected.changes, (*step.key, _CHANGE))
     if found is not None:
@@ -214,14 +250,11 @@ def _version(session: SparkSession, table: Relation) -> int:
     return int(run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"])
 
 
-def _compared(
-    session: SparkSession, source: str, types: Mapping[str, str | None], rows: Rows, key: Sequence[str]
-) -> Difference | None:
+def _compared(session: SparkSession, source: str, types: Types, rows: Rows, key: Sequence[str]) -> Difference | None:
     """Compares rows in the columns that are named; where none is, in all. One query reads both."""
-    names = analyse(session, rows.sql).names if rows.sql is not None else rows.names
-    wanted = {name.lower() for name in names} or {name.lower() for name in types}
-    columns = {name: data_type for name, data_type in types.items() if name.lower() in wanted}
-    expected = _query(session, rows, columns, "expect", tuple(types))
+    given = _names(session, rows)
+    columns = _of_names(types, given or tuple(types))
+    expected = _query(rows, columns, "expect", given, tuple(types))
     shown = ", ".join(map(quote, columns))
     found = run_statement(
         session,

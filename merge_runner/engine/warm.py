@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from merge_runner.engine.jvm import hidden, spark_home
+from merge_runner.engine.jvm import hidden, logged, spark_home
+from merge_runner.engine.jvm_end import how_it_ended
 from merge_runner.version import version
 
 if TYPE_CHECKING:
@@ -197,10 +198,14 @@ def _spawn(order: Order) -> subprocess.Popen[bytes]:
     return keeper
 
 
-def attach(path: Path, key: str) -> AttachedDriver:
-    """A driver in the JVM of the keeper at the socket. Raises Gone, Refused, and what PySpark and Py4J raise."""
+def attach(path: Path, key: str, log: Path) -> AttachedDriver:
+    """A driver in the JVM of the keeper at the socket, which logs to the file `log`.
+
+    Raises Gone, Refused, and what PySpark and Py4J raise.
+    """
     from merge_runner.engine.attached import attach_driver
 
+    start = log.stat().st_size if log.exists() else 0
     line = Line(path)
     try:
         told = line.ask("attach", key=key)
@@ -211,7 +216,11 @@ def attach(path: Path, key: str) -> AttachedDriver:
                     line.ask("detach")
             line.close()
 
-        return attach_driver(told["port"], told["secret"], leave)
+        def fate() -> str | None:
+            # The keeper ends with its JVM, whose status it does not tell.
+            return how_it_ended(None, logged(log, start)) if status(path) is None else None
+
+        return attach_driver(told["port"], told["secret"], leave, fate)
     except BaseException:
         line.close()
         raise

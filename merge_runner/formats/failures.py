@@ -23,11 +23,20 @@ class Kind(Enum):
     """Something around the statement broke: it may be run again, once the table says that it has not committed."""
     COMMIT_UNKNOWN = "commit_unknown"
     """The answer to the commit was lost: only the table knows, and is asked before anything else."""
+    LOST = "lost"
+    """The connection to the engine broke, which may go on alone: the table knows once the engine has ended it."""
     CANCELLED = "cancelled"
     """It was stopped by us."""
 
 
-MOST_RETRIES = {Kind.CONFLICT: 100, Kind.TRANSIENT: 3, Kind.COMMIT_UNKNOWN: 1, Kind.CANCELLED: 0, Kind.USER: 0}
+MOST_RETRIES = {
+    Kind.CONFLICT: 100,
+    Kind.TRANSIENT: 3,
+    Kind.COMMIT_UNKNOWN: 1,
+    Kind.LOST: 1,
+    Kind.CANCELLED: 0,
+    Kind.USER: 0,
+}
 """How often a statement is run again after each kind, however many `retries` its model allows."""
 
 
@@ -70,17 +79,22 @@ FAILURES: tuple[Failure, ...] = (
     Failure("UncheckedSQLException", Kind.COMMIT_UNKNOWN, "JdbcTableOperations.doCommit, Iceberg 1.12.0", "iceberg"),
     Failure("ServiceFailureException", Kind.COMMIT_UNKNOWN, _ICEBERG, "iceberg"),
     # The client has lost the server or the JVM, which may have gone on alone.
-    Failure("Py4JNetworkError", Kind.COMMIT_UNKNOWN, "py4j.protocol: the JVM does not answer"),
+    Failure("Py4JNetworkError", Kind.LOST, "py4j.protocol: the JVM does not answer"),
+    Failure("Py4JError", Kind.LOST, "py4j.protocol: the JVM died", text=r"An error occurred while calling \S+\Z"),
     Failure(
-        "Py4JError", Kind.COMMIT_UNKNOWN, "py4j.protocol: the JVM died", text=r"An error occurred while calling \S+\Z"
+        *("Py4JError", Kind.LOST, "PySpark asks for py4j.reflection.TypeUtil to tell what was raised; the JVM died"),
+        text=r"(?:py4j|java|org)[\w.]* does not exist in the JVM",
     ),
-    Failure("ConnectionRefusedError", Kind.COMMIT_UNKNOWN, "Python: the JVM does not listen any more"),
-    Failure("ConnectionResetError", Kind.COMMIT_UNKNOWN, "Python: the JVM died"),
-    Failure("BrokenPipeError", Kind.COMMIT_UNKNOWN, "Python: the JVM died"),
-    Failure("SparkConnectGrpcException", Kind.COMMIT_UNKNOWN, "pyspark.errors.exceptions", text=r"<_\w+ of RPC"),
-    Failure("RetriesExceeded", Kind.COMMIT_UNKNOWN, "pyspark.errors: no answer from the server"),
-    Failure("_InactiveRpcError", Kind.COMMIT_UNKNOWN, "grpc: no answer from the server"),
-    Failure("_MultiThreadedRendezvous", Kind.COMMIT_UNKNOWN, "grpc: no answer from the server"),
+    Failure("ConnectionRefusedError", Kind.LOST, "Python: the JVM does not listen any more"),
+    Failure("ConnectionResetError", Kind.LOST, "Python: the JVM died"),
+    Failure("BrokenPipeError", Kind.LOST, "Python: the JVM died"),
+    Failure("SparkConnectGrpcException", Kind.LOST, "pyspark.errors.exceptions", text=r"<_\w+ of RPC"),
+    Failure("RetriesExceeded", Kind.LOST, "pyspark.errors: no answer from the server"),
+    Failure("_InactiveRpcError", Kind.LOST, "grpc: no answer from the server"),
+    Failure("_MultiThreadedRendezvous", Kind.LOST, "grpc: no answer from the server"),
+    # Spark has stopped: its JVM is ending (an OutOfMemoryError of a task, in a local driver), or its master gave it up.
+    Failure("SparkException", Kind.LOST, _SPARK, text=r"Job \S+ cancelled because SparkContext was shut down"),
+    Failure("IllegalStateException", Kind.LOST, _SPARK, text=r"Cannot call methods on a stopped SparkContext"),
     # Stopped by us.
     Failure("OPERATION_CANCELED", Kind.CANCELLED, "Spark Connect, after interruptAll"),
     Failure("SPARK_JOB_CANCELLED", Kind.CANCELLED, _SPARK),
@@ -103,7 +117,16 @@ FAILURES: tuple[Failure, ...] = (
     Failure("ValidationException", Kind.CONFLICT, _MEASURED, "iceberg", r"Missing required files to delete"),
     Failure("ValidationException", Kind.CONFLICT, _ICEBERG, "iceberg", r"Cannot commit, found new delete"),
     Failure("IllegalStateException", Kind.CONFLICT, _ICEBERG, "iceberg", r"Runtime file filtering is not possible"),
-    # What carries the statement broke.
+    # What carries the statement broke. An executor without memory (status 52) would lack it the next time.
+    Failure(
+        "SparkException", Kind.USER, _SPARK, text=_STAGE + r"\bExecutorLostFailure \(.*\bCommand exited with code 52\b"
+    ),
+    # Spark 4.1.4 sends the tasks of an executor that is ending back to it until the stage fails, all in a second.
+    Failure(
+        *("SparkException", Kind.TRANSIENT, _SPARK),
+        text=_STAGE + r"java\.util\.concurrent\.RejectedExecutionException: Task org\.apache\.spark\.executor\.",
+        retries=1,
+    ),
     Failure("SparkException", Kind.TRANSIENT, _SPARK, text=_STAGE + r"\bExecutorLostFailure \("),
     Failure("SparkException", Kind.TRANSIENT, _SPARK, text=_STAGE + r"\bFetchFailed\("),
     Failure("SparkException", Kind.TRANSIENT, _SPARK, text=_STAGE + r"\bResubmitted\b"),
@@ -171,9 +194,15 @@ SURROUNDINGS: tuple[tuple[str, str], ...] = (
     ),
     (r"Read-only file system|Permission denied", "let this user read and write there, then `merge-runner retry`"),
     (
-        r"Java heap space|GC overhead limit exceeded|Unable to acquire \d+ bytes of memory",
-        "give the JVM more memory (conf: spark.driver.memory, on a cluster spark.executor.memory), "
-        "then `merge-runner retry`",
+        r"Java heap space|GC overhead limit exceeded|OutOfMemoryError: [^\n`]+|out of memory: [^\n(]+"
+        r"|Unable to acquire \d+ bytes of memory|Not enough memory to build and broadcast|exited with code 52",
+        "give the JVM more memory (conf in profiles.yml: spark.driver.memory, on a cluster spark.executor.memory), or "
+        "run fewer models at once (--threads), then `merge-runner retry`",
+    ),
+    (
+        r"rejected from java\.util\.concurrent\.ThreadPoolExecutor|\bExecutorLostFailure\b|\bFetchFailed\b",
+        "executors end under their tasks: the log of one, in its worker's folder, says why (without memory: conf "
+        "spark.executor.memory); then `merge-runner retry`",
     ),
     (
         r"/_delta_log/\d+\.|\.metadata\.json|Metadata file for version \d+ is missing",

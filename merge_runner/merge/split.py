@@ -23,35 +23,37 @@ def split(condition: Expr) -> tuple[Conjunct, ...]:
     return tuple(found)
 
 
-def equality_sides(condition: Expr) -> tuple[Span, Span] | None:
-    """The spans of both sides of `a = b` or `a <=> b`, without brackets around it; None for anything else."""
+def equality_sides(condition: Conjunct) -> tuple[Span, Span] | None:
+    """The spans of both sides of `a = b` or `a <=> b`; None for anything else."""
     sides = comparison_sides(condition)
     return (sides[0], sides[2]) if sides is not None and sides[1] in _EQUALITIES else None
 
 
-def comparison_sides(condition: Expr) -> tuple[Span, str, Span] | None:
-    """The spans of both sides of a comparison with its operator between, without brackets around it.
+def comparison_sides(condition: Conjunct) -> tuple[Span, str, Span] | None:
+    """The spans of both sides of a comparison with its operator between; a conjunct has no brackets around it.
 
     `IS NOT DISTINCT FROM` is given as `<=>`. None for anything else.
     """
     sql = tokenize(condition.text)
-    start, stop = 0, len(sql.tokens)
-    while stop - start > 1 and sql.key(start) == "(" and sql.partner[start] == stop - 1:
-        start, stop = start + 1, stop - 1
-    at = _operator(sql, start, stop)
+    stop = len(sql.tokens)
+    at = _operator(sql, 0, stop)
     if at is None:
         return None
     first, operator, behind = at
     offset = condition.span.start
-    return _moved(sql.span(start, first), offset), operator, _moved(sql.span(behind, stop), offset)
+    return _moved(sql.span(0, first), offset), operator, _moved(sql.span(behind, stop), offset)
 
 
 def _operator(sql: Sql, start: int, stop: int) -> tuple[int, str, int] | None:
     """The index of the only comparison's first token, the operator, and the index behind it."""
-    found = [i for i in sql.top(start, stop) if sql.key(i) in COMPARISONS]
-    if len(found) == 1 and not any(sql.key(i) in ("AND", "OR", "NOT", "!") for i in sql.top(start, stop)):
+    top = list(sql.top(start, stop))
+    words = [sql.key(i) for i in top]
+    if not {"AND", "OR", "!"}.isdisjoint(words) or words[:1] == ["NOT"]:
+        return None
+    found = [i for i in top if sql.key(i) in COMPARISONS]
+    if len(found) == 1 and "NOT" not in words:
         return found[0], sql.key(found[0]), found[0] + 1
-    for i in sql.top(start, stop):
+    for i in () if found else top:
         if [sql.key(i + ahead) for ahead in range(4)] == ["IS", "NOT", "DISTINCT", "FROM"]:
             return i, "<=>", i + 4
     return None

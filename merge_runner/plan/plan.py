@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Node
-from merge_runner.graph.hooks import Snippet, hook
-from merge_runner.graph.naming import failures_table, table_location, view_definition
+from merge_runner.graph.hooks import hook
+from merge_runner.graph.naming import view_definition
 from merge_runner.plan.bounding import bounding
+from merge_runner.plan.data_tests import DataTestPlanner
 from merge_runner.plan.expectation import Expectation, expectation
+from merge_runner.plan.inputs import Inputs
 from merge_runner.plan.kept_secrets import kept_secrets
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.maintenance import (
@@ -28,16 +29,11 @@ from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
-    AttachInputs,
-    BatchInput,
     CheckSource,
     CreateTarget,
     DefineView,
     EnforceContract,
     Feed,
-    FileInput,
-    Input,
-    Layout,
     LoadSeed,
     MeasureFreshness,
     NodePlan,
@@ -45,24 +41,18 @@ from merge_runner.plan.steps import (
     ReplaceTable,
     RunHook,
     RunMerge,
-    RunTest,
     Step,
-    TableInput,
     VacuumTable,
-    ViewInput,
 )
 from merge_runner.plan.table_layout import own_relation, table_layout
-from merge_runner.plan.touched import TOUCHED, Touched, touched
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.project.config import Layer
-from merge_runner.relation import Relation, changes_of
-from merge_runner.text import Place, SourceText
+from merge_runner.relation import changes_of
+from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judged import JudgedMerge
-
-_MOST_VIEWS = 200
 
 
 class Planner:
@@ -74,6 +64,8 @@ class Planner:
         self._compiler = prepared.compiler
         self._root = prepared.files.root
         self._profile = prepared.files.profile
+        self._inputs = Inputs(prepared)
+        self._data_tests = DataTestPlanner(prepared, self._inputs, self._judged)
         self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id))
 
     def plan(self, unique_id: str) -> NodePlan | None:
@@ -93,7 +85,7 @@ class Planner:
         if node.resource_type == "seed":
             return self._seed(node)
         if node.resource_type == "test":
-            return self._test(node)
+            return self._data_tests.plan(node)
         if node.resource_type == "unit_test":
             return self._unit_tests.plan(node)
         if node.resource_type != "model" or node.config["materialized"] == "ephemeral":
@@ -142,7 +134,7 @@ class Planner:
             raise ProblemsError([Problem("missing-key", message, node.place, hint)])
         relation = self._compiler.relation(unique_id)
         step = MeasureFreshness(relation, declared.loaded_at_field, declared.freshness)
-        return NodePlan(unique_id, (self._inputs([unique_id]), step))
+        return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
     def _merge(self, node: Node) -> NodePlan:
         rendered = self._compiler.rendered(node.unique_id)
@@ -250,7 +242,7 @@ class Planner:
         relation = own_relation(node)
         steps: list[Step] = [
             *self._contract(node, query=text),
-            DefineView(relation, text, self._definition(relation)),
+            DefineView(relation, text, view_definition(self._root, self._profile, relation)),
         ]
         return self._with_surroundings(node, steps)
 
@@ -267,84 +259,6 @@ class Planner:
         steps: tuple[Step, ...] = (*around["pre_hook"], step, *around["post_hook"])
         return NodePlan(node.unique_id, steps, writes=own_relation(node))
 
-    def _test(self, node: Node) -> NodePlan:
-        from merge_runner.testing.data_tests import data_test_query
-
-        config = node.config
-        rendered = None
-        since: Touched | None = None
-        if node.generic_test is not None:
-            test = node.generic_test
-            tested = self._prepared.graph.nodes[str(test.attached_node)]
-            arguments = {key: self._argument(node, key, value) for key, value in test.kwargs.items()}
-            where = self._text(node, "where", config["where"]) if config["where"] else None
-            relation = self._compiler.relation(tested.unique_id)
-            if config["since"] == "bounds":
-                since = self._touched(node, tested)
-                relation = TOUCHED if since is not None else relation
-            try:
-                sql = data_test_query(test.name, relation, test.column, arguments, where)
-            except ValueError as error:
-                raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
-        else:
-            if config["since"] is not None:
-                message = "`since` is for tests in YAML: this one says itself which rows it reads"
-                raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
-            rendered = self._compiler.rendered(node.unique_id)
-            sql = rendered.text
-        tested_query = sql if rendered is None else query(rendered)
-        store = self._failures_layout(node) if config["store_failures"] else None
-        steps: tuple[Step, ...] = (
-            self._inputs(node.depends_on),
-            RunTest(
-                tested_query,
-                config["severity"],
-                config["limit"],
-                config["fail_calc"] or "count(*)",
-                config["error_if"] or "!= 0",
-                config["warn_if"] or "!= 0",
-                store,
-                since,
-            ),
-        )
-        return NodePlan(node.unique_id, steps, rendered, sql, store.relation if store is not None else None)
-
-    def _touched(self, node: Node, tested: Node) -> Touched | None:
-        """What a test looks at that is about what the MERGE of its model has touched; None: all rows.
-
-        Raises ProblemsError where the model is no MERGE.
-        """
-        if tested.resource_type != "model" or tested.config["materialized"] != "merge":
-            message = f"`since: bounds` is about what a MERGE has touched, and {tested.name} is none"
-            raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
-        if tested.unique_id in self._prepared.deferral.ids:
-            return None
-        judged = self._judged(tested, self._compiler.merge(tested.unique_id))
-        bounds = bounding(judged, tested.config["bounds"])
-        if bounds is None or bounds.left_out is not None:
-            return None
-        return touched(self._compiler.relation(tested.unique_id), tested.unique_id, judged, bounds.bounds)
-
-    def _failures_layout(self, node: Node) -> Layout:
-        """The table for the failing rows of a test: of the format of what it tests, in a catalog of that one."""
-        relation = failures_table(self._profile, node.name)
-        nodes = (self._prepared.graph.nodes[parent] for parent in node.depends_on)
-        beside = (each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog)
-        formats = (each.config.get("format") for each in beside if each.resource_type in ("model", "seed"))
-        format = next(formats, None) if relation.catalog is not None else None
-        config = {"format": format or "delta"}
-        return Layout(relation, config["format"], table_location(self._root, self._profile, relation, config))
-
-    def _argument(self, node: Node, name: str, value: Any) -> Any:
-        """An argument of a test; the id of a node stands for its relation."""
-        if not isinstance(value, str):
-            return value
-        return self._compiler.relation(value) if value in self._prepared.graph.nodes else self._text(node, name, value)
-
-    def _text(self, node: Node, name: str, text: str) -> str:
-        """A text of a test with its Jinja rendered."""
-        return self._compiler.snippet(node, Snippet(SourceText(f"{node.path} ({name})", text), node.place))
-
     def _with_surroundings(self, node: Node, steps: Iterable[Step]) -> NodePlan:
         """The steps between what every model needs: its inputs, and its hooks."""
         rendered = self._compiler.rendered(node.unique_id)
@@ -352,7 +266,7 @@ class Planner:
         around, steps = self._hooks(node, layers), tuple(steps)
         target = next((step for step in steps if isinstance(step, CreateTarget)), None)
         before = (replace(hook, prepares=target) for hook in around["pre_hook"])
-        all_steps = (self._inputs(node.depends_on), *before, *steps, *around["post_hook"])
+        all_steps = (self._inputs.attach(node.depends_on), *before, *steps, *around["post_hook"])
         writes = None if node.config["materialized"] == "view" else own_relation(node)
         return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
 
@@ -367,83 +281,3 @@ class Planner:
                     hooks.append(RunHook(sql, when))
         problems.check()
         return around
-
-    def _inputs(self, parents: Iterable[str]) -> AttachInputs:
-        found: dict[Relation, Input] = {}
-        for parent in parents:
-            for item in self._input(parent):
-                found[item.relation] = item
-        return AttachInputs(tuple(found.values()))
-
-    def _input(self, unique_id: str) -> Iterable[Input]:
-        """What must be known to the catalog before SQL may name a node, parents of views and queries first."""
-        if unique_id in self._prepared.deferral.ids:
-            yield from self._deferred_input(unique_id)
-            return
-        node = self._prepared.graph.nodes[unique_id]
-        if node.resource_type == "source":
-            source = self._file_source(node)
-            if source is not None:
-                yield source
-            return
-        kind = node.config["materialized"]
-        if kind in ("view", "ephemeral"):
-            for parent in node.depends_on:
-                yield from self._input(parent)
-        relation = own_relation(node)
-        if kind == "view":
-            yield ViewInput(relation, self._definition(relation))
-        elif kind != "ephemeral":
-            yield TableInput(
-                relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
-            )
-
-    def _deferred_input(self, unique_id: str, below: frozenset[str] = frozenset()) -> Iterable[Input]:
-        """The same of a node as the state that is deferred to has built it; `below` are the views that need it."""
-        if unique_id in below or len(below) > _MOST_VIEWS:
-            message = f"its manifest.json has views in a circle, or too many inside each other, with {unique_id}"
-            raise ProblemsError([Problem("bad-state", message, hint="--state names the folder of an earlier command")])
-        node = self._prepared.deferral.built.get(unique_id)
-        if node is None:
-            known = self._prepared.graph.nodes.get(unique_id)
-            if known is not None and known.resource_type == "source":
-                yield from self._input(unique_id)
-            return
-        if node.materialized in ("view", "ephemeral"):
-            for parent in node.parents:
-                yield from self._deferred_input(parent, below | {unique_id})
-        if node.materialized == "view":
-            yield ViewInput(node.relation, self._definition(node.relation))
-        elif node.materialized != "ephemeral":
-            location = table_location(self._root, self._profile, node.relation, {"format": node.format})
-            yield TableInput(node.relation, node.format, location)
-
-    def _file_source(self, node: Node) -> Input | None:
-        entry = self._prepared.files.sources[(str(node.source_name), node.name)]
-        declared = entry.table
-        if declared.stream is not None:
-            return BatchInput(own_relation(node), f"{node.source_name}.{node.name}")
-        if declared.path is None:
-            return None
-        if declared.format == "iceberg":
-            problem = Problem(
-                "iceberg-path",
-                f"source {node.source_name}.{node.name} names an Iceberg table by `path`",
-                entry.place,
-                "an Iceberg table belongs to a catalog: name it by catalog, schema and identifier",
-            )
-            raise ProblemsError([problem])
-        remote = "://" in declared.path
-        path = declared.path if remote else str((self._root / declared.path).absolute())
-        if declared.format == "delta" and not remote:
-            return TableInput(own_relation(node), "delta", Path(path))
-        return FileInput(
-            own_relation(node),
-            path,
-            declared.format or "parquet",
-            dict(declared.options),
-            tuple((column.name, column.data_type) for column in declared.columns),
-        )
-
-    def _definition(self, relation: Relation) -> Path | None:
-        return view_definition(self._root, self._profile, relation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import Expected, Given, Layout, NodePlan, RunUnitTest
 from merge_runner.plan.table_layout import declared_columns, own_relation, table_layout
+from merge_runner.plan.unit_test_inputs import UnitTestInputs
 from merge_runner.project.files import UnitTestEntry
 from merge_runner.project.properties import Column, Overrides
 from merge_runner.project.properties import Given as GivenRows
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.text import Span
 
-_INPUT = re.compile(
-    r"""\s*(?P<kind>ref|source|changes)\(\s*['"](?P<first>[^'"]+)['"]\s*(?:,\s*['"](?P<second>[^'"]+)['"]\s*)?\)\s*"""
-)
-_THIS = "this"
 _OF_A_CHANGE: Types = {"_change_type": "string", "_commit_version": "bigint", "_commit_timestamp": "timestamp"}
 _FEED = "delta.enableChangeDataFeed"
 _CATALOG = "merge_runner_unit_tests"
@@ -86,12 +82,10 @@ class _Planned:
         self.folder = scratch.folder / f"{node.checksum[:12]}"
         self.schema = f"{scratch.prefix}{node.checksum[:8]}"
         self.problems = Problems()
-        self.given: dict[str, GivenRows] = {}
-        """Rows by the id of the node that they stand for; those of a change feed by `changes:` and the id."""
-        self.this: GivenRows | None = None
+        self.inputs = UnitTestInputs(prepared.graph, self.model, self._add)
 
     def plan(self) -> NodePlan:
-        self._read_inputs()
+        self.inputs.read(self.test.given)
         self._check_overrides(self.test.overrides)
         self.problems.check()
         prepared = self._in_scratch()
@@ -104,9 +98,9 @@ class _Planned:
             self._add(f"the MERGE of {model.name} names its table by itself", "write `merge into {{ this }}`")
         text = rendered.text if statement is not None else query(rendered)
         edits = self._edits(text)
-        given = [*self._inputs(prepared)]
+        given = [*self._given(prepared)]
         layout = None if statement is None else self._layout(prepared, model)
-        this = self._rows(_THIS, self.this)
+        this = self._rows("this", self.inputs.this)
         expected = self._expected(layout)
         self._check_rows(given, layout, this, expected)
         self.problems.check()
@@ -127,66 +121,6 @@ class _Planned:
     def _add(self, message: str, hint: str | None = None) -> None:
         self.problems.add("unit-test", f"unit test {self.test.name}: {message}", self.entry.place, hint)
 
-    def _read_inputs(self) -> None:
-        known = {name: unique_id for unique_id, name in self._readable()}
-        for given in self.test.given:
-            if given.input.strip() == _THIS:
-                if self.model.config["materialized"] != "merge":
-                    self._add(f"{self.model.name} is a {self.model.config['materialized']}, and does not read `this`")
-                elif self.this is not None:
-                    self._add("gives rows of this twice")
-                self.this = given
-                continue
-            name = _normal(given.input)
-            if name not in known:
-                message = f"gives rows of {given.input}, which {self.model.name} does not read"
-                self._add(message, did_you_mean(name or given.input, ["this", *known]))
-            elif known[name] in self.given:
-                self._add(f"gives rows of {given.input} twice")
-            else:
-                self.given[known[name]] = given
-        for name in self._missing():
-            self._add(f"gives no rows of {name}", f'add "{{input: {name}, rows: []}}" to "given": no rows may be meant')
-
-    def _readable(self) -> Iterator[tuple[str, str]]:
-        """What the model reads, and what its ephemeral parents do: keys of `given`, and how a test names them."""
-        seen = {self.model.unique_id}
-        waiting = [self.model]
-        while waiting:
-            node = waiting.pop()
-            for parent in (self.real.graph.nodes[each] for each in node.depends_on):
-                if node.changes_of == parent.unique_id:
-                    yield f"changes:{parent.unique_id}", f"changes('{parent.name}')"
-                if parent.unique_id in seen or self._is_this(parent):
-                    continue
-                seen.add(parent.unique_id)
-                yield parent.unique_id, input_name(parent)
-                if parent.config.get("materialized") == "ephemeral":
-                    waiting.append(parent)
-
-    def _is_this(self, node: Node) -> bool:
-        """Whether a node is another writer of the model's own table: its rows are those of `this`."""
-        own = own_relation(self.model).name.casefold()
-        return node.relation is not None and node.relation.name.casefold() == own
-
-    def _missing(self) -> Iterator[str]:
-        """What the statement reads, and the test does not give: an ephemeral model may stand for itself."""
-        nodes = self.real.graph.nodes
-        seen = {self.model.unique_id}
-        waiting = [self.model]
-        while waiting:
-            node = waiting.pop()
-            for parent in (nodes[each] for each in node.depends_on):
-                if parent.unique_id in seen or parent.unique_id in self.given or self._is_this(parent):
-                    continue
-                seen.add(parent.unique_id)
-                if parent.config.get("materialized") == "ephemeral":
-                    waiting.append(parent)
-                elif node.changes_of != parent.unique_id:
-                    yield input_name(parent)
-                elif f"changes:{parent.unique_id}" not in self.given:
-                    yield f"changes('{parent.name}')"
-
     def _check_overrides(self, overrides: Overrides) -> None:
         macros = [macro.name for macro in self.real.templates.macros()]
         for name in overrides.macros:
@@ -197,7 +131,7 @@ class _Planned:
         """The project with the tables of the test in place of its own, and with what the test overrides."""
         graph, files, overrides = self.real.graph, self.real.files, self.test.overrides
         nodes = dict(graph.nodes)
-        for unique_id in (self.model.unique_id, *self.given):
+        for unique_id in (self.model.unique_id, *self.inputs.rows):
             if unique_id in nodes:
                 nodes[unique_id] = self._moved(nodes[unique_id])
         macros = dict(overrides.macros)
@@ -252,9 +186,9 @@ class _Planned:
         overrides = self.test.overrides
         return tuple(stopped_clock(text, overrides.current_date, overrides.current_timestamp))
 
-    def _inputs(self, prepared: Prepared) -> Iterator[Given]:
+    def _given(self, prepared: Prepared) -> Iterator[Given]:
         nodes = prepared.graph.nodes
-        for key, given in self.given.items():
+        for key, given in self.inputs.rows.items():
             node = nodes[key.removeprefix("changes:")]
             relation, types = own_relation(node), _types(declared_columns(self.real, node))
             if key.startswith("changes:"):
@@ -320,24 +254,6 @@ class _Planned:
         from merge_runner.pruning.scope import Scope
 
         return tuple(key.column.column for key in join_keys(statement.on, Scope.of(statement, UNKNOWN)))
-
-
-def input_name(node: Node) -> str:
-    """How a unit test names what a model reads: as its template does."""
-    if node.resource_type == "source":
-        return f"source('{node.source_name}', '{node.name}')"
-    return f"ref('{node.name}')"
-
-
-def _normal(text: str) -> str | None:
-    """An input as `_call` writes it; None where it is no call. The package of a ref does not count."""
-    call = _INPUT.fullmatch(text.strip().removeprefix("{{").removesuffix("}}"))
-    if call is None:
-        return None
-    kind, first, second = call["kind"], call["first"], call["second"]
-    if kind == "source":
-        return f"source('{first}', '{second}')" if second is not None else None
-    return f"{kind}('{second or first}')"
 
 
 def _types(columns: Iterable[Column]) -> Types:

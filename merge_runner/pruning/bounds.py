@@ -88,7 +88,7 @@ def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
     """The type of an expression on the source's side; None where it is not known."""
     from merge_runner.pruning.expression_type import Typed, expression_type
 
-    types = {column.name.casefold(): Typed(column.data_type, column.nullable) for column in scope.source or ()}
+    types = {column.name.casefold(): Typed(column.data_type) for column in scope.source or ()}
 
     def typed(node: exp.Expr) -> Typed:
         reference = scope.reference(node)

@@ -130,8 +130,8 @@ def _comparison(predicate: Comparison, layout: TableLayout) -> Outcome:
     if passes is not None:
         return never_or_always(passes, name, data_type)
     if indexed is None:
-        reason = f"it prunes if {name} is among the first {layout.indexed} columns, which lint does not know"
-        return Outcome(None, "unknown-layout", reason)
+        those = "the columns with file statistics" if layout.indexed is None else f"the first {layout.indexed} columns"
+        return Outcome(None, "unknown-layout", f"it prunes if {name} is among {those}, which lint does not know")
     if predicate.operator == "in":
         reason = f"the files' smallest and largest {name} are held against the smallest and largest value of the list"
         return Outcome(True, "loose", reason, "in")

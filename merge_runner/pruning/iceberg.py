@@ -38,7 +38,7 @@ def _outcome(predicate: Predicate, layout: TableLayout) -> Outcome:
         return _comparison(predicate, layout)
     if isinstance(predicate, Other) and predicate.kind == "never":
         reason = "NULL is among its values: it is true for no row, so no file is read"
-        return Outcome(True, "always-false", reason, "not in", pushed=True)
+        return Outcome(True, "always-false", reason, "not in")
     return other_outcome(predicate)
 
 
@@ -50,7 +50,7 @@ def _some(predicate: Some, layout: TableLayout) -> Outcome:
                 words = "cannot be judged" if wanted is None else "cannot prune, so the whole does not"
                 cause = outcome.cause if wanted is None else "or"
                 return Outcome(wanted, cause, f"one leg of the OR {words}: {outcome.reason}", "or", legs=legs)
-    return Outcome(True, "prunes", "every leg of the OR prunes", pushed=True, legs=legs)
+    return Outcome(True, "prunes", "every leg of the OR prunes", legs=legs)
 
 
 def _all(predicate: All, layout: TableLayout) -> Outcome:
@@ -73,8 +73,8 @@ def _comparison(predicate: Comparison, layout: TableLayout) -> Outcome:
             return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
         statistics = facts.STATISTICS.get(data_type.name)
         if statistics is None or statistics.prunes != "yes":
-            reason = f"files keep no bounds of {name}, a {data_type}"
-            return Outcome(False, "no-statistics", reason, data_type.name, pushed=True)
+            # Iceberg has no literals of these types (array, map, variant): Spark pushes nothing of an OR with one.
+            return Outcome(False, "no-statistics", f"files keep no bounds of {name}, a {data_type}", data_type.name)
         typed = by_cast(predicate, data_type, facts.CASTS) or by_literal(
             predicate, compared_type(predicate, data_type), facts.LITERALS, facts.REFUSED_LITERALS
         )
@@ -93,7 +93,7 @@ def _comparison(predicate: Comparison, layout: TableLayout) -> Outcome:
         reason = (
             f"it prunes if the table is partitioned by {name}, which lint does not know; otherwise: {outcome.reason}"
         )
-        return Outcome(None, "unknown-layout", reason, outcome.pattern, pushed=True)
+        return Outcome(None, "unknown-layout", reason, outcome.pattern)
     return outcome
 
 
@@ -108,7 +108,7 @@ def _by_partition(predicate: Comparison, layout: TableLayout) -> Outcome | None:
         return None
     for item in _fields(predicate, layout):
         if _projects(item, predicate):
-            return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped", pushed=True)
+            return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped")
     return None
 
 
@@ -165,7 +165,7 @@ def _by_bounds(predicate: Comparison, layout: TableLayout) -> Outcome:
         return Outcome(None, "unknown-layout", f"it prunes if files keep bounds of {name}, which lint does not know")
     beside = f"; {useless} cannot use it, so only as far as the files' values lie apart" if useless else ""
     reason = f"file bounds: files whose {name} lies outside are skipped{beside}"
-    return Outcome(True, "prunes", reason, pattern, pushed=True)
+    return Outcome(True, "prunes", reason, pattern)
 
 
 def _call(predicate: Comparison, layout: TableLayout) -> Outcome:
@@ -174,14 +174,14 @@ def _call(predicate: Comparison, layout: TableLayout) -> Outcome:
     shown = f"{function}({name})"
     for item in _fields(predicate, layout):
         if item.transform == function and item.parameter == predicate.parameter:
-            return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped", pushed=True)
+            return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped")
     if function in _ORDERED:
         metrics = iceberg_metrics(layout, predicate.column.path)
         if metrics is None or layout.partition_by is None:
             return Outcome(None, "unknown-layout", f"it prunes if files keep bounds of {name}, which is not known")
         if metrics != "bounds":
             return Outcome(False, "transform", f"files keep no bounds of {name}", function, pushed=True)
-        return Outcome(True, "prunes", f"{shown} keeps the order of {name}: files outside are skipped", pushed=True)
+        return Outcome(True, "prunes", f"{shown} keeps the order of {name}: files outside are skipped")
     if function == "bucket":
         if layout.partition_by is None:
             return Outcome(None, "unknown-layout", f"it prunes if the table is partitioned by this bucket({name})")

@@ -202,13 +202,14 @@ class Facts:
         answers = [self._implies(leg) for leg in goal.args]
         return True if True in answers else None if None in answers else False
 
-    def _by_cases(self, goal: Term) -> bool:
-        """Whether every leg of some OR that holds proves it."""
+    def _by_cases(self, goal: Call) -> bool:
+        """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
         for term in self.terms:
-            if isinstance(term, Call) and term.name == "or" and len(term.args) <= 8:
+            legs = _legs(term, lists=goal.name == "or")
+            if 0 < len(legs) <= 8:
                 others = [other for other in self.terms if other != term]
-                legs = (Facts([*others, leg], self.not_null, self._depth + 1) for leg in term.args)
-                if all(leg.implies(goal) is True for leg in legs):
+                cases = (Facts([*others, leg], self.not_null, self._depth + 1) for leg in legs)
+                if all(case.implies(goal) is True for case in cases):
                     return True
         return False
 
@@ -227,8 +228,6 @@ class Facts:
             return _all(self._compared("<>", arguments[0], value) for value in arguments[1:])
         if name == "notnull":
             return self._never_null(arguments[0])
-        if name == "isnull":
-            return arguments[0] == NULL or arguments[0] in self._null
         return None if name == "opaque" else False
 
     def _compared(self, name: str, left: Term, right: Term) -> bool | None:
@@ -248,6 +247,8 @@ class Facts:
             doubtful |= answer is None
         if isinstance(left, Call) and left.name == "coalesce":
             return self._coalesced(name, left, right)
+        if name == "=":
+            return _all(self._compared(end, left, right) for end in (">=", "<="))
         return None if doubtful else False
 
     def _coalesced(self, name: str, left: Call, right: Term) -> bool:
@@ -368,6 +369,13 @@ def _inside_functions(condition: Term) -> set[Col]:
     return {column for part in condition.args if not (known and is_plain(part)) for column in columns(part)}
 
 
+def _legs(term: Term, *, lists: bool) -> tuple[Term, ...]:
+    """The conditions of which an OR says that one holds; with `lists` IN says so as well."""
+    if isinstance(term, Call) and term.name == "in" and lists:
+        return tuple(Call("=", (term.args[0], value)) for value in term.args[1:])
+    return term.args if isinstance(term, Call) and term.name == "or" else ()
+
+
 def _all(answers: Iterable[bool | None]) -> bool | None:
     unknown = False
     for answer in answers:
@@ -400,14 +408,14 @@ def _follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
         return holds(wanted, order)
     if known == "<>":
         return order == 0
-    if order != 0 and wanted == f"{known}=" and _is_next(value, other):
-        return None  # `x > 4` says `x >= 5` of whole numbers, and of days alike
-    upward = known in (">", ">=")
+    beyond = order > 0 if known in (">", ">=") else order < 0
     if wanted == "<>":
-        return (order > 0 if upward else order < 0) or (order == 0 and known in (">", "<"))
+        return beyond or (order == 0 and known in (">", "<"))
     if order == 0:
         return known == wanted or wanted in (">=", "<=")
-    return order > 0 if upward else order < 0
+    if not beyond and wanted == f"{known}=" and _is_next(value, other):
+        return None  # `x > 4` says `x >= 5` of whole numbers, and of days alike
+    return beyond
 
 
 def _is_next(one: Term, other: Term) -> bool:
@@ -454,15 +462,23 @@ def _unit(term: Call) -> str | None:
 
 def _of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     """What holds for the start of the unit that x lies in, where `x name value` does."""
-    if name in ("<", "<="):
-        return [(name, value)]
     start = literal.truncated(value, unit) if isinstance(value, Lit) else None
+    if name in ("<", "<="):
+        ends = [start]
+        if name == "<" and unit == "day" and start is not None and _order(value, start) == 0:
+            ends.append(_day_before(value))
+        return [(name, value), *(("<=", end) for end in ends if end is not None)]
     if start is None and isinstance(value, Lit) and value.kind == "now" and unit == "day" and name in (">", ">="):
         start = literal.earliest_day(value)
         return [(">=", start)] if start is not None else []
     if name == "=":
         return [("=", start)] if start is not None else [("<=", value)]
     return [(">=", start)] if start is not None and name in (">", ">=") else []
+
+
+def _day_before(value: Term) -> Lit | None:
+    day = literal.cast(value, "date") if isinstance(value, Lit) else None
+    return literal.plus(day, Lit("number", 1), -1) if day is not None else None
 
 
 def _of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Term]]:
@@ -494,7 +510,8 @@ def _of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
         found.append((">" if name == ">" else ">=", value))
     if name in ("=", "<=", "<") and unit == "day" and isinstance(value, Lit):
         day = literal.cast(value, "date")
-        following = literal.plus(day, Lit("number", 1), 1) if day is not None else None
-        if following is not None:
-            found.append(("<", following))
+        ends_before = name == "<" and day is not None and _order(value, day) == 0
+        end = day if day is None or ends_before else literal.plus(day, Lit("number", 1), 1)
+        if end is not None:
+            found.append(("<", end))
     return found

@@ -146,7 +146,7 @@ class _Judge:
         """An OR of both sides: Spark may take out of its legs what each asks of the target."""
         legs = asked.parts if isinstance(asked, Some) else ()
         own = [conjunction([part for part in _parts(leg) if side_of(part) == "target"]) for leg in legs]
-        if not own or TRUE in own or self._outcome(disjunction(own)).prunes is False:
+        if not own or self._outcome(disjunction(own)).prunes is False:
             return condition
         reason = "each leg of the OR asks something of the target: whether Spark takes that out is not known"
         return replace(condition, prunes=None, cause="unreadable", reason=reason)

@@ -12,7 +12,10 @@ from merge_runner.pruning.scope import ColumnRef
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether a condition prunes, and why. `pattern` is what stands in the way; `pushed`: the format can read it."""
+    """Whether a condition prunes, and why. `pattern` is what stands in the way.
+
+    `pushed`: the format reads it, though it does not prune, so that what stands beside it still does.
+    """
 
     prunes: bool | None
     cause: Cause
@@ -72,7 +75,7 @@ def _truth(predicate: Truth) -> Outcome:
         return Outcome(None, "unreadable", "it names no column, and its value is known at run time only")
     if predicate.value is True:
         return Outcome(False, "always-true", "it is true for every row, so it excludes nothing")
-    return Outcome(True, "always-false", "it is true for no row, so no file is read", pushed=True)
+    return Outcome(True, "always-false", "it is true for no row, so no file is read")
 
 
 def never_or_always(passes: bool, name: str, data_type: DataType) -> Outcome:

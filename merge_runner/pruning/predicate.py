@@ -169,16 +169,11 @@ def disjunction(parts: Sequence[Predicate]) -> Predicate:
     if len(legs) == 1:
         return legs[0]
     conjuncts = [leg.parts if isinstance(leg, All) else (leg,) for leg in legs]
-    common = [part for part in conjuncts[0] if all(_holds(part, other) for other in conjuncts[1:])]
+    common = [part for part in conjuncts[0] if all(part in other for other in conjuncts[1:])]
     if not common:
         return Some(tuple(legs))
-    rest = [conjunction([part for part in leg if not _holds(part, common)]) for leg in conjuncts]
+    rest = [conjunction([part for part in leg if part not in common]) for leg in conjuncts]
     return conjunction([*common, disjunction(rest)])
-
-
-def _holds(part: Predicate, others: Sequence[Predicate]) -> bool:
-    """Whether the same condition stands among the others; an unreadable one equals nothing."""
-    return part != Other("unreadable", ()) and part in others
 
 
 def _covers_everything(legs: Sequence[Predicate]) -> Predicate | None:

@@ -48,8 +48,12 @@ class Attempts:
     stopping: threading.Event
     retried: Callable[[EngineError, int, float], None]
     deadline: float | None = None
+    settled: Callable[[], bool] = lambda: True
+    """Whether the engine has ended what it was told over a connection that broke, and can be asked."""
     tries: int = field(default=0, init=False)
     """How often the node's own statement was tried."""
+    uncertain: bool = field(default=False, init=False)
+    """Whether the node's statement may have committed, and nobody can say."""
 
     def steps(self, plan: NodePlan) -> None:
         """Performs all steps in order. Raises EngineError, and InterruptedError where the run was stopped."""
@@ -66,6 +70,10 @@ class Attempts:
             error = self._tried(step)
             if error is None:
                 return
+            if error.kind is Kind.LOST and not self.settled():
+                # What it has begun may still commit, whatever the table says.
+                self.uncertain = _writes(step)
+                raise error
             failures[error.kind] += 1
             tried = failures.total()
             last = tried > self.retries or failures[error.kind] > error.most_retries
@@ -94,7 +102,7 @@ class Attempts:
 
         Raises the error where only the table could tell, and cannot be asked.
         """
-        if error.kind not in (Kind.TRANSIENT, Kind.COMMIT_UNKNOWN) or not _writes(step):
+        if error.kind not in (Kind.TRANSIENT, Kind.COMMIT_UNKNOWN, Kind.LOST) or not _writes(step):
             return False
         try:
             version = self.committed()
@@ -102,6 +110,7 @@ class Attempts:
             if unanswered.kind is Kind.CANCELLED:
                 raise
             error.message += f"; whether it has committed is not known: the table says {unanswered.message}"
+            self.uncertain = True
             raise error from None
         if version is None:
             if last:

@@ -43,9 +43,8 @@ def audit(
         return writing(warehouse, table.name, lambda message: events.emit("message", message=message))
 
     try:
-        with driver.session() as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
-            for key, value in {**driver.session_confs, **stamp_confs(stamp(invocation_id, "audit"))}.items():
-                session.conf.set(key, value)
+        stamped = stamp_confs(stamp(invocation_id, "audit"))
+        with driver.session(stamped) as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
             location = table_location(root, profile, table, {})
             drift = write_audit(session, Catalog(), table, location, rows, lock)
     except Exception as error:

@@ -11,6 +11,7 @@ from merge_runner.engine.branch_catalog import BranchCatalog
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.session import Starting
 from merge_runner.engine.tables import Catalog
+from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import audit_table
 from merge_runner.graph.streams import streams_read
@@ -28,6 +29,8 @@ from merge_runner.run.node_run import NodeRun, Nodes, Terms, thread_count
 from merge_runner.run.results import RunResults
 from merge_runner.run.scratch_folder import scratch_folder
 
+_MOST_OTHERS = 3
+"""How many drivers take the place of one that is lost: what loses them all would lose the next one."""
 Command = Literal["build", "run", "test", "optimize"]
 _TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test", "unit_test"}),
@@ -87,6 +90,7 @@ class _Build:
         planned = prepared if options.branch is None else on_branch(prepared)
         self.command: Command = command
         self.options = options
+        self.made = frozenset(options.made)
         self.events = events
         self.invocation = Invocation(prepared, command, options.args, events)
         nodes = planned.graph.nodes
@@ -146,13 +150,39 @@ class _Build:
         self._tell_what_does_not_run()
         if not self.plans:
             return
-        branch, made = self.options.branch, self.options.made
         with driving(self.prepared, self.events, driver, starting) as running:
             self.events.emit("running", nodes=len(self.plans), threads=self.node_run.terms.threads)
-            self.options.observe(running)
-            with scratch_folder(Scratch.of(self.invocation.id)):
-                self.node_run.run(running, Catalog(made) if branch is None else BranchCatalog(branch, made))
-            self._audit(running)
+            left = self._run_open(running, last=driver is not None)
+        for others in range(1, _MOST_OTHERS + 1):
+            if not left:
+                return
+            message = f"the Spark driver is lost: what has not begun ({left}) runs on another one"
+            self.events.emit("message", "warn", message=message)
+            try:
+                with driving(self.prepared, self.events, None, None) as running:
+                    left = self._run_open(running, last=others == _MOST_OTHERS)
+            except ProblemsError as error:
+                for problem in error.problems:
+                    self.events.emit("message", "error", message=f"there is no other one: {problem}")
+                self.node_run.give_up()
+                return
+
+    def _run_open(self, driver: Driver, last: bool) -> int:
+        """Runs what has no result yet; gives how many nodes are left because the driver is lost.
+
+        Behind the `last` driver there is no other one: what is left has failed.
+        """
+        branch = self.options.branch
+        catalog = Catalog(self.made) if branch is None else BranchCatalog(branch, self.made)
+        self.options.observe(driver)
+        with scratch_folder(Scratch.of(self.invocation.id)):
+            left = self.node_run.run_open(driver, catalog)
+        self.made = catalog.made  # another driver's models must not replace them once more
+        if left and not last:
+            return left
+        self.node_run.give_up()
+        self._audit(driver)
+        return 0
 
     def _audit(self, driver: Driver) -> None:
         table = audit_table(self.prepared.files.profile)

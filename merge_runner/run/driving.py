@@ -31,7 +31,7 @@ def starting_driver(prepared: Prepared, events: Events) -> Starting:
 def driving(prepared: Prepared, events: Events, driver: Driver | None, starting: Starting | None) -> Iterator[Driver]:
     """A running driver inside the block: `driver`, which is left running, or one of its own, which is stopped.
 
-    `starting` is one on its way, to be used. After an EndedAtOnceError it is left alone: it ends with the process.
+    `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.
     Raises what `Starting.driver` raises.
     """
     if driver is not None:
@@ -45,6 +45,7 @@ def driving(prepared: Prepared, events: Events, driver: Driver | None, starting:
     try:
         yield own
     except EndedAtOnceError:
+        own.kill()  # it would end with this process, unless it is stopped: then it could commit whenever it goes on
         raise
     except BaseException:
         own.stop()

@@ -50,10 +50,8 @@ def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> 
 def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> EngineTold:
     config = prepared.graph.nodes[node.plan.unique_id].config
     try:
-        with driver.session() as session:
-            conf = config.get("conf") or {}
-            for key, value in {**driver.session_confs, **conf}.items():
-                session.conf.set(key, value)
+        conf = config.get("conf") or {}
+        with driver.session(conf) as session:
             told = explain_merge(session, catalog, node.plan, conf)
     except Exception as failure:
         if not from_engine(failure):

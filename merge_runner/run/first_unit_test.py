@@ -23,7 +23,8 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import AttachInputs, OpenFeed, RunUnitTest
 from merge_runner.plan.table_layout import table_layout
-from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner, input_name
+from merge_runner.plan.unit_test_inputs import input_name
+from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.project.files import UnitTestEntry
 from merge_runner.project.properties import Expect, Given, UnitTest
 from merge_runner.project.unit_test_file import as_written, unit_test_file

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from merge_runner.engine.driver import Driver
-from merge_runner.engine.failures import EngineError, engine_error, from_engine
+from merge_runner.engine.failures import EngineError, from_engine
 from merge_runner.engine.perform import perform
 from merge_runner.engine.session import Starting
 from merge_runner.engine.shared_inputs import SharedInputs
@@ -28,6 +28,7 @@ from merge_runner.plan.table_layout import table_layout
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.run.driving import driving
 from merge_runner.run.events import Events
+from merge_runner.run.lost_driver import lost_driver
 from merge_runner.run.scratch_folder import scratch_folder
 from merge_runner.text import Place
 
@@ -59,7 +60,7 @@ class MutationReport:
     model: str
     tests: tuple[str, ...]
     changes: tuple[Change, ...] = ()
-    failing: Mapping[str, str] | None = None
+    failing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def surviving(self) -> tuple[Change, ...]:
@@ -74,7 +75,7 @@ class MutationReport:
     def as_json(self) -> dict[str, Any]:
         """The report as JSON values."""
         changes = [{**asdict(each), "place": None if each.place is None else str(each.place)} for each in self.changes]
-        return {"model": self.model, "tests": list(self.tests), "failing": dict(self.failing or {}), "changes": changes}
+        return {"model": self.model, "tests": list(self.tests), "failing": dict(self.failing), "changes": changes}
 
 
 def mutation_check(
@@ -103,17 +104,25 @@ def mutation_check(
         hint = f"`merge-runner test --generate {model}` writes a first one"
         raise ProblemsError([Problem("no-unit-tests", f"{model} has no unit tests", node.place, hint)])
     with scratch_folder(Scratch.of(uuid4().hex)) as scratch:
-        places = [_Place(prepared, tests, scratch.part(number)) for number in range(threads)]
+        places = [_Place(prepared, node, tests, scratch.part(number)) for number in range(threads)]
         with driving(prepared, events, driver, starting) as running:
             return _Check(prepared, node, places, running, events).run()
 
 
 class _Place:
-    """The tests as one thread runs them: in schemas of its own."""
+    """The tests as one thread runs them, in schemas of its own, and the changes of what each of them runs."""
 
-    def __init__(self, prepared: Prepared, tests: Sequence[Node], scratch: Scratch) -> None:
+    def __init__(self, prepared: Prepared, model: Node, tests: Sequence[Node], scratch: Scratch) -> None:
+        from merge_runner.merge.parse import parse
+        from merge_runner.testing.mutants import mutants
+
         planner = UnitTestPlanner(prepared, scratch)
+        columns = [column.name for column in table_layout(prepared, model).columns] or None
         self.plans: dict[str, NodePlan] = {test.name: planner.plan(test) for test in tests}
+        self.mutants: dict[str, dict[str, Mutant]] = {
+            test: {mutant.name: mutant for mutant in mutants(parse(self.step(test).sql), columns)}
+            for test in self.plans
+        }
 
     def step(self, test: str) -> RunUnitTest:
         step = self.plans[test].steps[0]
@@ -125,7 +134,6 @@ class _Check:
     def __init__(
         self, prepared: Prepared, model: Node, places: Sequence[_Place], driver: Driver, events: Events
     ) -> None:
-        layout = table_layout(prepared, model)
         self.model = model
         self.driver = driver
         self.events = events
@@ -133,7 +141,6 @@ class _Check:
         self.places: SimpleQueue[_Place] = SimpleQueue()
         for place in places:
             self.places.put(place)
-        self.columns = [column.name for column in layout.columns] or None
         self.lines = prepared.files.models[model.name].source.text.splitlines()
         self.path = model.path
         self.tests = tuple(places[0].plans)
@@ -158,19 +165,13 @@ class _Check:
         seen = set()
         for test in self.tests:
             plan, step = self.first.plans[test], self.first.step(test)
-            for mutant in self._mutants(step).values():
+            for mutant in self.first.mutants[test].values():
                 if mutant.name in seen:
                     continue
                 seen.add(mutant.name)
                 at = origin(step.edits, mutant.span.start)
                 place = plan.rendered.place(at) if plan.rendered is not None and at is not None else None
                 yield Change(mutant.name, mutant.words, place, explained=self._explained(place))
-
-    def _mutants(self, step: RunUnitTest) -> dict[str, Mutant]:
-        from merge_runner.merge.parse import parse
-        from merge_runner.testing.mutants import mutants
-
-        return {mutant.name: mutant for mutant in mutants(parse(step.sql), self.columns)}
 
     def _explained(self, place: Place | None) -> str | None:
         if place is None or place.path != self.path:
@@ -189,7 +190,7 @@ class _Check:
         try:
             step = place.step(test)
             if change is not None:
-                mutant = self._mutants(step).get(change)
+                mutant = place.mutants[test].get(change)
                 if mutant is None:
                     return None
                 step = replace(step, text=mutant.text, edits=())
@@ -209,7 +210,7 @@ class _Check:
         except Exception as error:
             if not from_engine(error):
                 raise
-            raise EngineError("driver-lost", f"the Spark driver is lost: {engine_error(error).message}") from error
+            raise lost_driver(self.driver, error) from error
         tested = workplace.tested
         assert tested is not None
         return None if tested.verdict == "pass" else tested.words or ""

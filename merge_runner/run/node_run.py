@@ -12,6 +12,7 @@ from typing import Literal
 
 from merge_runner.engine.batches import Batch
 from merge_runner.engine.driver import Driver
+from merge_runner.engine.failures import EngineError
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
@@ -19,9 +20,11 @@ from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, ShareInputs
 from merge_runner.run.artifacts import write_run_text
 from merge_runner.run.events import Events
+from merge_runner.run.lost_driver import NotBegunError
 from merge_runner.run.results import FAILED, Result, Timing
 from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.waiting import parents_with_tests
+from merge_runner.run.watching import watching
 from merge_runner.run.worker import Worker
 from merge_runner.run.writers import write_keys
 
@@ -76,15 +79,48 @@ class NodeRun:
         self.abandoned = False
         """Whether the run was ended while nodes were running, and nobody waits for them."""
         self._known: set[str] = set()
+        self._lost: dict[str, EngineError] = {}
+        """Nodes that could not begin, as the driver was lost before."""
+        self._below_lost: dict[str, str] = {}
+        """Nodes that wait for one of these."""
+        self._passed: dict[str, bool] = {}
+        """Whether the children of a node that has run may run: another driver begins with what is known."""
+        self._touched: dict[str, str | None] = {}
+        self._shared = SharedInputs(())
         self._keeping = threading.Lock()
         self._running: dict[str, datetime] = {}
         self._stopping = threading.Event()
         self._cancel: Callable[[], None] = lambda: None
-        steps = (step for plan in self.plans.values() for step in plan.steps)
-        self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
 
     def run(self, driver: Driver, catalog: Catalog) -> None:
         """Runs all nodes. Raises KeyboardInterrupt when the run was stopped, EndedAtOnceError while some still run."""
+        self.run_open(driver, catalog)
+        self.give_up()
+
+    def run_open(self, driver: Driver, catalog: Catalog) -> int:
+        """Runs the nodes that have no result yet; gives how many are left, as the driver was lost before they began.
+
+        Another driver may run these. Raises what `run` does.
+        """
+        self._lost, self._below_lost = {}, {}
+        steps = (step for plan in self.plans.values() for step in plan.steps)
+        self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
+        for unique_id in self._known:
+            self._shared.done(unique_id)
+        with watching(driver, self.events):
+            self._run(driver, catalog)
+        return 0 if self._stopping.is_set() else len(self._lost) + len(self._below_lost)
+
+    def give_up(self) -> None:
+        """What is left has failed as its driver was lost, or is skipped below that."""
+        lost, below = self._lost, self._below_lost
+        self._lost, self._below_lost = {}, {}
+        for unique_id, error in lost.items():
+            self._keep(Result(unique_id, "error", message=str(error)))
+        for unique_id, cause in below.items():
+            self._skip(unique_id, cause)
+
+    def _run(self, driver: Driver, catalog: Catalog) -> None:
         files = self.prepared.files
         writes = write_keys(self.plans, self.graph.nodes)
         worker = Worker(
@@ -103,6 +139,7 @@ class NodeRun:
             branch=self.terms.branch,
             begun=self.terms.begun,
             writes=writes,
+            touched=self._touched,
             conceal=self.prepared.conceal,
         )
         nodes = self.graph.nodes
@@ -153,10 +190,21 @@ class NodeRun:
                 self._skip(unique_id, None)
 
     def _work(self, worker: Worker, unique_id: str) -> bool:
+        if unique_id not in self._passed:
+            try:
+                self._passed[unique_id] = self._run_node(worker, unique_id)
+            except NotBegunError as error:
+                self._lost[unique_id] = error.lost
+                return False
+        return self._passed[unique_id]
+
+    def _run_node(self, worker: Worker, unique_id: str) -> bool:
         self._running[unique_id] = _now()
         try:
             result = worker.run(unique_id)
             self._keep(result)
+        except NotBegunError:
+            raise
         except BaseException as error:
             # A mistake of our own: the node has begun, and must not be told to have been skipped.
             self._keep(Result(unique_id, "error", message=f"internal error: {type(error).__name__}: {error}"))
@@ -170,6 +218,9 @@ class NodeRun:
         return self.graph.nodes[unique_id].config.get("on_error") == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
+        if cause in self._lost:
+            self._below_lost[unique_id] = cause
+            return
         reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 

@@ -96,8 +96,6 @@ class _Publishing:
         try:
             if driver is not None:
                 with driver.session() as session, self._locked(tables):
-                    for key, value in driver.session_confs.items():
-                        session.conf.set(key, value)
                     self._on(session, tables, drop)
             elif not drop:
                 raise self._no_branch()

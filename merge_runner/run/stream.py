@@ -200,7 +200,7 @@ class _Reader:
         """Raises ProblemsError where the checkpoint and what the targets have recorded do not fit."""
         stream, known = self.stream, self.nodes.keys()
         with ExitStack() as sessions:
-            session = self._session(sessions)
+            session = sessions.enter_context(self.driver.session())
             try:
                 state = checkpoint_state(session, stream.checkpoint)
                 judged = judge_checkpoint(stream, state, dict(self._targets(session)), known, self.place)
@@ -226,7 +226,7 @@ class _Reader:
 
     def start(self, sessions: ExitStack, available_now: bool) -> None:
         """Starts to read. Raises ProblemsError where Spark cannot."""
-        session = self._session(sessions)
+        session = sessions.enter_context(self.driver.session())
         try:
             if self.stream.attach is not None:
                 self.batches.catalog.attach(session, self.stream.attach)
@@ -265,12 +265,6 @@ class _Reader:
         if error is None or outcome.failed.is_set() or outcome.ending.is_set():
             return None
         return self._problem(error)
-
-    def _session(self, sessions: ExitStack) -> SparkSession:
-        session = sessions.enter_context(self.driver.session())
-        for key, value in self.driver.session_confs.items():
-            session.conf.set(key, value)
-        return session
 
     def _problem(self, error: EngineError) -> Problem:
         return Problem("stream", f"stream {self.stream.name}: {error.message} [{error.code}]", self.place, error.hint)

@@ -76,7 +76,9 @@ class StreamBatches:
         started, started_at = time.monotonic(), datetime.now(timezone.utc)
         # A MERGE of no rows would take all rows of its target for missing in the source.
         plans = self.plans if rows else {}
-        self.events.emit("batch_started", stream=name, batch_id=batch_id, rows=rows, nodes=len(plans))
+        self.events.emit(
+            "batch_started", stream=name, batch_id=batch_id, rows=rows, nodes=len(plans), threads=self.threads
+        )
         results = [_of_batch(result, name, batch_id, started_at) for result in self._run(plans, batch_id)]
         seconds = time.monotonic() - started
         self.outcome.totals.add(results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
@@ -15,26 +15,27 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.batches import Batch
 from merge_runner.engine.branches import branch_confs
 from merge_runner.engine.driver import Driver
-from merge_runner.engine.duplicate_matches import duplicate_matches
+from merge_runner.engine.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.locks import writing
 from merge_runner.engine.optimizing import changed_files, in_words
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.tables import Catalog, table_exists
+from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node
 from merge_runner.plan.steps import NodePlan, RunMerge
 from merge_runner.run.attempts import DEFAULT_RETRIES, Attempts
 from merge_runner.run.events import Events
+from merge_runner.run.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.results import Result, Status, Timing
 from merge_runner.run.writers import WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_AFTERWARDS = "`merge-runner retry` starts another one, and asks the tables what they have"
 _LONGEST_QUESTION = 20.0
 """Seconds to find out why a statement failed."""
 
@@ -70,20 +71,23 @@ class Worker:
     """Takes secrets out of a message."""
 
     def run(self, unique_id: str) -> Result:
-        """Runs the node; every failure is in the Result."""
+        """Runs the node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
         name = self.nodes[unique_id].name
         self.events.emit("node_started", node=unique_id, name=name, group=self.group(unique_id))
-        try:
-            with self.driver.session() as session:
+        with ExitStack() as sessions:
+            try:
+                session = sessions.enter_context(self.driver.session())
+            except Exception as error:
+                if not from_engine(error):
+                    raise
+                raise NotBegunError(lost_driver(self.driver, error, seconds=0)) from error
+            try:
                 return self._run(unique_id, session)
-        except Exception as error:
-            if not from_engine(error):
-                raise
-            # There is no session, nor a way to ask the table any more: the driver has gone.
-            message = (
-                f"the Spark driver is lost, and its log says why: {engine_error(error).message}\n    {_AFTERWARDS}"
-            )
-            return Result(unique_id, "error", message=message)
+            except Exception as error:
+                if not from_engine(error):
+                    raise
+                # There is no way to ask the table any more.
+                return Result(unique_id, "error", message=str(lost_driver(self.driver, error)))
 
     def _run(self, unique_id: str, session: SparkSession) -> Result:
         node, plan = self.nodes[unique_id], self.plans[unique_id]
@@ -118,6 +122,10 @@ class Worker:
         finally:
             if timer is not None:
                 timer.cancel()
+        if error is not None and self._is_lost(error, place):
+            error = lost_driver(self.driver, error)
+            if attempts.uncertain:
+                error.message += "; whether its statement has committed is not known"
         if error is not None and error.kind is Kind.CANCELLED:
             error = self._cancelled(node, plan, place, timed_out.is_set() and not self.stopping.is_set())
         if error is not None and error.code in DUPLICATE_MATCHES:
@@ -144,7 +152,20 @@ class Worker:
                 pause=pause,
             ),
             time.monotonic() + timeout if timeout else None,
+            lambda: self._settled(place),
         )
+
+    def _is_lost(self, error: EngineError, place: Workplace) -> bool:
+        """Whether the driver has gone under the node."""
+        return error.kind is Kind.LOST and not self._settled(place)
+
+    def _settled(self, place: Workplace) -> bool:
+        try:
+            return self.driver.settled(place.session)
+        except Exception as error:
+            if not from_engine(error):
+                raise
+            return False
 
     def _committed(self, plan: NodePlan, place: Workplace) -> int | None:
         """The version that the node's statement has committed, as the table says. Raises EngineError."""
@@ -181,7 +202,7 @@ class Worker:
         timer.start()
         try:
             with self.driver.job_group(place.session, group, f"{place.description} duplicates"):
-                found = duplicate_matches(place.session, step.target, step.judged)
+                found = duplicate_matches(place.session, step.target, step.judged.statement, step.judged.scope)
         except Exception as failure:
             if not from_engine(failure):
                 raise
@@ -189,7 +210,7 @@ class Worker:
         finally:
             timer.cancel()
         if found:
-            error.message = "several source rows match one target row: " + "; ".join(str(each) for each in found)
+            error.message = several_matches(found)
 
     def groups(self, unique_id: str) -> tuple[str, str]:
         """All job groups of a node: that of its statements, and that of questions after its failure."""
@@ -200,14 +221,8 @@ class Worker:
         return f"{self.invocation_id}/{unique_id}"
 
     def _configure(self, node: Node, place: Workplace) -> None:
-        confs: dict[str, Any] = {
-            **self.driver.session_confs,
-            **stamp_confs(place.stamp),
-            **(node.config.get("conf") or {}),
-            **branch_confs(self.branch),
-        }
-        for key, value in confs.items():
-            place.session.conf.set(key, value)
+        confs = {**stamp_confs(place.stamp), **(node.config.get("conf") or {}), **branch_confs(self.branch)}
+        set_confs(place.session, confs)
 
     def _lock(self, plan: NodePlan) -> AbstractContextManager[None]:
         if plan.writes is None or self.warehouse is None:

@@ -25,7 +25,7 @@ using (
         w.pressure_mb,
         w.visibility_miles
     from {{ ref('stg_weather') }} as w
-    where {{ in_months('w.observed_month') }}
+    where {{ in_months('w.observed_month') }}  -- survives: it only has months not read of which the next line wants no day
         and {{ in_window('w.observed_date') }}
 ) as s
     on {{ in_months('t.observed_month') }}  -- survives: it only has months not read that USING leaves out

@@ -59,6 +59,17 @@ def test_off_a_terminal_each_node_is_a_line(capfd):
     ]
 
 
+def test_a_batch_tells_how_many_models_it_feeds_and_how_many_of_them_at_once(capfd):
+    events = Events(TextDisplay(quiet=False, debug=False))
+    for nodes, rows in ((7, 1200), (1, 1), (0, 0)):
+        events.emit("batch_started", stream="crm.changes", batch_id=nodes, rows=rows, nodes=nodes, threads=2)
+    assert capfd.readouterr().err.splitlines() == [
+        "crm.changes, batch 7: 1,200 rows into 7 models, 2 at a time",
+        "crm.changes, batch 1: 1 rows into 1 model, 2 at a time",
+        "crm.changes, batch 0: 0 rows",
+    ]
+
+
 def test_quiet_shows_what_went_wrong_and_the_count(capfd):
     play(TextDisplay(quiet=True, debug=False))
     assert [line.split()[1] for line in capfd.readouterr().err.splitlines() if line[0].isdigit()] == [

@@ -2,15 +2,15 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
+from tests.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.slow
 
@@ -95,63 +95,15 @@ class Master:
     workers: list[Path]
 
 
-def until(log, pattern):
-    """The first match in a log that another process is writing."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        match = re.search(pattern, log.read_text()) if log.exists() else None
-        if match:
-            return match
-        time.sleep(0.1)
-    raise TimeoutError(f"no {pattern!r} in\n{log.read_text()}")
-
-
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
     """A running standalone master with two workers of one core each: its address, and the workers' folders."""
-    import pyspark
-
-    from merge_runner.engine.java import require_java
-
-    folder = tmp_path_factory.mktemp("cluster")
-    home = Path(pyspark.__file__).parent
-    env = {**os.environ, "SPARK_HOME": str(home), "JAVA_HOME": str(require_java(os.environ))}
-    processes = []
-
-    def start(name, *arguments):
-        log = folder / f"{name}.log"
-        with log.open("w") as output:
-            command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{arguments[0]}", "--host", "127.0.0.1"]
-            process = subprocess.Popen(
-                [*command, "--port", "0", "--webui-port", "0", *arguments[1:]],
-                cwd=folder,
-                env=env,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        processes.append(process)
-        return log
-
-    try:
-        address = until(start("master", "master.Master"), r"Starting Spark master at (spark://127\.0\.0\.1:\d+)").group(
-            1
-        )
-        workers = [
-            start(name, "worker.Worker", "-c", "1", "-m", "1g", "--work-dir", str(folder / name), address)
-            for name in ("worker1", "worker2")
-        ]
-        for log in workers:
-            until(log, "Successfully registered with master")
-        yield Master(address, [folder / "worker1", folder / "worker2"])
-    finally:
-        for process in reversed(processes):  # a worker that is told to end takes its executors with it
-            process.terminate()
-        for process in reversed(processes):
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        names = ("worker1", "worker2")
+        for name in names:
+            cluster.add_worker(name)
+        cluster.wait_for(*names)
+        yield Master(cluster.address, [cluster.folder / name for name in names])
 
 
 @pytest.fixture(scope="module")

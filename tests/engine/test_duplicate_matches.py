@@ -31,6 +31,20 @@ def test_the_query_is_made_of_the_statements_own_text():
     )
 
 
+def test_without_keys_the_largest_number_alone_is_asked_for():
+    statement = parse("merge into shop.fct as t using s on t.id - s.id = 0 when not matched by source then delete")
+    assert duplicates_query(Relation("fct", "shop"), statement, ()) == (
+        "SELECT max(n) FROM (\n"
+        "SELECT count(*) AS n\n"
+        "FROM (SELECT *, monotonically_increasing_id() AS merge_runner_row FROM shop.fct AS t) AS t\n"
+        "JOIN s\n"
+        "ON t.id - s.id = 0\n"
+        "GROUP BY merge_runner_row HAVING count(*) > 1\n"
+        ") HAVING max(n) IS NOT NULL"
+    )
+    assert str(DuplicateMatch((), 2)) == "2 source rows"
+
+
 @pytest.mark.spark
 def test_the_error_of_a_merge_names_model_keys_and_counts(make_project, driver, spark):
     columns = "columns: [{name: id, data_type: bigint}, {name: day, data_type: date}, {name: v, data_type: bigint}]"

@@ -169,6 +169,7 @@ def test_what_engines_raise_is_understood(case):
     assert (error.kind.value, error.code) == (case["kind"], case["code"])
     assert error.message == case["message"].strip()
     assert error.most_retries == case.get("retries", MOST_RETRIES[error.kind])
+    assert case.get("hint", "") in (error.hint or "")
 
 
 def test_every_row_is_told_by_its_own_name_and_no_other_kind_takes_it():

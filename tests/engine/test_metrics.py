@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.engine.failures import EngineError, Kind
+from merge_runner.engine.iceberg_metrics import changed_rows
 from merge_runner.engine.metrics import SHORT_NAMES, merge_response
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
@@ -292,3 +293,26 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
     monkeypatch.setattr(delta_metrics, "stamped_commit", cancelled)
     with pytest.raises(EngineError, match="cancelled"):
         merge_response(place, target.relation, "delta", ran)
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+def test_rows_that_spark_looks_at_twice_are_counted_once(table, mode):
+    target = table("iceberg", **{"write__merge__mode": mode, "write__merge__distribution-mode": "range"})
+    response = target.merge(ALL)
+    told = {kind: response["metrics"][f"spark.merge-into.num-target-rows-{kind}"] for kind in ("inserted", "updated")}
+    assert told == {"inserted": 12, "updated": 4}
+    assert short_rows(response) == [6, 2, 2, 46 if mode == "copy-on-write" else 0, 10]
+    # And such as two source rows match, where that is no error; the files of partition 1 keep a row.
+    twice = (
+        "using (select explode(array(1, 1)) as p) as s on t.p = s.p and t.p = 1 and t.id <> 1 when matched then delete"
+    )
+    deleted = target.merge(twice)
+    assert deleted["metrics"]["spark.merge-into.num-target-rows-deleted"] == 2 * 2 * (24 - 1 + 3)
+    assert short_rows(deleted) == [0, 0, 26, 1 if mode == "copy-on-write" else 0, 26]
+
+
+def test_rows_that_were_counted_nobody_knows_how_often_are_not_told():
+    counts = {"inserted": 25, "updated": 0, "deleted": 0, "copied": 0}
+    summary = {f"spark.merge-into.num-target-rows-{kind}": count for kind, count in counts.items()}
+    assert changed_rows(summary | {"added-records": 10}, "overwrite")["rows_affected"] is None
+    assert changed_rows(summary | {"added-records": 25}, "overwrite")["rows_inserted"] == 25

@@ -114,7 +114,10 @@ def test_confs_that_the_server_has_fixed_are_told_and_left_out(tmp_path, package
     told = []
     profile = far(conf={"spark.executor.memory": "1g", "my.own": "x"}, jvm="throughput")
     driver = start_driver(profile, tmp_path, tmp_path / "spark.log", os.environ, told.append)
-    assert driver.session_confs == sessions[0].confs == {"spark.sql.session.timeZone": "UTC", "my.own": "x"}
+    with driver.session({"for.one": "y"}):
+        pass
+    accepted = {"spark.sql.session.timeZone": "UTC", "my.own": "x"}
+    assert [each.confs for each in sessions] == [accepted, accepted | {"for.one": "y"}]
     assert told == [
         "spark.executor.memory has no effect over Spark Connect: it is fixed when the server starts",
         "`jvm` has no effect over Spark Connect: the server's JVM is running already",

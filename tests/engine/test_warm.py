@@ -271,7 +271,7 @@ def attaching(monkeypatch, tmp_path):
     monkeypatch.setattr(session, "launch", lambda *_: launched.append("a JVM of its own"))
     monkeypatch.setattr("merge_runner.engine.classic.open_driver", lambda *_: "a driver of its own")
     monkeypatch.setattr(
-        attached, "attach_driver", lambda port, secret, leave: SimpleNamespace(stop=lambda: leave(True))
+        attached, "attach_driver", lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True))
     )
     monkeypatch.setattr(warm, "driver_key", lambda *_: "the key")
     for name in ("find_java", "require_java"):

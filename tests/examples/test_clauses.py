@@ -6,6 +6,7 @@ from merge_runner import Project
 from merge_runner.run.artifacts import plan_nodes
 from merge_runner.run.writers import write_keys
 
+BY_CLAUSE = ("MatchedUpdated", "MatchedDeleted", "Inserted", "NotMatchedBySourceUpdated", "NotMatchedBySourceDeleted")
 WRITERS = ("temperature_north", "temperature_south", "stock", "stock_withdrawn")
 
 
@@ -16,6 +17,30 @@ def test_only_writers_of_two_partitions_may_run_at_once(example):
     north, south, stock, withdrawn = write_keys(plans, project.graph.nodes).values()
     assert (north.table, north == south) == (south.table, False)
     assert stock == withdrawn
+
+
+def test_on_databricks_concurrent_writers_are_told_apart_by_rows(example):
+    root, _ = example("clauses")
+
+    def properties():
+        nodes = Project.load(root).graph.nodes
+        return {
+            name: dict(nodes[f"model.clauses.{name}"].config["properties"]) for name in ("temperature_north", "stock")
+        }
+
+    assert properties() == {"temperature_north": {}, "stock": {}}
+    profiles = root / "profiles.yml"
+    profiles.write_text(profiles.read_text().replace("master:", "platform: databricks\n      master:"))
+    assert properties() == {"temperature_north": {"delta.enableDeletionVectors": "true"}, "stock": {}}
+
+
+def test_lint_reports_a_source_that_may_hold_a_key_twice(example):
+    root, _ = example("clauses")
+    models = root / "models/models.yml"
+    before, key, after = models.read_text().rpartition("    config: {unique_key: item}\n")
+    assert key
+    models.write_text(before + after)
+    assert [(each.code, each.model) for each in Project.load(root).lint().findings] == [("C003", "price")]
 
 
 @pytest.mark.spark
@@ -44,7 +69,8 @@ def test_every_clause_does_what_its_unit_test_says(example, driver, spark):
     withdrawn = results["stock_withdrawn"].adapter_response
     assert (withdrawn["rows_source"], withdrawn["rows_deleted"]) == (2, 1)
     assert rows("stock") == [(1, 5, "new")]
-    assert spark.table(f"{schema}.item").columns == ["item", "name", "colour"]
+    for table in ("item", "item_by_setting"):
+        assert spark.table(f"{schema}.{table}").columns == ["item", "name", "colour"]
     assert [results[name].adapter_response["attempts"] for name in WRITERS[:2]] == [1, 1]
     assert rows("temperature") == [("north", 1, 4), ("north", 2, 6), ("south", 1, 21)]
 
@@ -56,3 +82,11 @@ def test_every_clause_does_what_its_unit_test_says(example, driver, spark):
     assert again["price"].status == "error"
     assert "several source rows match one target row: t.item = 2 (2 source rows)" in again["price"].message
     assert rows("price") == prices
+
+    # Rows are counted by the clause that acted on them.
+    spark.sql(f"truncate table {schema}.stock")
+    spark.sql(f"insert into {schema}.stock (item, pieces) values (1, 2), (3, 10), (7, 0), (8, 9), (9, 10)")
+    counted = Project.load(root).build("stock", "test_type:unit", driver=driver)["stock"].adapter_response
+    assert [counted[f"rows_{kind}"] for kind in ("inserted", "updated", "deleted", "copied")] == [1, 2, 2, 1]
+    assert {name: counted["metrics"][f"numTargetRows{name}"] for name in BY_CLAUSE} == dict.fromkeys(BY_CLAUSE, 1)
+    assert rows("stock") == [(1, 5, "doubled"), (2, 40, "many"), (8, 9, "few"), (9, 10, None)]

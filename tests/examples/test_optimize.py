@@ -5,9 +5,17 @@ import pytest
 from merge_runner import Project
 from merge_runner.engine.statements import files_read
 
-pytestmark = pytest.mark.spark
+
+def test_a_file_size_that_only_another_delta_knows_is_refused(example):
+    root, _ = example("optimize")
+    model = root / "models/orders_zordered.sql"
+    model.write_text(
+        model.read_text().replace("scan='full'", "scan='full', properties={'delta.targetFileSize': '128mb'}")
+    )
+    assert [(each.code, each.model) for each in Project.load(root).lint().findings] == [("E001", "orders_zordered")]
 
 
+@pytest.mark.spark
 def test_lookups_read_fewer_files_and_batches_pay_for_their_own(example, driver, spark):
     root, schema = example("optimize")
     tables = {name: f"{schema}.{name}" for name in ("orders_zordered", "orders_clustered")}

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from merge_runner import Project
+
 pytestmark = pytest.mark.spark
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_join"
@@ -109,6 +111,12 @@ def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_wr
 def test_what_runs_is_what_was_explained(told):
     assert "Exchange" not in shuffles(told["joined"]["ran"])
     assert shuffles(told["plain"]["ran"]).count("Exchange") == 3
+
+
+def test_lint_tells_where_it_is_missing():
+    findings = {target: Project.load(EXAMPLE, target=target).lint().findings for target in ("joined", "plain")}
+    assert findings["joined"] == ()
+    assert [(each.code, each.model) for each in findings["plain"]] == [("K005", "orders")]
 
 
 def test_a_bounded_statement_shuffles_nothing_either(told):

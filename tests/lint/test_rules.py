@@ -20,6 +20,7 @@ from merge_runner.plan.prepare import Flags, prepare_to_lint
 from merge_runner.text import SourceText
 
 HERE = Path(__file__).parent
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 COLUMNS = {
     "id": "bigint not null",
     "dt": "date not null",
@@ -79,7 +80,7 @@ def project(case: dict[str, Any], root: Path) -> Path:
         "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
         "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: shop}}}\n",
         "models/m.sql": case["model"],
-        "models/m.yml": yaml.safe_dump(properties, sort_keys=False),
+        "models/m.yml": yaml.dump(properties, Dumper=DUMPER, sort_keys=False),
         **case.get("files", {}),
     }
     for path, text in files.items():

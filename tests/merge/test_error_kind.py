@@ -5,17 +5,7 @@ from merge_runner.merge.parse import MergeSyntaxError, parse
 from .corpus import entries, statement
 
 KINDS = {
-    "WHEN MATCHED THEN DELETE WHEN MATCHED AND a THEN DELETE": "unreachable",
-    "WHEN NOT MATCHED THEN INSERT (a) VALUES (1, 2)": "insert",
     "WHEN NOT MATCHED THEN INSERT (a, b) VALUES (1,)": "syntax",
-    "WHEN NOT MATCHED THEN INSERT * WHEN MATCHED THEN DELETE": "syntax",
-    "WHEN MATCHED THEN INSERT *": "syntax",
-    "WHEN MATCHED THEN UPDATE SET a = 1,": "syntax",
-    "WHEN MATCHED THEN DO NOTHING": "unsupported",
-    "WHEN MATCHED THEN UPDATE SET * EXCEPT (a)": "unsupported",
-    "WHEN NOT MATCHED THEN INSERT * EXCEPT (a)": "unsupported",
-    "WHEN NOT MATCHED THEN INSERT ROW": "unsupported",
-    "WHEN NOT MATCHED THEN INSERT DEFAULT VALUES": "unsupported",
     "WHEN MATCHED THEN DELETE RETURNING t.id": "unsupported",
     "WHEN MATCHED THEN UPDATE SET a = s.a::text": "unsupported",
     "WHEN MATCHED THEN UPDATE SET a = cast(s.a AS varchar)": "unsupported",

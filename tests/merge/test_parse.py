@@ -115,6 +115,9 @@ def test_what_spark_refuses_is_an_error_at_the_offending_words(entry):
     assert 0 <= error.span.start <= error.span.end <= len(text)
     if "at" in entry:
         assert error.span.of(text) == entry["at"]
+    if "clauses" in entry:
+        assert (error.message, error.hint) == (entry["message"], entry.get("hint"))
+        assert error.kind == entry.get("kind", "syntax")
     assert not error.message.endswith(".")
 
 

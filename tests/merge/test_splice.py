@@ -15,6 +15,7 @@ from merge_runner.text import Span
         ([(Span(2, 4), "")], "abef"),
         ([(Span(4, 5), "Y"), (Span(1, 2), "X")], "aXcdYf"),
         ([(Span(2, 2), "x"), (Span(2, 2), "y")], "abxycdef"),
+        ([(Span(2, 2), "y"), (Span(2, 2), "x")], "abyxcdef"),
         ([(Span(2, 4), "Z"), (Span(2, 2), "x")], "abxZef"),
         ([(Span(0, 2), "1"), (Span(2, 4), "2"), (Span(4, 4), "i")], "12ief"),
         ([(Span(0, 6), "")], ""),

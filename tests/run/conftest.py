@@ -37,7 +37,7 @@ class Race:
         return getattr(self._driver, name)
 
     @contextmanager
-    def session(self):
+    def session(self, confs=None):
         from pyspark.sql.types import LongType
 
         begun, go = str(self.begun), str(self.go)
@@ -56,7 +56,7 @@ class Race:
                 time.sleep(0.01)
             return value
 
-        with self._driver.session() as session:
+        with self._driver.session(confs) as session:
             session.udf.register("gate", gate, LongType())
             yield session
 

@@ -13,6 +13,12 @@ from tests.run.kill_scenarios import SCENARIOS
 from tests.run.kills import Lane, reader, run, summary
 
 
+def tell(one, found):
+    """Keeps what came of one kill, and prints it."""
+    found.append(one)
+    print(one, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=", ".join(SCENARIOS))
@@ -48,7 +54,9 @@ def main():
                         for number in range(asked.begin, len(made[0].moments) + 1, asked.every)
                         for delay in asked.delays.split(",")
                     ]
-                    found += run(made, points, lambda one: print(one, flush=True))
+                    run(made, points, lambda one: tell(one, found))
+        except KeyboardInterrupt:
+            print("stopped; what was killed until then:")
         finally:
             driver.stop()
     text, well = summary(found)

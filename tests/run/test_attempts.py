@@ -31,7 +31,7 @@ def tried(monkeypatch):
     """Performs a step that fails as told, one entry an attempt (None: it works); gives attempts and what was raised."""
     monkeypatch.setattr(attempts, "FIRST_PAUSE", 0.0)
 
-    def run(step, failures, retries=3, committed=lambda: None, stopping=None, deadline=None):
+    def run(step, failures, retries=3, committed=lambda: None, stopping=None, deadline=None, settled=lambda: True):
         left = list(failures)
 
         def perform(_step, _place):
@@ -44,7 +44,8 @@ def tried(monkeypatch):
         monkeypatch.setattr(attempts, "perform", perform)
         told = []
         one = Attempts(
-            Place(), retries, committed, stopping or threading.Event(), lambda *what: told.append(what), deadline
+            *(Place(), retries, committed, stopping or threading.Event(), lambda *what: told.append(what), deadline),
+            settled=settled,
         )
         try:
             one.steps(NodePlan("m", (step,)))
@@ -55,7 +56,7 @@ def tried(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("kind", [Kind.CONFLICT, Kind.TRANSIENT, Kind.COMMIT_UNKNOWN])
+@pytest.mark.parametrize("kind", [Kind.CONFLICT, Kind.TRANSIENT, Kind.COMMIT_UNKNOWN, Kind.LOST])
 def test_a_statement_that_has_not_committed_runs_again(tried, kind):
     one, told, error = tried(WRITE, [failure(kind), None])
     assert error is None
@@ -69,7 +70,7 @@ def test_a_mistake_and_a_cancellation_are_final(tried, kind):
     assert (one.tries, told, error.kind) == (1, [], kind)
 
 
-@pytest.mark.parametrize("kind", [Kind.TRANSIENT, Kind.COMMIT_UNKNOWN])
+@pytest.mark.parametrize("kind", [Kind.TRANSIENT, Kind.COMMIT_UNKNOWN, Kind.LOST])
 @pytest.mark.parametrize("retries", [0, 3])
 def test_what_has_committed_is_a_success_and_never_runs_again(tried, kind, retries):
     one, told, error = tried(WRITE, [failure(kind)], retries, committed=lambda: 7)
@@ -173,3 +174,9 @@ def test_pauses_double_up_to_the_longest_and_are_spread(tried, monkeypatch):
     _, told, _ = tried(WRITE, [failure(Kind.CONFLICT)] * 5, retries=4)
     for (_, _, pause), longest in zip(told, [1e-4, 2e-4, 4e-4, 4e-4], strict=True):
         assert longest / 2 <= pause <= longest
+
+
+@pytest.mark.parametrize(("step", "uncertain"), [(WRITE, True), (RunHook("delete from t", "pre_hook"), False)])
+def test_nothing_is_asked_or_done_beside_an_engine_that_may_go_on(tried, step, uncertain):
+    one, told, error = tried(step, [failure(Kind.LOST)], committed=lambda: pytest.fail("asked"), settled=lambda: False)
+    assert (error.kind, told, one.uncertain) == (Kind.LOST, [], uncertain)

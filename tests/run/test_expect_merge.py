@@ -124,3 +124,34 @@ def test_a_branch_is_begun_again_where_main_moves_and_none_is_left(shop, spark, 
     assert shop.build(rows, select="few_deletes", batch_id=7)["few_deletes"].status == "no-op"
     assert shop.branches("few_deletes") == ["main"]
     assert spark.sql(f"show tblproperties {table} ('write.wap.enabled')").collect()[0]["value"] != "true"
+
+
+@pytest.mark.spark
+def test_changes_that_go_beyond_are_read_again(make_project, driver, spark):
+    files = {
+        "models/base.sql": """
+            merge into {{ this }} as t using (select id, id as v from range({{ var('rows') }})) as s on t.id = s.id
+            when not matched then insert *
+        """,
+        "models/copied.sql": """
+            {{ config(expect_merge={'max_inserts': var('most')}) }}
+            merge into {{ this }} as t using (select id, v from {{ changes('base') }}) as s on t.id = s.id
+            when not matched then insert *
+        """,
+    }
+    root = make_project(files)
+
+    def build(rows, most):
+        project = Project.load(root, vars={"rows": rows, "most": most})
+        result = project.build(driver=driver, lint=False)["copied"]
+        table = spark.table(str(project.graph.nodes["model.shop.copied"].relation))
+        return result, sorted(row["id"] for row in table.collect())
+
+    assert build(4, 1)[1] == [0, 1, 2, 3]  # an empty target is filled
+    result, rows = build(7, 2)
+    assert "3 rows inserted (`max_inserts: 2`)" in result.message
+    assert rows == [0, 1, 2, 3]
+    result, rows = build(7, 3)
+    assert (result.status, result.adapter_response["expect_merge"]["rows_inserted"]) == ("success", 3)
+    assert rows == [0, 1, 2, 3, 4, 5, 6]
+    assert build(7, 0)[0].status == "no-op"

@@ -60,7 +60,7 @@ def publish(make_project, monkeypatch):
     def session():
         yield SimpleNamespace(conf={})
 
-    driver = SimpleNamespace(session=session, session_confs={})
+    driver = SimpleNamespace(session=session)
 
     def run(states, breaks_at=None, results=None, **options):
         tables = Tables(dict(zip(("zero", "after", "last"), states, strict=True)), breaks_at)

@@ -91,6 +91,23 @@ def rows(spark):
     return read
 
 
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_a_batch_that_goes_beyond_a_models_limits_comes_again(project, stream, rows, table_format):
+    limited = "{{ config(expect_merge={'max_updates': MOST}) }}" + FILES["models/eu.sql"]
+    root = project({**FILES, "models/eu.sql": limited.replace("MOST", "1")}, table_format)
+    land(root, "a", (1, "eu", 10), (2, "eu", 5), (3, "us", 1))
+    land(root, "b", (1, "eu", 1), (2, "eu", 7), (3, "us", 2))
+    results, _ = stream(root)
+    assert "2 rows updated (`max_updates: 1`)" in results["eu"].message
+    assert rows(root, "eu") == [(1, "eu", 10), (2, "eu", 5)]
+    assert rows(root, "us") == [(3, "us", 3)]
+    (root / "models/eu.sql").write_text(limited.replace("MOST", "2"))
+    results, _ = stream(root)
+    assert (results["eu"].status, results["us"].status) == ("success", "no-op")
+    assert rows(root, "eu") == [(1, "eu", 11), (2, "eu", 12)]
+    assert rows(root, "us") == [(3, "us", 3)]
+
+
 def test_each_batch_feeds_all_models_and_what_follows(project, stream, rows):
     root = project()
     land(root, "a", (1, "eu", 10), (2, "us", 5))

@@ -39,6 +39,11 @@ MODELS = {
         when matched and s._change_type = 'delete' then delete
         when not matched then insert (id, amount) values (s.id, int(s.amount))
         """,
+    "kept": """
+        {{ config(format='iceberg') }}
+        merge into {{ this }} as t using {{ ref('in_place') }} as s on t.id - s.id = 0
+        when not matched by source then delete
+        """,
     "derived": """
         merge into {{ this }} as t
         using (select id, {{ moment() }} as at from {{ ref('orders') }}) as s on t.id = s.id

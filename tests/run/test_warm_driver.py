@@ -222,3 +222,16 @@ def test_ctrl_c_leaves_the_jvm_and_kill_ends_it(shop):
     process.communicate()
     until(lambda: not alive(jvm))
     assert shop.warm_jvm() is None
+
+
+def test_a_warm_jvm_that_is_killed_is_the_error_of_what_ran_there(shop):
+    shop.call("warm", "start")
+    process = shop.begin_endless()
+    os.kill(shop.warm_jvm(), signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
+    (result,) = json.loads((shop.root / "target/run_results.json").read_text())["results"]
+    assert result["message"].startswith("the Spark driver is lost: its JVM has ended")
+    assert shop.warm_jvm() is None
+    assert shop.facts("-s", "+fct") == (2, 2)

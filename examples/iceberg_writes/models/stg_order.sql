@@ -4,5 +4,4 @@ select
     id as order_id,
     element_at(array('north', 'east', 'south', 'west'), cast(id % 4 as int) + 1) as region,
     'day {{ var('day') | int }}' as status
-from range(0, 400, 1, 3)
-where {{ var('day') | int }} = 0 or id % 100 = 0
+from range(0, 400, {{ 1 if var('day') | int == 0 else 100 }}, 3)

@@ -1,0 +1,35 @@
+"""What is said of a JVM that has ended."""
+
+import pytest
+
+from merge_runner.engine.jvm import logged
+from merge_runner.engine.jvm_end import how_it_ended
+
+LOG = (
+    "ERROR Executor: Exception in task 0.0\njava.lang.OutOfMemoryError: GC overhead limit exceeded\n\tat java.base/A\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "log", "said"),
+    [
+        (52, LOG, "its JVM ran out of memory: GC overhead limit exceeded (exit status 52)"),
+        (52, "", "its JVM ran out of memory: Java heap space (exit status 52)"),
+        (-9, LOG, "its JVM was killed (SIGKILL): by a person, or by the system, where the machine's memory ran out"),
+        (-15, "", "its JVM was killed (SIGTERM)"),
+        (3, LOG, "its JVM ended with exit status 3; its log has `OutOfMemoryError: GC overhead limit exceeded`"),
+        (134, "", "its JVM ended with exit status 134"),
+        (None, LOG, "its JVM has ended; its log has `OutOfMemoryError: GC overhead limit exceeded`"),
+        (None, "", "its JVM has ended"),
+    ],
+)
+def test_status_and_log_say_how_it_ended(status, log, said):
+    assert how_it_ended(status, log) == said
+
+
+def test_only_what_this_jvm_has_logged_counts(tmp_path):
+    log = tmp_path / "spark.log"
+    assert logged(log, 0) == ""
+    log.write_text("of another one\nours")
+    assert logged(log, len("of another one\n")) == "ours"
+    assert logged(log, 1_000) == "of another one\nours"  # it was moved away, and begun anew
