@@ -2,6 +2,7 @@
 
     python -m tests.mutation_sample 400 --seed 7
     python -m tests.mutation_sample 400 --again        # and those that survived the last time
+    python -m tests.mutation_sample 9999 --modules judge bounds --jobs 2    # all of two modules
 
 mutmut generates and runs the mutants, and keeps in `mutants/` what came of each; docs/quality.md has the verdicts.
 """
@@ -46,12 +47,17 @@ def generate() -> None:
     )  # cases of a test that is known may reach more than before
 
 
-def drawn(number: int, seed: int) -> list[str]:
-    """The names of the mutants to run: a larger sample holds the smaller one, and few change when a function does."""
+def drawn(number: int, seed: int, chosen: list[str]) -> list[str]:
+    """The names of the mutants to run: a larger sample holds the smaller one, and few change when a function does.
+
+    `chosen` are the modules that count; where it is empty, all do.
+    """
     modules = results()
     total = sum(map(len, modules.values()))
     names = []
-    for mutants in modules.values():
+    for module, mutants in modules.items():
+        if chosen and module not in chosen:
+            continue
         share = max(LEAST, round(number * len(mutants) / total))
         names += sorted(mutants, key=lambda name: sha256(f"{seed} {name}".encode()).digest())[:share]
     return names
@@ -76,14 +82,16 @@ def main() -> None:
     parser.add_argument("number", type=int, nargs="?", default=400)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--again", action="store_true", help="also run those that survived, once there are more tests")
+    parser.add_argument("--modules", nargs="+", default=[], help="draw of these only")
+    parser.add_argument("--jobs", type=int, default=1, help="so many mutants at a time")
     given = parser.parse_args()
     generate()
-    names = drawn(given.number, given.seed)
+    names = drawn(given.number, given.seed, given.modules)
     known = {name: status for mutants in results().values() for name, status in mutants.items()}
     wanted = ("not checked", "survived", "no tests") if given.again else ("not checked",)
     todo = [name for name in names if known[name] in wanted]
     if todo:
-        _run(todo, 1)
+        _run(todo, given.jobs)
     report(names)
 
 

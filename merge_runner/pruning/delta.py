@@ -158,7 +158,8 @@ def other_outcome(predicate: Other | Truth) -> Outcome:
     """What holds of conditions that are no comparison of one column with constants."""
     if isinstance(predicate, Truth):
         raise TypeError(predicate)
-    names = listed(target_columns(predicate)) or "the column"
+    columns = target_columns(predicate)
+    names = listed(columns)
     if predicate.kind == "nullable":
         return Outcome(None, "unknown-type", f"it prunes if {names} cannot be NULL, which lint does not know")
     if predicate.kind == "computed":
@@ -168,7 +169,8 @@ def other_outcome(predicate: Other | Truth) -> Outcome:
             None, "unknown-type", f"whether Spark makes one of the casts around {names} is not known", "cast"
         )
     if predicate.kind == "columns":
-        return Outcome(False, "columns", f"it compares {names} with each other, not with a constant", predicate.name)
+        others = "each other" if len(columns) > 1 else "what each row has anew"
+        return Outcome(False, "columns", f"it compares {names} with {others}, not with a constant", predicate.name)
     if predicate.kind == "never":
         reason = "NULL is among its values: it is true for no row, but no file is skipped for that"
         return Outcome(False, "negation", reason, "not in")
@@ -176,7 +178,5 @@ def other_outcome(predicate: Other | Truth) -> Outcome:
         return Outcome(False, "negation", f"nearly every file holds a value of {names} that passes it", predicate.name)
     if predicate.kind == "pattern":
         return Outcome(False, "wrapped", f"{predicate.name} has no fixed beginning to look for", predicate.name)
-    around = f"{names} is inside {predicate.name}" if predicate.name else f"{names} is not compared with a constant"
-    return Outcome(
-        False, "wrapped", f"{around}: only the bare column can be held against file statistics", predicate.name
-    )
+    reason = f"{names} is inside {predicate.name}: only the bare column can be held against file statistics"
+    return Outcome(False, "wrapped", reason, predicate.name)

@@ -20,9 +20,6 @@ def iceberg_outcome(predicate: Predicate, layout: TableLayout) -> Outcome:
     """What a conjunct does to the scan of an Iceberg table."""
     if isinstance(predicate, All):
         return strongest([(part, iceberg_outcome(part, layout)) for part in predicate.parts])
-    beside = beside_the_target(predicate)
-    if beside is not None:
-        return beside
     return _outcome(predicate, layout)
 
 
@@ -89,7 +86,7 @@ def _comparison(predicate: Comparison, layout: TableLayout) -> Outcome:
             return cast
     outcome = _by_partition(predicate, layout) or _by_bounds(predicate, layout)
     unknown = layout.partition_by is None and len(predicate.column.path) == 1
-    if unknown and outcome.prunes is False and facts.PARTITION_OPERATORS[predicate.operator].prunes != "no":
+    if unknown and outcome.prunes is False:  # identity partitions take every operator of such a comparison
         reason = (
             f"it prunes if the table is partitioned by {name}, which lint does not know; otherwise: {outcome.reason}"
         )

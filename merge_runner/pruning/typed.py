@@ -147,7 +147,8 @@ def by_literal(
             continue
         fact = literals.get((data_type.name, given.name))
         if fact is None or (data_type.name, given.name) in refused:
-            unknown = Outcome(None, "unknown-type", f"how Spark compares a {data_type} with {given} is not known")
+            reason = f"how Spark compares {name}, {data_type}, with {given} is not known"
+            unknown = Outcome(None, "unknown-type", reason)
         elif fact.prunes != "yes":
             reason = f"{name} is {data_type} and the constant {given}: Spark casts the column, not the constant"
             return Outcome(False, "literal-type", reason, given.name)

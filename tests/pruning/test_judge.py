@@ -3,6 +3,7 @@
 The facts say whether a condition prunes; rules and `explain` select by cause and pattern as well.
 """
 
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ WORDS = {True: "prunes", False: "reads all", None: "unknown"}
 TYPES = {
     **{"id": "bigint", "dt": "date", "region": "string", "ts": "timestamp", "n": "int", "amount": "decimal(10,2)"},
     **{"st": "struct<a:int,b:array<int>>", "m": "map<string,int>", "bin": "binary", "flag": "boolean", "h": "date"},
+    "small": "smallint",
 }
 
 
@@ -79,6 +81,6 @@ def test_judgement(case):
     ]
     assert bounds == case.get("bounded", [])
     if "reason" in case:
-        assert case["reason"] in [condition.reason for condition in found.on]
+        assert case["reason"] in [condition.reason for condition in (*found.on, *chain(*found.when))]
     if "because" in case:
         assert found.reason == case["because"]
