@@ -42,10 +42,6 @@ _FOR_A_FEW_ROWS = {
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.leafNodeDefaultParallelism": "1",
-    # What Delta keeps beside its log, so that large tables are opened faster: a twentieth of the samples of a profile.
-    "spark.databricks.delta.allFilesInCrc.enabled": "false",
-    "spark.databricks.delta.checksumDVMetrics.enabled": "false",
-    "spark.databricks.delta.fileSizeHistogramMetrics.enabled": "false",
 }
 """Confs of a test's session. None of them changes what a statement means; those of the model win."""
 _CHANGE = "_change_type"
