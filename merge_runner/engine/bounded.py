@@ -19,11 +19,11 @@ from merge_runner.engine.table_state import TableState, table_state
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.splice import splice
 from merge_runner.plan.bounding import Bounding
-from merge_runner.plan.source_fixing import Fixing
 from merge_runner.plan.steps import RunMerge
 from merge_runner.pruning.bound_literal import LiteralType, literal_type
 from merge_runner.pruning.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
 from merge_runner.pruning.judgement import Bound
+from merge_runner.pruning.source_fixing import Fixing
 from merge_runner.relation import quote
 from merge_runner.text import Span
 

@@ -21,9 +21,9 @@ from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.unseen_matches import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
-from merge_runner.plan.source_fixing import Fixing, source_fixing
 from merge_runner.plan.steps import RunMerge
 from merge_runner.pruning.judged import JudgedMerge, judge_merge
+from merge_runner.pruning.source_fixing import Fixing, source_fixing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
     except EngineError as error:
         if error.code != UNREADABLE:
             raise
-        once = source_fixing(step.judged)
+        once = source_fixing(step.judged.statement, step.judged.lookup)
         if once.left_out is not None:
             error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
             raise

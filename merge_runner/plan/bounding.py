@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.plan.source_fixing import source_fixing
+from merge_runner.pruning.source_fixing import bounds_left_out, source_fixing
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judged import JudgedMerge
@@ -42,13 +42,14 @@ class Bounding:
 
 def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> Bounding | None:
     """The bounds of a MERGE; None where none can be derived, or its text alone bounds it and none are asked for."""
-    bounds = merge.judgement.bounds
+    judgement = merge.judgement
+    if judgement.left_out is not None:
+        return Bounding(judgement.bounds, left_out=judgement.left_out)
     always = wanted not in ("auto", "off")
-    if not bounds or (merge.judgement.verdict != "runtime" and not always):
+    if not judgement.bounds or (judgement.verdict != "runtime" and not always):
         return None
-    if merge.statement.target.qualifier is None:
-        return Bounding(bounds, left_out="the target has neither a plain name nor an alias")
-    fixing = source_fixing(merge)
-    if fixing.left_out is not None:
-        return Bounding(bounds, left_out=fixing.left_out)
-    return Bounding(bounds, fixing.scan, always, fixing.no_views)
+    fixing = source_fixing(merge.statement, merge.lookup)
+    left_out = bounds_left_out(merge.statement, fixing)
+    if left_out is not None:
+        return Bounding(judgement.bounds, left_out=left_out)
+    return Bounding(judgement.bounds, fixing.scan, always, fixing.no_views)

@@ -85,7 +85,8 @@ class Bound:
 class Judgement:
     """The verdict on a MERGE, its ON conjuncts in their order, and the conditions of its WHEN clauses by clause.
 
-    `bounds` are what the runner can derive, whether or not the verdict is `runtime`.
+    `bounds` are what the runner can derive, whether or not the verdict is `runtime`. `left_out` says why it derives
+    none of them, where nothing else bounds the scan.
     """
 
     verdict: Verdict
@@ -93,3 +94,4 @@ class Judgement:
     on: tuple[Condition, ...]
     when: tuple[tuple[Condition, ...], ...]
     bounds: tuple[Bound, ...] = ()
+    left_out: str | None = None

@@ -55,7 +55,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
     conditions = [condition for condition in merge.judgement.on if condition.filters]
     restricted = {column.casefold() for condition in conditions for column in condition.columns}
-    restricted |= {bound.column.casefold() for bound in merge.judgement.bounds}
+    if merge.judgement.left_out is None:
+        restricted |= {bound.column.casefold() for bound in merge.judgement.bounds}
     for field in merge.layout.partition_by or ():
         base = base_columns(merge.layout, field.column)
         if field.column.casefold() in restricted:

@@ -11,7 +11,7 @@ from merge_runner.pruning.source_reading import Scan, SourceReading, rest_reads_
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement, Source, Target
-    from merge_runner.pruning.judged import JudgedMerge
+    from merge_runner.pruning.source import Lookup
 
 
 _HIDDEN = frozenset(
@@ -37,10 +37,9 @@ class Fixing:
     left_out: str | None = None
 
 
-def source_fixing(merge: JudgedMerge) -> Fixing:
+def source_fixing(statement: MergeStatement, lookup: Lookup) -> Fixing:
     """How the source of a MERGE is fixed so that the MERGE does what it would do without."""
-    statement = merge.statement
-    reading = source_reading(statement, merge.lookup)
+    reading = source_reading(statement, lookup)
     if not reading.readable:
         return Fixing(left_out="its source cannot be read, so that it is not known what it depends on")
     if reads_target(statement, reading):
@@ -52,6 +51,13 @@ def source_fixing(merge: JudgedMerge) -> Fixing:
     if statement.source.query is None and _uses_hidden_columns(statement):
         return Fixing(left_out="hidden columns of the source are used")
     return Fixing(None if reading.reads_clock else reading.scan, reading.unknown)
+
+
+def bounds_left_out(statement: MergeStatement, fixing: Fixing) -> str | None:
+    """Why the runner derives no bounds from a source that is fixed so, whatever ON says; None: it does."""
+    if statement.target.qualifier is None:
+        return "the target has neither a plain name nor an alias"
+    return fixing.left_out
 
 
 def reads_target(statement: MergeStatement, reading: SourceReading) -> bool:
