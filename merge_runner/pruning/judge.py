@@ -183,9 +183,8 @@ class _Judge:
 
     def _in_when(self, conjunct: Conjunct, asked: Predicate, whole: Outcome | None) -> Condition:
         outcome = self._outcome(asked)
-        if side_of(asked) == "target" and whole is not None:
-            if whole.prunes is not False:
-                outcome = Outcome(whole.prunes, whole.cause, f"all clauses restrict the target: {whole.reason}")
+        if side_of(asked) == "target" and whole is not None and whole.prunes is not False:
+            outcome = Outcome(whole.prunes, whole.cause, f"all clauses restrict the target: {whole.reason}")
         elif outcome.prunes is not False and side_of(asked) in ("target", "unknown"):
             reason = "a condition of WHEN is asked once the files are read: it skips none"
             outcome = Outcome(False, "in-when", reason, outcome.pattern)
