@@ -38,8 +38,6 @@ def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds
     from sqlglot import exp
 
     tree = conjunct.expression
-    while isinstance(tree, exp.Paren):
-        tree = tree.this
     if not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
         return
     sides = equality_sides(conjunct)

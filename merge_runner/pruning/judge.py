@@ -38,8 +38,8 @@ def judge(
     statement: MergeStatement,
     layout: TableLayout,
     scope: Scope,
-    bounds: Bounds = "off",
-    source: SourceFacts | None = None,
+    bounds: Bounds,
+    source: SourceFacts,
 ) -> Judgement:
     """The verdict on how the statement's target scan is bounded.
 
@@ -63,7 +63,7 @@ class _Judge:
         name: Format,
         scope: Scope,
         bounds: Bounds,
-        source: SourceFacts | None,
+        source: SourceFacts,
     ) -> None:
         self.statement = statement
         self.layout = layout
@@ -129,7 +129,7 @@ class _Judge:
         bound = next(
             iter(derivable_bounds(replace(self.statement, on=(conjunct,)), self.layout, self.scope, own)), None
         )
-        if bound is None or not bound.prunes or tree is None or self.source is None:
+        if bound is None or not bound.prunes or tree is None:
             return condition
         names = [column.column for column in self.scope.columns(tree) if column.side == "source"]
         if len(names) == 1 and self.source.is_bounded(names[0]):

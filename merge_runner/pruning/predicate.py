@@ -144,7 +144,7 @@ def conjunction(parts: Sequence[Predicate]) -> Predicate:
     for part in parts:
         if isinstance(part, Truth) and part.known:
             if part.value is not True:
-                return FALSE if part.value is False else part
+                return part
             continue
         found += part.parts if isinstance(part, All) else [part]
     if not found:
