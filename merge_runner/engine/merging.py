@@ -23,7 +23,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps import RunMerge
 from merge_runner.pruning.judged import JudgedMerge, judge_merge
-from merge_runner.pruning.source_fixing import Fixing, source_fixing
+from merge_runner.pruning.source_fixing import Fixing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
     except EngineError as error:
         if error.code != UNREADABLE:
             raise
-        once = source_fixing(step.judged.statement, step.judged.lookup)
+        once = step.judged.fixing
         if once.left_out is not None:
             error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
@@ -28,7 +28,7 @@ class Checked:
 def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayout, lookup: Lookup) -> LintedMerge:
     """The MERGE of a file with everything that is known of it."""
     judged = judge_merge(statement, layout, lookup, file.config.get("bounds", "off"))
-    return LintedMerge(**vars(judged), file=file)
+    return LintedMerge(**{item.name: getattr(judged, item.name) for item in fields(judged)}, file=file)
 
 
 def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> Checked:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.pruning.source_fixing import bounds_left_out, source_fixing
+from merge_runner.pruning.source_fixing import bounds_left_out
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judged import JudgedMerge
@@ -48,8 +48,7 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
     always = wanted not in ("auto", "off")
     if not judgement.bounds or (judgement.verdict != "runtime" and not always):
         return None
-    fixing = source_fixing(merge.statement, merge.lookup)
-    left_out = bounds_left_out(merge.statement, fixing)
+    left_out = bounds_left_out(merge.statement, merge.fixing)
     if left_out is not None:
         return Bounding(judgement.bounds, left_out=left_out)
-    return Bounding(judgement.bounds, fixing.scan, always, fixing.no_views)
+    return Bounding(judgement.bounds, merge.fixing.scan, always, merge.fixing.no_views)

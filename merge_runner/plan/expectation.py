@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.project.expect_merge import ExpectMerge
 from merge_runner.pruning.join_keys import source_sides
-from merge_runner.pruning.source_fixing import Fixing, named_through_schema, reads_target, source_fixing
+from merge_runner.pruning.source_fixing import Fixing, named_through_schema, reads_target
 from merge_runner.pruning.source_reading import source_reading
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def expectation(said: Mapping[str, Any] | None, merge: JudgedMerge, format: str)
     return Expectation(
         limits,
         keys,
-        source_fixing(statement, merge.lookup),
+        merge.fixing,
         # A branch has the table's schema: columns that the MERGE adds would be there though it is not committed.
         on_branch=format == "iceberg"
         and limits.about_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.bounds import Bounds
@@ -11,7 +12,7 @@ from merge_runner.pruning.judgement import Judgement, listed
 from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.scope import Scope
 from merge_runner.pruning.source import Lookup, SourceFacts, source_facts
-from merge_runner.pruning.source_fixing import bounds_left_out, source_fixing
+from merge_runner.pruning.source_fixing import Fixing, bounds_left_out, source_fixing
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,22 @@ class JudgedMerge:
     lookup: Lookup = field(repr=False)
     """The tables that the source may name."""
 
+    @cached_property
+    def fixing(self) -> Fixing:
+        """How its source is fixed; found out when somebody asks, for few merges need it."""
+        return source_fixing(self.statement, self.lookup)
+
 
 def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, bounds: Bounds = "off") -> JudgedMerge:
     """Judges a MERGE, with the columns of its source as far as `lookup` tells them."""
     source = source_facts(statement, lookup)
     scope = Scope.of(statement, layout, source.columns)
-    judgement = judge(statement, layout, scope, bounds, source)
-    if judgement.verdict == "runtime":
-        left_out = bounds_left_out(statement, source_fixing(statement, lookup))
-        if left_out is not None:
-            judgement = _without_bounds(judgement, judge(statement, layout, scope, "off", source), left_out)
-    return JudgedMerge(statement, layout, source, scope, judgement, lookup)
+    merge = JudgedMerge(statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup)
+    left_out = bounds_left_out(statement, merge.fixing) if merge.judgement.verdict == "runtime" else None
+    if left_out is None:
+        return merge
+    plain = judge(statement, layout, scope, "off", source)
+    return replace(merge, judgement=_without_bounds(merge.judgement, plain, left_out))
 
 
 def _without_bounds(bounded: Judgement, plain: Judgement, left_out: str) -> Judgement:

@@ -22,20 +22,16 @@ def watching(driver: Driver, events: Events) -> Iterator[None]:
     over = threading.Event()
     try:
         trouble = driver.pulse()
-    except Exception as error:
+    except Exception as error:  # it is lost, which the results tell
         if not from_engine(error):
             raise
-        trouble = _nothing  # it is lost, which the results tell
-    # It may be in the middle of asking a driver that does not answer: nobody waits for it.
-    threading.Thread(target=_watch, args=(trouble, events, over), name="watch", daemon=True).start()
+    else:
+        # It may be in the middle of asking a driver that does not answer: nobody waits for it.
+        threading.Thread(target=_watch, args=(trouble, events, over), name="watch", daemon=True).start()
     try:
         yield
     finally:
         over.set()
-
-
-def _nothing() -> None:
-    return None
 
 
 def _watch(trouble: Callable[[], str | None], events: Events, over: threading.Event) -> None:
