@@ -83,8 +83,8 @@ class _Clause:
         return Clause(kind, action, star, condition, assignments, self.sql.span(self.start, self.stop))
 
     def _key(self, ahead: int = 0) -> str:
-        i = self.i + ahead
-        return self.sql.key(i) if i < self.stop else ""
+        """The key of a token; behind the clause it is WHEN, a semicolon or empty, which nothing here looks for."""
+        return self.sql.key(self.i + ahead)
 
     def _kind(self) -> ClauseKind:
         negated = self._key(1) == "NOT"
@@ -112,9 +112,7 @@ class _Clause:
                 "the clause has no THEN", sql.span(self.start, self.i), "write WHEN … THEN UPDATE, INSERT or DELETE"
             )
         # A column may be called THEN, so the one in front of an action counts.
-        then = next(
-            (i for i in thens if i + 1 < self.stop and sql.key(i + 1) in ("UPDATE", "INSERT", "DELETE")), thens[-1]
-        )
+        then = next((i for i in thens if sql.key(i + 1) in ("UPDATE", "INSERT", "DELETE")), thens[-1])
         if self._key() != "AND":
             raise MergeSyntaxError(
                 f'THEN or AND is missing in front of "{sql.word(self.i)}"',
@@ -160,15 +158,12 @@ class _Clause:
             return True, ()
         if self.i == self.stop:
             raise MergeSyntaxError("UPDATE SET sets nothing", sql.at(self.i - 1), "write UPDATE SET column = value")
-        parts = sql.split(self.i, self.stop)
+        parts = self._parts(self.i, self.stop)
         self.i = self.stop
         return False, tuple(self._assignment(start, stop) for start, stop in parts)
 
     def _assignment(self, start: int, stop: int) -> Assignment:
         sql = self.sql
-        if start == stop:
-            comma = stop if sql.key(stop) == "," and stop < self.stop else start - 1
-            raise MergeSyntaxError("a comma too many", sql.at(comma), "remove it")
         if sql.key(start) == "(":
             raise MergeSyntaxError(
                 "SET takes one column at a time",
@@ -177,7 +172,7 @@ class _Clause:
                 kind="unsupported",
             )
         column = self._column(start)
-        if sql.key(column.stop) not in ("=", "==") or column.stop >= stop:
+        if sql.key(column.stop) not in ("=", "=="):
             raise self._no_value(column, start, stop)
         if column.stop + 1 == stop:
             raise MergeSyntaxError(
@@ -246,14 +241,20 @@ class _Clause:
         return read_name(self.sql, start, "the column")
 
     def _list(self, close: int) -> list[tuple[int, int]]:
-        sql = self.sql
-        parts = sql.split(self.i + 1, close)
+        parts = self._parts(self.i + 1, close)
         if not parts:
-            raise MergeSyntaxError("the list is empty", sql.span(self.i, close + 1), "INSERT (a, b) VALUES (s.a, s.b)")
-        for start, stop in parts:
-            if start == stop:
-                comma = stop if stop < close else start - 1
-                raise MergeSyntaxError("a comma too many", sql.at(comma), "remove it")
+            raise MergeSyntaxError(
+                "the list is empty", self.sql.span(self.i, close + 1), "INSERT (a, b) VALUES (s.a, s.b)"
+            )
+        return parts
+
+    def _parts(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """What commas part in [start, stop); none for an empty range."""
+        parts = self.sql.split(start, stop)
+        for first, last in parts:
+            if first == last:
+                comma = last if last < stop else first - 1
+                raise MergeSyntaxError("a comma too many", self.sql.at(comma), "remove it")
         return parts
 
     def _too_much(self) -> MergeSyntaxError:
