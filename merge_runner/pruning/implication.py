@@ -349,7 +349,7 @@ def strict_column(term: Term) -> Col | None:
 
 
 def _is_strict(call: Call) -> bool:
-    return call.name in _STRICT or call.name.startswith(("cast:", "trunc:"))
+    return call.name in _STRICT or call.name.startswith(("cast:", "try_cast:", "trunc:"))
 
 
 def is_plain(term: Term) -> bool:

@@ -225,8 +225,8 @@ def _folded(name: str, arguments: tuple[Term, ...]) -> Term:
 
 
 def _folded_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | None:
-    if name.startswith("cast:"):
-        return literal.cast(first, name[5:].partition("(")[0])
+    if name.startswith(("cast:", "try_cast:")):
+        return literal.cast(first, name.partition(":")[2].partition("(")[0])
     if name.startswith("trunc:"):
         return literal.truncated(first, name[6:])
     if name == "neg":
@@ -460,7 +460,8 @@ def _cast(node: exp.Expr, resolve: Resolve) -> Term | None:
     if subject is None:
         return None
     to = declared_type(node.args["to"])
-    return _folded(f"cast:{to}", (subject,)) if to is not None else _generic(node, resolve)
+    name = "try_cast" if isinstance(node, exp.TryCast) else "cast"  # the one gives NULL where the other raises
+    return _folded(f"{name}:{to}", (subject,)) if to is not None else _generic(node, resolve)
 
 
 def _to_date(node: exp.Expr, resolve: Resolve) -> Term | None:
