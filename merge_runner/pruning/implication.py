@@ -25,6 +25,19 @@ PARTS: dict[str, tuple[str, ...]] = {
 """Parts of a moment, each with those that must be the same at both ends of a range for it to have a range itself."""
 
 _TICK = timedelta(microseconds=1)
+_LENGTHS = {
+    unit: Lit("interval", length)
+    for unit, length in {
+        "hour": (0, 3600),
+        "day": (0, 86_400),
+        "week": (0, 604_800),
+        "month": (1, 0),
+        "quarter": (3, 0),
+        "year": (12, 0),
+    }.items()
+}
+"""The months and seconds from the start of a unit of time to the next one's."""
+
 _MAX_SPLITS = 3
 """How deep the legs of ORs that hold are tried one by one."""
 
@@ -287,19 +300,19 @@ class Facts:
                 return all(self._never_null(argument) for argument in term.args)
         return False
 
-    def bounds(self, term: Term, depth: int = 0) -> list[tuple[str, Term]]:
+    def bounds(self, term: Term) -> list[tuple[str, Term]]:
         """Comparisons with constants and other terms that hold for it, those that follow from truncations included."""
         found = list(self._bounds.get(term, ()))
         for values in self._lists.get(term, ()):
             found += _hull(values)
-        if isinstance(term, Call) and depth < 2:
+        if isinstance(term, Call):
             unit = _unit(term)
             if unit is not None:
-                for name, value in self.bounds(term.args[0], depth + 1):
+                for name, value in self.bounds(term.args[0]):
                     found += _of_start(name, value, unit)
             if term.name in PARTS:
-                found += _of_part(term.name, self.bounds(term.args[0], depth + 1))
-        for other in self._bounds if depth == 0 else ():
+                found += _of_part(term.name, self.bounds(term.args[0]))
+        for other in self._bounds:
             if isinstance(other, Call) and other.args and other.args[0] == term and (unit := _unit(other)) is not None:
                 for name, value in self._bounds[other]:
                     found += _of_inside(name, value, unit)
@@ -464,21 +477,15 @@ def _of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     """What holds for the start of the unit that x lies in, where `x name value` does."""
     start = literal.truncated(value, unit) if isinstance(value, Lit) else None
     if name in ("<", "<="):
-        ends = [start]
-        if name == "<" and unit == "day" and start is not None and _order(value, start) == 0:
-            ends.append(_day_before(value))
-        return [(name, value), *(("<=", end) for end in ends if end is not None)]
+        if name == "<" and start is not None and _order(value, start) == 0:
+            start = literal.plus(start, _LENGTHS[unit], -1)
+        return [(name, value), *([("<=", start)] if start is not None else [])]
     if start is None and isinstance(value, Lit) and value.kind == "now" and unit == "day" and name in (">", ">="):
         start = literal.earliest_day(value)
         return [(">=", start)] if start is not None else []
     if name == "=":
         return [("=", start)] if start is not None else [("<=", value)]
     return [(">=", start)] if start is not None and name in (">", ">=") else []
-
-
-def _day_before(value: Term) -> Lit | None:
-    day = literal.cast(value, "date") if isinstance(value, Lit) else None
-    return literal.plus(day, Lit("number", 1), -1) if day is not None else None
 
 
 def _of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Term]]:
@@ -508,10 +515,10 @@ def _of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     found: list[tuple[str, Term]] = []
     if name in ("=", ">=", ">"):
         found.append((">" if name == ">" else ">=", value))
-    if name in ("=", "<=", "<") and unit == "day" and isinstance(value, Lit):
-        day = literal.cast(value, "date")
-        ends_before = name == "<" and day is not None and _order(value, day) == 0
-        end = day if day is None or ends_before else literal.plus(day, Lit("number", 1), 1)
+    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
+    if name in ("=", "<=", "<") and start is not None:
+        ends_before = name == "<" and _order(value, start) == 0
+        end = start if ends_before else literal.plus(start, _LENGTHS[unit], 1)
         if end is not None:
             found.append(("<", end))
     return found

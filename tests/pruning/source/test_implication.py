@@ -219,6 +219,11 @@ UNITS = {
     "cast:date": datetime.date,
     "trunc:day": lambda at: at.replace(hour=0, minute=0, second=0, microsecond=0),
     "trunc:month": lambda at: at.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
+    "trunc:week": lambda at: UNITS["trunc:day"](at) - timedelta(days=at.weekday()),
+    "trunc:quarter": lambda at: at.replace(
+        month=(at.month + 2) // 3 * 3 - 2, day=1, hour=0, minute=0, second=0, microsecond=0
+    ),
+    "trunc:year": lambda at: at.replace(month=1, day=1, hour=0, minute=0, second=0, microsecond=0),
     "trunc:hour": lambda at: at.replace(minute=0, second=0, microsecond=0),
     **{part: attrgetter(part) for part in ("year", "month", "day", "hour")},
     "dayofmonth": attrgetter("day"),
@@ -227,6 +232,9 @@ VALUES_OF = {
     "cast:date": [Lit("date", at.date()) for at in (moment(2023, 12, 31), moment(2024, 1, 1))],
     "trunc:day": [Lit("timestamp", at) for at in (moment(2023, 12, 31), moment(2024, 1, 1))],
     "trunc:month": [Lit("timestamp", at) for at in (moment(2023, 12, 1), moment(2024, 1, 1))],
+    "trunc:week": [Lit("timestamp", at) for at in (moment(2023, 12, 25), moment(2024, 1, 1))],
+    "trunc:quarter": [Lit("timestamp", at) for at in (moment(2023, 10, 1), moment(2024, 1, 1))],
+    "trunc:year": [Lit("timestamp", at) for at in (moment(2023, 1, 1), moment(2024, 1, 1))],
     "trunc:hour": [Lit("timestamp", at) for at in (moment(2023, 12, 31, 18), moment(2024, 1, 1))],
     "year": [number(2023), number(2024)],
     "month": [number(12), number(1)],
