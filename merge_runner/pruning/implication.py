@@ -38,11 +38,11 @@ _LENGTHS = {
 }
 """The months and seconds from the start of a unit of time to the next one's."""
 
-_MAX_SPLITS = 3
-"""How deep the legs of ORs that hold are tried one by one."""
+_MAX_SPLITS, _MAX_LEGS = 3, 8
+"""How deep the legs of ORs that hold are tried one by one, and of how many legs."""
 
-
-_MANY_LEGS = 100
+_MANY = 100
+"""Lists of more values are looked up as a whole, not compared value by value."""
 
 
 class Facts:
@@ -71,7 +71,6 @@ class Facts:
         self._excluded: dict[Term, set[Term]] = {}
         self._not_null: set[Term] = set()
         self._null: set[Term] = set()
-        self._opaque: set[Col] = set()
         for term in self.terms:
             self._learn(term)
         for term in self.not_null:
@@ -100,23 +99,12 @@ class Facts:
             self._reject_null(arguments[0])
         elif name == "isnull":
             self._null.add(arguments[0])
-        elif name == "opaque":
-            self._opaque.update(columns(term))
         elif name == "or":
-            lists = [self._as_list(leg) for leg in arguments]
-            if all(item is not None and lists[0] is not None and item[0] == lists[0][0] for item in lists):
-                values = tuple(value for item in lists if item is not None for value in item[1])
-                self._learn(Call("in", (lists[0][0], *values)) if lists[0] else term)
+            listed = _as_list(arguments)
+            if listed is not None:
+                self._learn(listed)
         elif name in ("like", "regexplike", "startswith"):
             self._reject_null(arguments[0])
-
-    @staticmethod
-    def _as_list(leg: Term) -> tuple[Term, tuple[Term, ...]] | None:
-        if isinstance(leg, Call) and leg.name == "=" and isinstance(leg.args[1], Lit):
-            return leg.args[0], leg.args[1:]
-        if isinstance(leg, Call) and leg.name == "in":
-            return leg.args[0], leg.args[1:]
-        return None
 
     def _reject_null(self, term: Term) -> None:
         self._not_null.add(term)
@@ -143,17 +131,15 @@ class Facts:
                 and is_constant(term.args[1])
             ):
                 constants.setdefault(*term.args)
-        for term in list(self.terms) if constants else ():
+        for term in list(self.terms):
             if isinstance(term, Call) and term.name in _COMPARISONS and not is_constant(term.args[1]):
                 self.terms.setdefault(replaced(term, constants.get))
 
     def _canonical(self, term: Term) -> Term:
-        if not self._same:
-            return term
-        for _ in range(len(self._same) + 1):
+        for _ in self._same:  # no chain of equalities is longer
             changed = replaced(term, self._same.get)
             if changed == term:
-                return term
+                break
             term = changed
         return term
 
@@ -188,8 +174,6 @@ class Facts:
     def _is_doubtful(self, goal: Call) -> bool:
         """Whether the columns of the goal are restricted, and one of the two is written in a way that is not known."""
         own = {whole for column in columns(goal) for whole in (column, Col(column.relation, column.name))}
-        if not self._opaque.isdisjoint(own):
-            return True
         if self._restricted.isdisjoint(own):
             return False
         return not self._strange.isdisjoint(own) or not self._restricted.isdisjoint(_inside_functions(goal))
@@ -204,13 +188,11 @@ class Facts:
         return {column for term in self.terms for column in _inside_functions(term)} & self._restricted
 
     def _any_leg(self, goal: Call) -> bool | None:
-        as_list = [self._as_list(leg) for leg in goal.args]
-        first = as_list[0]
-        if first is not None and all(item is not None and item[0] == first[0] for item in as_list):
-            values = tuple(value for item in as_list if item is not None for value in item[1])
-            if self._in(first[0], values):
+        listed = _as_list(goal.args)
+        if listed is not None:
+            if self._in(listed.args[0], listed.args[1:]):
                 return True
-            if len(goal.args) > _MANY_LEGS:
+            if len(goal.args) > _MANY:
                 return False
         answers = [self._implies(leg) for leg in goal.args]
         return True if True in answers else None if None in answers else False
@@ -219,7 +201,7 @@ class Facts:
         """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
         for term in self.terms:
             legs = _legs(term, lists=goal.name == "or")
-            if 0 < len(legs) <= 8:
+            if legs and len(legs) <= _MAX_LEGS:
                 others = [other for other in self.terms if other != term]
                 cases = (Facts([*others, leg], self.not_null, self._depth + 1) for leg in legs)
                 if all(case.implies(goal) is True for case in cases):
@@ -382,6 +364,19 @@ def _inside_functions(condition: Term) -> set[Col]:
     return {column for part in condition.args if not (known and is_plain(part)) for column in columns(part)}
 
 
+def _as_list(legs: tuple[Term, ...]) -> Call | None:
+    """The IN that an OR of values, and of lists, of one term is."""
+    listed = [leg for leg in legs if isinstance(leg, Call) and (leg.name == "in" or _is_one_value(leg))]
+    subjects = {leg.args[0] for leg in listed}
+    if len(listed) < len(legs) or len(subjects) > 1:
+        return None
+    return Call("in", (*subjects, *(value for leg in listed for value in leg.args[1:])))
+
+
+def _is_one_value(leg: Call) -> bool:
+    return leg.name == "=" and isinstance(leg.args[1], Lit)
+
+
 def _legs(term: Term, *, lists: bool) -> tuple[Term, ...]:
     """The conditions of which an OR says that one holds; with `lists` IN says so as well."""
     if isinstance(term, Call) and term.name == "in" and lists:
@@ -407,7 +402,7 @@ def _order(left: Term, right: Term) -> int | None:
 
 
 def _is_among(value: Term, values: tuple[Term, ...]) -> bool:
-    return len(values) <= 100 and any(_order(value, other) == 0 for other in values)
+    return len(values) <= _MANY and any(_order(value, other) == 0 for other in values)
 
 
 def _follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
@@ -450,12 +445,12 @@ def _may_follow(known: str, wanted: str) -> bool:
         return True
     if known == "<>":
         return wanted == "<>"
-    return wanted == "<>" or (wanted[0] == known[0] and wanted != "=")
+    return wanted == "<>" or wanted[0] == known[0]
 
 
 def _hull(values: tuple[Term, ...]) -> list[tuple[str, Term]]:
     """The least and greatest of a list that is not too long."""
-    if not 0 < len(values) <= 100:
+    if len(values) > _MANY:
         return []
     low = high = values[0]
     for value in values[1:]:
@@ -504,10 +499,13 @@ def _of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Te
     if above and (low is None or high is None or any(getattr(low, each) != getattr(high, each) for each in above)):
         return []
     field = "day" if part == "dayofmonth" else part
-    ends = [Lit("number", Decimal(getattr(end, field))) if end is not None else None for end in (low, high)]
-    if ends[0] is not None and ends[0] == ends[1]:
-        return [("=", ends[0])]
-    return [(name, end) for name, end in zip((">=", "<="), ends, strict=True) if end is not None]
+    ends: list[tuple[str, Term]] = [
+        (name, Lit("number", Decimal(getattr(end, field))))
+        for name, end in ((">=", low), ("<=", high))
+        if end is not None
+    ]
+    values = {value for _, value in ends}
+    return [("=", value) for value in values] if len(values) < len(ends) else ends
 
 
 def _of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, product
 from operator import attrgetter
 
 import pytest
@@ -175,10 +175,37 @@ def test_long_lists_are_compared_value_by_value():
         assert Facts([Call("in", (A, *values, number(500)))]).implies(goal) is False
 
 
+def test_lists_are_compared_value_by_value_up_to_a_hundred():
+    # As numbers in the facts and texts in the goal, equal though not the same.
+    for many in (100, 101):
+        numbers, texts = tuple(map(number, range(many))), tuple(Lit("text", str(value)) for value in range(many))
+        known = Facts([Call("in", (A, *numbers))])
+        assert (known.implies(Call("in", (A, *texts))) is True) == (many == 100)
+        assert bool(known.bounds(A)) == (many == 100)
+        either = Call("or", tuple(Call("=", (A, value)) for value in texts))
+        for facts in ([Call("=", (A, number(50)))], [Call(">=", (A, number(50))), Call("<=", (A, number(50)))]):
+            assert (Facts(facts).implies(either) is True) == (many == 100)
+
+
+def test_ors_are_taken_apart_up_to_eight_legs():
+    for many in (8, 9):
+        legs = (Call("and", (Call("=", (A, number(at))), Call(">", (B, number(at))))) for at in range(many))
+        assert (Facts([Call("or", tuple(legs))]).implies(Call(">", (B, number(-1)))) is True) == (many == 8)
+
+
+def test_ors_are_taken_apart_three_at_a_time():
+    either = [[Call("=", (Col(0, name), number(at))) for at in (0, 1)] for name in "abcd"]
+    for many in (3, 4):
+        goal = Call("or", tuple(Call("and", legs) for legs in product(*either[:many])))
+        facts = [Call("or", tuple(legs)) for legs in either[:many]]
+        assert (Facts(facts).implies(goal) is True) == (many == 3)
+
+
 def test_whole_numbers_between_neighbours_are_one_value():
     known = Facts([Call(">=", (A, number(1))), Call("<", (A, number(2)))])
     assert known.constant(A, whole=True)
     assert not known.constant(A)
+    assert Facts([Call(">=", (A, number(1))), Call("<", (A, number("1.5")))]).constant(A, whole=True)
     assert not Facts([Call(">=", (A, number(0))), Call("<", (A, number(2)))]).constant(A, whole=True)
 
 
