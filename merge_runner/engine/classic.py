@@ -15,6 +15,7 @@ from merge_runner.engine.broken_connection import forget, knows_its_end
 from merge_runner.engine.failures import EngineError, Kind, from_engine, silence_error_log
 from merge_runner.engine.pulse import Pulse
 from merge_runner.engine.session_catalogs import close_catalogs
+from merge_runner.engine.statements import name_caller
 from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.formats.phases import phase
 
@@ -69,11 +70,13 @@ class ClassicDriver:
             with _if_it_is_there():
                 for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
                     session.sparkContext.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
+                name_caller(session.sparkContext, None)
 
     def _begin(self, session: SparkSession, group: str, description: str) -> None:
         knows_its_end(session, lambda: self._begin(session, group, description))
         session.sparkContext.setJobGroup(group, description, interruptOnCancel=True)
         session.sparkContext.setLocalProperty("spark.scheduler.pool", group)
+        name_caller(session.sparkContext, description)
 
     def settled(self, session: SparkSession) -> bool:
         """Who was told that the connection broke was told so afterwards (engine/broken_connection.py)."""

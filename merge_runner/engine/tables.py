@@ -20,7 +20,7 @@ from merge_runner.engine import ddl
 from merge_runner.engine.altering import alter
 from merge_runner.engine.constraint_drift import check_drift
 from merge_runner.engine.failures import EngineError, engine_error
-from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.engine.statements import analyse, run_command, run_statement
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps import BatchInput, Column, FileInput, Input, Layout, TableInput, ViewInput
 from merge_runner.relation import Relation, string_literal
@@ -93,7 +93,7 @@ class Catalog:
                 hint="build its model first",
             )
         self.ensure_schema(session, item.relation)
-        run_statement(
+        run_command(
             session,
             f"CREATE TABLE IF NOT EXISTS {item.relation} USING {item.format} "
             f"LOCATION {string_literal(str(item.location))}",
@@ -109,7 +109,7 @@ class Catalog:
             )
         self.ensure_schema(session, item.relation)
         query = item.definition.read_text(encoding="utf-8")
-        run_statement(session, f"CREATE OR REPLACE VIEW {item.relation} AS\n{query}")
+        run_command(session, f"CREATE OR REPLACE VIEW {item.relation} AS\n{query}")
 
     @_attach.register(FileInput)
     def _(self, item: FileInput, session: SparkSession) -> None:
@@ -125,14 +125,14 @@ class Catalog:
                     f"{item.relation.name} is a table of the catalog that no `path` made",
                     hint="leave `path` out of the source, or give the source another `schema`",
                 )
-            run_statement(session, f"DROP TABLE {item.relation}")  # external: the files stay
+            run_command(session, f"DROP TABLE {item.relation}")  # external: the files stay
         self.ensure_schema(session, item.relation)
         columns = _file_columns(session, item)
         options = dict(item.options)
         if columns and item.format == "csv" and str(options.get("header", "false")).lower() == "true":
             # A file whose header differs is an error then, and not a column under another's name.
             options.setdefault("enforceSchema", "false")
-        run_statement(
+        run_command(
             session,
             f"CREATE TABLE IF NOT EXISTS {item.relation} {ddl.column_list(columns) if columns else ''} "
             f"USING {item.format} OPTIONS {ddl.options(options | {'path': item.path})} "
@@ -153,9 +153,7 @@ class Catalog:
         if relation.schema is None:
             return
         namespace = Relation(relation.schema, relation.catalog)
-        self._once(
-            f"schema {namespace.name}", lambda: run_statement(session, f"CREATE SCHEMA IF NOT EXISTS {namespace}")
-        )
+        self._once(f"schema {namespace.name}", lambda: run_command(session, f"CREATE SCHEMA IF NOT EXISTS {namespace}"))
 
     def create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
         """Creates the table of a layout, or adopts the one that is there and alters what can be without writing rows.
@@ -179,13 +177,13 @@ class Catalog:
         if not exists and layout.location is not None:
             # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
             shutil.rmtree(layout.location / "_delta_log", ignore_errors=True)
-        run_statement(session, ddl.create_table(layout, columns, replace=exists))
+        run_command(session, ddl.create_table(layout, columns, replace=exists))
         if layout.sort_by:
-            run_statement(session, ddl.order_by(layout.relation, layout.sort_by))
+            run_command(session, ddl.order_by(layout.relation, layout.sort_by))
         left = []
         for item in check_drift(layout, {}):
             for statement in item.remedy:
-                run_statement(session, statement)
+                run_command(session, statement)
             left += [] if item.remedy else [item.words]
         self._mark(layout.relation)
         return Target(created=True, drift=tuple(left))
@@ -199,14 +197,14 @@ class Catalog:
         """The rows of a table from a query, in one commit. Raises EngineError."""
         self.ensure_schema(session, layout.relation)
         self.adopt(session, layout)
-        run_statement(session, ddl.replace_table_as(layout, query))
+        run_command(session, ddl.replace_table_as(layout, query))
         self._mark(layout.relation)
         return Replaced("CREATE OR REPLACE TABLE AS SELECT")
 
     def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Path | None) -> None:
         """A view; in the embedded warehouse its query is kept in the file `definition`."""
         self.ensure_schema(session, relation)
-        run_statement(session, f"CREATE OR REPLACE VIEW {relation} AS\n{query}")
+        run_command(session, f"CREATE OR REPLACE VIEW {relation} AS\n{query}")
         if definition is not None:
             write_atomic(definition, query)
         self._mark(relation)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.plain_value import plain_value
-from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.engine.statements import analyse, run_command, run_statement
 from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES
@@ -42,6 +42,11 @@ _FOR_A_FEW_ROWS = {
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.leafNodeDefaultParallelism": "1",
+    # Jobs and shuffles that only large tables gain by: to find out that one side of a join is small; to write fewer
+    # files of a table with partitions; to name all files of the table in the checksum of each commit.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
+    "spark.databricks.delta.allFilesInCrc.enabled": "false",
 }
 """Confs of a test's session. None of them changes what a statement means; those of the model win."""
 _CHANGE = "_change_type"
@@ -78,14 +83,14 @@ def scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
     schemas.pop(None, None)  # the changes of a table are a temporary view
     try:
         for schema in schemas:
-            run_statement(session, f"CREATE SCHEMA IF NOT EXISTS {schema}")
+            run_command(session, f"CREATE SCHEMA IF NOT EXISTS {schema}")
         yield
     finally:
         if target is not None:
-            run_statement(session, f"DROP TABLE IF EXISTS {target}")  # an Iceberg catalog knows no CASCADE
+            run_command(session, f"DROP TABLE IF EXISTS {target}")  # an Iceberg catalog knows no CASCADE
         for schema in schemas:
             cascade = " CASCADE" if schema in map(_schema, inputs) else ""
-            run_statement(session, f"DROP SCHEMA IF EXISTS {schema}{cascade}")
+            run_command(session, f"DROP SCHEMA IF EXISTS {schema}{cascade}")
         if step.target is not None and step.target.location is not None:
             shutil.rmtree(step.target.location, ignore_errors=True)  # the files of a table by location outlive it
 
@@ -129,7 +134,7 @@ def _give(session: SparkSession, given: Given) -> None:
     if given.relation.schema is None:
         session.sql(query).createOrReplaceTempView(given.relation.identifier)
     else:
-        run_statement(session, f"CREATE OR REPLACE VIEW {given.relation} AS\n{query}")
+        run_command(session, f"CREATE OR REPLACE VIEW {given.relation} AS\n{query}")
 
 
 def _names(session: SparkSession, rows: Rows) -> Sequence[str]:
@@ -153,7 +158,7 @@ def _fill(session: SparkSession, table: Relation, rows: Rows) -> None:
     columns, given = _types(session, f"SELECT * FROM {table}"), _names(session, rows)
     types = _of_names(columns, given)
     query = _query(rows, types, "this", given, tuple(columns))
-    run_statement(session, f"INSERT INTO {table} ({', '.join(map(quote, types))})\n{query}")
+    run_command(session, f"INSERT INTO {table} ({', '.join(map(quote, types))})\n{query}")
 
 
 def _types(session: SparkSession, query: str) -> dict[str, str | None]:
@@ -174,7 +179,7 @@ def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
     try:
         if duplicates_rows(step.target.format, (each.kind for each in statement.clauses), step.target.properties):
             refuse_several_matches(session, table, statement, scope)
-        run_statement(session, step.sql)
+        run_command(session, step.sql)
     except EngineError as error:
         if error.statement == step.sql:
             if error.code in DUPLICATE_MATCHES:
