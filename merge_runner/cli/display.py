@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.cli.messages import coloured, printable, say, styled
+from merge_runner.cli.messages import coloured, counted, printable, say, styled
 from merge_runner.cli.summary import summary_lines
 from merge_runner.run.events import Event
 
@@ -112,13 +112,13 @@ class TextDisplay:
 
     def _on_running(self, data: dict[str, Any]) -> None:
         self._total = nodes = data["nodes"]
-        self._line(f"running {nodes:,} node{'s' if nodes != 1 else ''}, {data['threads']} at a time")
+        self._line(f"running {counted(nodes, 'node')}, {data['threads']} at a time")
 
     def _on_batch(self, data: dict[str, Any]) -> None:
         self._total, self._done = data["nodes"], 0
-        words = f"{data['stream']}, batch {data['batch_id']}: {data['rows']:,} rows"
+        words = f"{data['stream']}, batch {data['batch_id']}: {counted(data['rows'], 'row')}"
         if data["nodes"]:
-            words += f" into {data['nodes']:,} model{'s' if data['nodes'] != 1 else ''}, {data['threads']} at a time"
+            words += f" into {counted(data['nodes'], 'model')}, {data['threads']} at a time"
         self._line(words)
 
     def _on_batch_end(self, data: dict[str, Any]) -> None:
@@ -129,7 +129,7 @@ class TextDisplay:
             self._line(f"{data['stream']}, batch {data['batch_id']} is done after {data['seconds']:.2f} s")
 
     def _on_stream_end(self, data: dict[str, Any]) -> None:
-        words = f"{data['stream']}: {data['batches']:,} batches, {data['rows']:,} rows"
+        words = f"{data['stream']}: {data['batches']:,} batches, {counted(data['rows'], 'row')}"
         if data["p50"] is not None:
             words += f"; a batch took {data['p50']:.2f} s (median), {data['p99']:.2f} s (99th percentile)"
         self._line(words)
@@ -184,8 +184,8 @@ class TextDisplay:
         self._line(f"published {data['table']}: main is at {data['snapshot']}{before}")
 
     def _on_publish_end(self, data: dict[str, Any]) -> None:
-        counted = (("published", "published"), ("already", "already published"), ("dropped", "branches dropped"))
-        words = [f"{len(data[key])} {what}" for key, what in counted if data[key]]
+        said = (("published", "published"), ("already", "already published"), ("dropped", "branches dropped"))
+        words = [f"{len(data[key])} {what}" for key, what in said if data[key]]
         say(styled(", ".join(words) or "nothing done", fg="green" if data["ok"] else "red", bold=True))
 
     def _line(self, text: str, colour: str | None = None) -> None:

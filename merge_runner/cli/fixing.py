@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
-from merge_runner.cli.messages import say
+from merge_runner.cli.messages import counted, say
 from merge_runner.lint.finding import Fix
 from merge_runner.lint.fixes import apply
 from merge_runner.lint.report import Report
@@ -37,14 +37,11 @@ def fix(files: Mapping[str, Path], report: Report, *, unsafe: bool) -> None:
             mode = file.stat().st_mode
             write_atomic(file, (_MARK if raw != text else "") + fixed.text)
             file.chmod(mode)
-            say(f"{path}: {_counted(len(fixed.applied))} applied")
+            say(f"{path}: {counted(len(fixed.applied), 'fix', 'es')} applied")
     if left and not unsafe:
-        say(f"{_counted(left)} may change what a MERGE does: --unsafe-fixes applies {'it' if left == 1 else 'them'}")
+        them = "it" if left == 1 else "them"
+        say(f"{counted(left, 'fix', 'es')} may change what a MERGE does: --unsafe-fixes applies {them}")
 
 
 def _with_newlines(fix: Fix, ending: str) -> Fix:
     return replace(fix, edits=tuple(replace(edit, content=edit.content.replace("\n", ending)) for edit in fix.edits))
-
-
-def _counted(number: int) -> str:
-    return "1 fix" if number == 1 else f"{number} fixes"

@@ -102,6 +102,6 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", **
     click.echo(text, err=True, color=coloured())
 
 
-def counted(number: int, word: str) -> str:
-    """`1 node`, `2 nodes`."""
-    return f"{number} {word}" + ("" if number == 1 else "s")
+def counted(number: int, word: str, ending: str = "s") -> str:
+    """`1 node`, `2 nodes`, `1,000 fixes`."""
+    return f"{number:,} {word}" + ("" if number == 1 else ending)

@@ -65,7 +65,7 @@ def test_a_batch_tells_how_many_models_it_feeds_and_how_many_of_them_at_once(cap
         events.emit("batch_started", stream="crm.changes", batch_id=nodes, rows=rows, nodes=nodes, threads=2)
     assert capfd.readouterr().err.splitlines() == [
         "crm.changes, batch 7: 1,200 rows into 7 models, 2 at a time",
-        "crm.changes, batch 1: 1 rows into 1 model, 2 at a time",
+        "crm.changes, batch 1: 1 row into 1 model, 2 at a time",
         "crm.changes, batch 0: 0 rows",
     ]
 
