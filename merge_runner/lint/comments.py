@@ -34,6 +34,11 @@ class Comment:
     conditional: bool = False
 
     @property
+    def has_tags(self) -> bool:
+        """Whether tags of Jinja stand in a comment of SQL: what they write may end it."""
+        return _BLOT in self.text
+
+    @property
     def trims(self) -> bool:
         """Whether the comment takes the blanks around it with it, as `{#- … -#}` does."""
         return self.kind == "jinja" and (self.body.start - self.span.start, self.span.end - self.body.end) != (2, 2)
@@ -52,6 +57,7 @@ def comments(source: SourceText) -> tuple[Comment, ...]:
 # SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
 
 _BLOT = "\x1a"  # neither a blank nor part of a word
+_BLANKS = re.compile(r"\s*")
 _RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
 _END_RAW = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 _WORD = re.compile(r"\{%[-+]?\s*(\w+)")
@@ -60,7 +66,7 @@ _MAYBE = frozenset({"if", "for", "macro"})
 
 # As in merge/lexer.py, where a string, name or comment may begin and end; what has no end is another's to report.
 _BEGIN = re.compile(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
-_LINE = re.compile(r"--(?:\\\n|[^\r\n])*")
+_LINE = re.compile(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
 _EDGE = re.compile(r"/\*|\*/")
 _QUOTED = {
     "'": re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
@@ -94,11 +100,20 @@ def _covers(spans: Sequence[Span], span: Span) -> bool:
 
 
 def _blotted(text: str, tags: Sequence[Span]) -> str:
+    """The text with its tags blotted out, and with them the blanks that they take away, as `{{- … -}}` does.
+
+    A newline that a tag takes away ends no comment.
+    """
     pieces = []
     at = 0
     for tag in tags:
-        pieces += [text[at : tag.start], _BLOT * (tag.end - tag.start)]
-        at = tag.end
+        before, end = text[at : tag.start], tag.end
+        if text.startswith("-", tag.start + 2):
+            before = before.rstrip()
+        if text.startswith("-", tag.end - 3) and tag.end - tag.start > 5:
+            end = next(_BLANKS.finditer(text, end)).end()
+        pieces += [before, _BLOT * (end - at - len(before))]
+        at = end
     return "".join([*pieces, text[at:]])
 
 

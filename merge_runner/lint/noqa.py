@@ -195,8 +195,8 @@ class Suppressions:
             return Fix("remove what hides nothing", (edit,), "safe")
         span, content = _removal(noqa, self.source.text)
         edit = Edit(self.source.place(span.start, span.end), content)
-        trimmed = noqa.comment.trims or _trimmed(span, self.source.text)
-        return Fix("remove the comment", (edit,), "unsafe" if trimmed else "safe")
+        doubtful = noqa.comment.trims or noqa.comment.has_tags or _trimmed(span, self.source.text)
+        return Fix("remove the comment", (edit,), "unsafe" if doubtful else "safe")
 
 
 _KEYWORD = re.compile("noqa", re.IGNORECASE)
