@@ -89,7 +89,6 @@ def name_caller(context: SparkContext, name: str | None) -> None:
 def _sql(session: SparkSession, statement: str) -> DataFrame:
     """Gives Spark a statement: it runs a command, and analyses a query."""
     context = getattr(session, "_sc", None)  # Spark Connect has none
-    name = context.getLocalProperty(_LONG) if context is not None else None
-    if context is not None and name is not None:
+    if context is not None and (name := context.getLocalProperty(_LONG)) is not None:
         context.setLocalProperty(_SHORT, name)  # PySpark names itself, and nobody afterwards, when it fetches rows
     return session.sql(statement)

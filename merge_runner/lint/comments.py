@@ -54,10 +54,18 @@ def comments(source: SourceText) -> tuple[Comment, ...]:
     return tuple(sorted(_sql(source.text), key=lambda comment: comment.span))
 
 
+_SPACE = re.compile(r"\s*")
+
+
+def behind_space(text: str, at: int) -> int:
+    """The offset of the first character from `at` on that is no blank."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
 # SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
 
 _BLOT = "\x1a"  # neither a blank nor part of a word
-_BLANKS = re.compile(r"\s*")
 _RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
 _END_RAW = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 _WORD = re.compile(r"\{%[-+]?\s*(\w+)")
@@ -111,7 +119,7 @@ def _blotted(text: str, tags: Sequence[Span]) -> str:
         if text.startswith("-", tag.start + 2):
             before = before.rstrip()
         if text.startswith("-", tag.end - 3) and tag.end - tag.start > 5:
-            end = next(_BLANKS.finditer(text, end)).end()
+            end = behind_space(text, end)
         pieces += [before, _BLOT * (end - at - len(before))]
         at = end
     return "".join([*pieces, text[at:]])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from merge_runner.lint.comments import Comment, comments
+from merge_runner.lint.comments import Comment, behind_space, comments
 from merge_runner.lint.finding import Edit, Finding, Fix, Severity
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selector import meant, suggestion
@@ -205,7 +205,6 @@ _BEGIN = {
     for kind, mark in {"line": r"\A|--", "hash": r"\A|#", "block": r"\A", "jinja": r"\A"}.items()
 }
 _END = re.compile(r"[ \t\r]*(?:\Z|\n|--|#)")
-_SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z][\w.]*(?:-\w+)*(?:=\w+)?")
 _FOREIGN = re.compile(
     r"(?:AL|AM|CP|CV|JJ|LT|OR|RF|ST|TQ)\d{2}|L\d{3}|PRS|TMP|LXR|[a-z_]+\.[a-z_.]+|(?:disable|enable)=\w+",
@@ -241,20 +240,15 @@ def _words(comment: Comment, at: int, known: tuple[Rule, ...]) -> Iterator[_Word
     text = comment.text
     exact = {key for rule in known for key in (rule.code.lower(), rule.name)}
     comma = True
-    while word := _NAME.match(text, _behind_space(text, at)):
+    while word := _NAME.match(text, behind_space(text, at)):
         if not comma and word[0].lower() not in exact:
             return
         start = comment.body.start + word.start()
         rules = meant(word[0], known)
         yield _Word(word[0], Span(start, start + len(word[0])), rules, not rules and bool(_FOREIGN.fullmatch(word[0])))
-        at = _behind_space(text, word.end())
+        at = behind_space(text, word.end())
         comma = text.startswith(",", at)
         at += comma
-
-
-def _behind_space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
 
 
 def _can_hide(word: _Word) -> bool:
