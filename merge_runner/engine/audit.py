@@ -19,6 +19,8 @@ from merge_runner.relation import Relation, string_literal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.formats.fact import Format
+
 KEYS = ("invocation_id", "unique_id")
 COLUMNS: Mapping[str, str] = {
     **dict.fromkeys((*KEYS, "name", "status"), "string"),
@@ -75,7 +77,7 @@ def write_audit(
         attempt += 1
 
 
-def _format(session: SparkSession, table: Relation) -> str:
+def _format(session: SparkSession, table: Relation) -> Format:
     """Delta, and Iceberg in an Iceberg catalog, which has no other tables."""
     implementation = session.conf.get(f"spark.sql.catalog.{table.catalog}", "") if table.catalog is not None else ""
     return "iceberg" if "iceberg" in (implementation or "") else "delta"

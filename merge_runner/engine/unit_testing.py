@@ -8,20 +8,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.change_feed import CHANGE_TYPE, changed_rows
 from merge_runner.engine.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.plain_value import plain_value
 from merge_runner.engine.statements import analyse, run_command, run_statement
+from merge_runner.engine.table_state import table_state
 from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES
 from merge_runner.formats.unseen_matches import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
-from merge_runner.plan.steps import Given, RunUnitTest
+from merge_runner.plan.steps import Given, Layout, RunUnitTest
 from merge_runner.pruning.layout import UNKNOWN
 from merge_runner.pruning.scope import Scope
-from merge_runner.relation import Relation, quote, string_literal
+from merge_runner.relation import Relation, quote
 from merge_runner.testing.difference import Difference, Row, difference
 from merge_runner.testing.rows import Rows, Types, check_names, rows_query
 from merge_runner.testing.told import as_json, in_words
@@ -49,7 +51,6 @@ _FOR_A_FEW_ROWS = {
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
 }
 """Confs of a test's session. None of them changes what a statement means; those of the model win."""
-_CHANGE = "_change_type"
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,14 @@ def _findings(step: RunUnitTest, place: Workplace) -> Iterator[Finding]:
         yield from _of_query(step, session)
         return
     create(step, place)
-    before = _version(session, step.target.relation) if step.expected.changes is not None else None
+    feeds = step.expected.changes is not None
+    before = table_state(session, step.target.relation, step.target.format).version if feeds else None
     error = run(session, step)
     if error is not None and step.expected.error is None:
         raise error
     yield from _of_error(step.expected.error, error)
     yield from _of_table(step, session)
-    if before is not None:
-        yield from _of_changes(step, session, step.target.relation, before)
+    yield from _of_changes(step, session, step.target, before)
 
 
 def create(step: RunUnitTest, place: Workplace) -> None:
@@ -238,21 +239,15 @@ def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
         yield Finding("the final target is not as expected", found)
 
 
-def _of_changes(step: RunUnitTest, session: SparkSession, table: Relation, before: int) -> Iterator[Finding]:
+def _of_changes(step: RunUnitTest, session: SparkSession, layout: Layout, before: int | None) -> Iterator[Finding]:
     if step.expected.changes is None:
         return
-    types = {**_types(session, f"SELECT * FROM {table}"), _CHANGE: "string"}
-    source = f"table_changes({string_literal(str(table))}, {before + 1})"
-    if _version(session, table) == before:  # the MERGE had nothing to do: there is no such version
-        source = f"(SELECT *, '' AS {_CHANGE} FROM {table} WHERE false)"
-    found = _compared(session, source, types, step.expected.changes, (*step.key, _CHANGE))
+    table = layout.relation
+    types = {**_types(session, f"SELECT * FROM {table}"), CHANGE_TYPE: "string"}
+    with changed_rows(session, table, layout.format, before, step.key) as source:
+        found = _compared(session, source, types, step.expected.changes, (*step.key, CHANGE_TYPE))
     if found is not None:
         yield Finding("the change feed is not as expected", found)
-
-
-def _version(session: SparkSession, table: Relation) -> int:
-    """The newest version of a Delta table."""
-    return int(run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"])
 
 
 def _compared(session: SparkSession, source: str, types: Types, rows: Rows, key: Sequence[str]) -> Difference | None:

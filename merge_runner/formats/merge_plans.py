@@ -89,7 +89,12 @@ PLANS: tuple[MergePlan, ...] = (
 
 
 def merge_plan(format: Format, shape: Shape, properties: Mapping[str, str]) -> MergePlan:
-    """The plan of a MERGE of this shape into a table with these properties, whose names compare without case."""
+    """The plan of a MERGE of this shape into a table with these properties."""
+    marking = marks(format, properties)
+    return next(plan for plan in PLANS if (plan.format, plan.shape, plan.marks) == (format, shape, marking))
+
+
+def marks(format: Format, properties: Mapping[str, str]) -> bool:
+    """Whether a MERGE into a table with these properties, whose names compare without case, marks its old rows."""
     name, value = MARKING[format]
-    marks = any(key.lower() == name.lower() and set_to.lower() == value for key, set_to in properties.items())
-    return next(plan for plan in PLANS if (plan.format, plan.shape, plan.marks) == (format, shape, marks))
+    return any(key.lower() == name.lower() and set_to.lower() == value for key, set_to in properties.items())

@@ -101,7 +101,7 @@ class DataTestPlanner:
         beside = (each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog)
         formats = (each.config.get("format") for each in beside if each.resource_type in ("model", "seed"))
         format = next(formats, None) if relation.catalog is not None else None
-        config = {"format": format or "delta"}
+        config: dict[str, Any] = {"format": format or "delta"}
         return Layout(relation, config["format"], table_location(self._root, self._profile, relation, config))
 
     def _argument(self, node: Node, name: str, value: Any) -> Any:

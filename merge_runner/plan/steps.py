@@ -14,6 +14,7 @@ from merge_runner.relation import Relation
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from merge_runner.formats.fact import Format
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.bounding import Bounding
     from merge_runner.plan.expectation import Expectation
@@ -43,7 +44,7 @@ class Layout:
     """A table as the project declares it. `location` is its folder in the embedded warehouse, None elsewhere."""
 
     relation: Relation
-    format: str
+    format: Format
     location: Path | None = None
     columns: tuple[Column, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)

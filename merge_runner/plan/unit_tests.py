@@ -9,6 +9,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.formats.merge_plans import marks
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
@@ -212,12 +213,14 @@ class _Planned:
         layout = table_layout(prepared, model)
         if self.test.expect.changes is None:
             return layout
-        if layout.format != "delta":
+        if layout.format == "delta":
+            return replace(layout, properties={**layout.properties, _FEED: "true"})
+        if marks(layout.format, layout.properties):
             self._add(
-                f"expects changes, and {self.model.name} is an {layout.format} table: only Delta keeps them",
+                f"expects changes, and {self.model.name} is a merge-on-read table, of which Iceberg tells none",
                 'leave "changes" out, and expect "rows"',
             )
-        return replace(layout, properties={**layout.properties, _FEED: "true"})
+        return layout
 
     def _expected(self, layout: Layout | None) -> Expected:
         expect = self.test.expect
