@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.drift import drift
 from merge_runner.engine.failures import EngineError, Kind
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import run_command, run_statement
 from merge_runner.formats.failures import HINTS, VIOLATED
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def _make_good(session: SparkSession, item: Drift) -> None:
             raise EngineError(VIOLATED, message, hint=HINTS[VIOLATED])
     for number, statement in enumerate(item.remedy):
         try:
-            run_statement(session, statement)
+            run_command(session, statement)
         except EngineError as error:
             if number and item.undo is not None and error.kind is Kind.USER:
-                run_statement(session, item.undo)
+                run_command(session, item.undo)
             raise

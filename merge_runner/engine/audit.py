@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.failures import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.metrics import SHORT_NAMES
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import run_command
 from merge_runner.engine.tables import Catalog
 from merge_runner.plan.steps import Column, Layout
 from merge_runner.relation import Relation, string_literal
@@ -67,7 +67,7 @@ def write_audit(
         try:
             with lock():
                 target = catalog.create_target(session, layout, None, replace=False)
-                run_statement(session, statement)
+                run_command(session, statement)
         except EngineError as error:
             if error.kind is not Kind.CONFLICT or attempt == _TRIES:
                 raise

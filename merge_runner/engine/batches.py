@@ -17,7 +17,7 @@ from merge_runner.engine.active_session import active_session
 from merge_runner.engine.delta_log import snapshot
 from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.iceberg_log import ancestry, branches
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import run_command, run_statement
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.engine.workplace import Workplace
 from merge_runner.formats.branches import CONF
@@ -101,7 +101,7 @@ def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> t
 def write_again(session: SparkSession, table: Relation, batch: Batch) -> None:
     """Records a batch of an Iceberg table once more, in a new snapshot without any file. Raises EngineError."""
     with temporary_confs(session, _summary(batch)):
-        run_statement(session, f"INSERT INTO {table} SELECT * FROM {table} WHERE false")
+        run_command(session, f"INSERT INTO {table} SELECT * FROM {table} WHERE false")
 
 
 def outlives_replacement(session: SparkSession, table: Relation, format: str | None, batch: Batch) -> bool:

@@ -15,7 +15,7 @@ from merge_runner.engine.branches import begin_branch
 from merge_runner.engine.drift import drift
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.stamp import as_hook
-from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.engine.statements import analyse, run_command
 from merge_runner.engine.tables import Catalog, Replaced, Target
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.plan.steps import Column, Layout
@@ -61,7 +61,7 @@ class BranchCatalog(Catalog):
             differences = _differences(session, layout)
         else:
             columns = [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
-            run_statement(session, ddl.create_table(layout, columns))
+            run_command(session, ddl.create_table(layout, columns))
             differences = ()
         begin_branch(session, relation, self._branch)
         self._overwrite(session, relation, query)
@@ -90,7 +90,7 @@ class BranchCatalog(Catalog):
 
     def _overwrite(self, session: SparkSession, relation: Relation, query: str) -> None:
         with temporary_confs(session, _OVERWRITE):
-            run_statement(session, f"INSERT OVERWRITE {relation} BY NAME\n{query}")
+            run_command(session, f"INSERT OVERWRITE {relation} BY NAME\n{query}")
 
 
 def _differences(session: SparkSession, layout: Layout) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from merge_runner.engine import ddl
 from merge_runner.engine.iceberg_log import ancestry, branches
 from merge_runner.engine.iceberg_procedures import call_procedure
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import run_command
 from merge_runner.formats.branches import CONF, GROUP_FILTER, MAIN, PROPERTY
 from merge_runner.relation import Relation, quote, string_literal
 
@@ -45,9 +45,9 @@ def begin_branch(session: SparkSession, table: Relation, branch: str) -> None:
     """
     told = branches(session, table)
     if not told.isolated:
-        run_statement(session, ddl.set_properties(table, {PROPERTY: "true"}))
+        run_command(session, ddl.set_properties(table, {PROPERTY: "true"}))
     if branch not in told.heads:
-        run_statement(session, f"ALTER TABLE {table} CREATE BRANCH IF NOT EXISTS {quote(branch)}")
+        run_command(session, f"ALTER TABLE {table} CREATE BRANCH IF NOT EXISTS {quote(branch)}")
 
 
 def find_branch(session: SparkSession, table: Relation, branch: str) -> Branch | None:
@@ -71,4 +71,4 @@ def fast_forward(session: SparkSession, branch: Branch) -> None:
 
 def drop_branch(session: SparkSession, table: Relation, branch: str) -> None:
     """Drops a branch; its snapshots go when they expire. Raises EngineError."""
-    run_statement(session, f"ALTER TABLE {table} DROP BRANCH IF EXISTS {quote(branch)}")
+    run_command(session, f"ALTER TABLE {table} DROP BRANCH IF EXISTS {quote(branch)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from merge_runner.engine.delta_log import latest_commits
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import run_command
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.engine.workplace import Workplace
 from merge_runner.relation import Relation
@@ -22,7 +22,7 @@ _RECENT = 20
 def delta_vacuum(place: Workplace, table: Relation, retain: float, stamp: str) -> None:
     """Deletes the files that no version of the last `retain` seconds needs; rounded up to hours. Raises EngineError."""
     with temporary_confs(place.session, _CONFS):
-        run_statement(place.session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
+        run_command(place.session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
     latest = latest_commits(place.session, table, _RECENT)
     commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)
     deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None

@@ -15,7 +15,7 @@ from merge_runner.engine.batches import Batch, recorded_batches
 from merge_runner.engine.delta_log import Snapshot, latest_commits, snapshot
 from merge_runner.engine.failures import EngineError, Kind
 from merge_runner.engine.stamp import same_node
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.statements import run_command
 from merge_runner.engine.table_state import table_state
 from merge_runner.relation import string_literal
 
@@ -185,7 +185,7 @@ def _check_not_restored(session: SparkSession, reader: Relation, stamp: str) -> 
 
 
 def _define(session: SparkSession, view: Relation, query: str) -> None:
-    run_statement(session, f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {query}")
+    run_command(session, f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {query}")
 
 
 _UNREADABLE = frozenset(

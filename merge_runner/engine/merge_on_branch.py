@@ -21,7 +21,7 @@ from merge_runner.engine.expecting import check_branch, check_source
 from merge_runner.engine.failures import EngineError, Kind
 from merge_runner.engine.iceberg_log import branches
 from merge_runner.engine.iceberg_metrics import changed_rows
-from merge_runner.engine.statements import Ran, run_statement
+from merge_runner.engine.statements import Ran, run_command, run_statement
 from merge_runner.formats.branches import CONF
 from merge_runner.formats.failures import MOST_RETRIES
 from merge_runner.relation import Relation, quote
@@ -55,7 +55,7 @@ def merge_on_branch(
     source = check_source(step, expect, made, place).source if expect.limits.about_source else None
     _drop_left_over(place, table)
     name = f"merge_runner_expects_{_node(place)}_{time.time_ns() // 1_000_000}"
-    run_statement(session, f"ALTER TABLE {table} CREATE BRANCH {quote(name)}")
+    run_command(session, f"ALTER TABLE {table} CREATE BRANCH {quote(name)}")
     try:
         begun = branches(session, table).heads[name]
         ran = run(_on_branch(step, made, name))

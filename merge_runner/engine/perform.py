@@ -18,7 +18,7 @@ from merge_runner.engine.hooks import run_hook
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.optimizing import optimize_table
 from merge_runner.engine.stamp import stamped_commit
-from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.engine.statements import analyse, run_command, run_statement
 from merge_runner.engine.tables import table_exists
 from merge_runner.engine.unit_testing import run_unit_test
 from merge_runner.engine.vacuuming import vacuum_table
@@ -168,7 +168,7 @@ def _(step: RunTest, place: Workplace) -> None:
     if step.touched is not None:
         bounds = place.touched.get(step.touched.node)
         place.response["tested"] = "all rows" if bounds is None else "bounds"
-        run_statement(place.session, f"CREATE OR REPLACE TEMPORARY VIEW {TOUCHED} AS {step.touched.query(bounds)}")
+        run_command(place.session, f"CREATE OR REPLACE TEMPORARY VIEW {TOUCHED} AS {step.touched.query(bounds)}")
     failing = f"(\n{step.sql}\n)"
     if step.store is not None:
         place.catalog.replace_table(place.session, step.store, step.sql)

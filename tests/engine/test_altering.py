@@ -24,14 +24,15 @@ def alter(monkeypatch):
     def run(*differences, rows=0, **failures):
         ran = []
 
-        def run_statement(_session, statement):
+        def answer(_session, statement):
             ran.append(statement)
             if statement in failures:
                 raise EngineError("CODE", "refused", kind=failures[statement])
             return [(rows,)]
 
         monkeypatch.setattr(altering, "drift", lambda *_: differences)
-        monkeypatch.setattr(altering, "run_statement", run_statement)
+        monkeypatch.setattr(altering, "run_statement", answer)
+        monkeypatch.setattr(altering, "run_command", answer)
         try:
             return (*altering.alter(None, None), ran)
         except EngineError as error:
