@@ -26,6 +26,13 @@ settings.register_profile(  # a mutant is noticed by the same few examples each 
 settings.load_profile("untimed")
 
 _NUMBERS = itertools.count()
+_FOR_A_FEW_ROWS = {
+    # With both, the tests of tests/engine/test_metrics.py take some 0.85 of the time (in turns, two cores). All that runs the
+    # command line as a process has the confs that users have.
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.databricks.delta.allFilesInCrc.enabled": "false",
+}
+"""Confs of the driver of the test run: none of them changes what a statement means."""
 _FUZZED = Counter()
 """How many odd inputs were tried, by their kind."""
 
@@ -82,7 +89,7 @@ def driver(tmp_path_factory):
     root = tmp_path_factory.mktemp("spark")
     # Iceberg beside Delta, in a catalog of its own, for the tests that hold facts against both engines.
     ice = {"type": "hadoop", "warehouse": str(root / "ice"), "cache-enabled": "false"}
-    profile = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse", catalogs={"ice": ice})
+    profile = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse", catalogs={"ice": ice}, conf=_FOR_A_FEW_ROWS)
     running = start_driver(profile, root, root / "spark.log", os.environ)
     yield running
     running.stop()
