@@ -26,6 +26,9 @@ from merge_runner.engine.failures import first_line
 from merge_runner.engine.jars import fetch_jars
 from merge_runner.engine.java import require_java
 from merge_runner.engine.jvm import launch
+from merge_runner.engine.kernel_reader import BY_KERNEL
+from merge_runner.engine.temporary_confs import temporary_confs
+from merge_runner.engine.unit_testing import FOR_A_FEW_ROWS
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project.profile import EMBEDDED, Profile
 from merge_runner.project.stream import CONNECTORS
@@ -115,6 +118,11 @@ def _train(session: SparkSession, root: Path, table_format: str, table: str) -> 
     rows.write_text("id,day\n1,2024-01-01\n2,2024-01-02\n", encoding="utf-8")
     session.read.options(header=True, inferSchema=True).csv(str(rows)).createOrReplaceTempView("rows")
     session.sql("select id, cast(day as date) as day from rows").collect()
+    # What a unit test does.
+    with temporary_confs(session, FOR_A_FEW_ROWS):
+        session.sql(_MERGE.format(table=table, rows="250")).collect()
+        with temporary_confs(session, BY_KERNEL if table_format == "delta" else {}):
+            session.sql(f"select true, * from {table} union all select false, * from {table}").collect()
 
 
 def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:

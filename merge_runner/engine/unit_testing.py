@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.change_feed import CHANGE_TYPE, changed_rows
 from merge_runner.engine.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.failures import EngineError
+from merge_runner.engine.kernel_reader import first_by_kernel
 from merge_runner.engine.plain_value import plain_value
 from merge_runner.engine.statements import analyse, run_command, run_statement
 from merge_runner.engine.table_state import table_state
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from merge_runner.merge.statement import MergeStatement
 
-_FOR_A_FEW_ROWS = {
+FOR_A_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     # To compile code takes longer than to interpret it over ten rows: with these confs a test takes two thirds of the
@@ -77,7 +78,7 @@ def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
 def scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
     """The schemas of the test, which are gone afterwards."""
     session = place.session
-    set_confs(session, {**_FOR_A_FEW_ROWS, **step.confs})
+    set_confs(session, {**FOR_A_FEW_ROWS, **step.confs})
     inputs = [each.relation for each in step.given]
     target = step.target.relation if step.target is not None else None
     schemas = dict.fromkeys(map(_schema, (*inputs, *((target,) if target is not None else ()))))
@@ -232,9 +233,13 @@ def _of_query(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
 def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
     if step.expected.rows is None or step.target is None:
         return
-    table = step.target.relation
+    table, rows = step.target.relation, step.expected.rows
     types = _types(session, f"SELECT * FROM {table}")
-    found = _compared(session, str(table), types, step.expected.rows, step.key)
+
+    def compared() -> Difference | None:
+        return _compared(session, str(table), types, rows, step.key)
+
+    found = first_by_kernel(session, compared) if step.target.format == "delta" else compared()
     if found is not None:
         yield Finding("the final target is not as expected", found)
 

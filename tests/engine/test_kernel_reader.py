@@ -1,0 +1,99 @@
+"""The Kernel's rows of a Delta table are those of Delta's usual reader, and nothing is called wrong by it alone."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.engine.failures import EngineError
+from merge_runner.engine.kernel_reader import BY_KERNEL, first_by_kernel
+from merge_runner.engine.statements import run_statement
+
+TABLES = yaml.safe_load((Path(__file__).parent / "kernel_reader.yml").read_text())
+CONF = "spark.databricks.delta.v2.enableMode"
+
+
+@pytest.fixture
+def session(spark):
+    return spark.newSession()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", TABLES)
+def test_both_readers_give_the_same_rows(session, name):
+    table = f"tests.kernel_{list(TABLES).index(name)}"
+    session.sql("create schema if not exists tests")
+    for statement in TABLES[name]:
+        session.sql(statement.replace("{t}", table))
+    read = []
+
+    def find():
+        frame = session.table(table)
+        read.append(
+            (frame.schema, frame._jdf.queryExecution().executedPlan().toString(), sorted(map(repr, frame.collect())))
+        )
+        return "wrong"
+
+    assert first_by_kernel(session, find) == "wrong"
+    (schema, plan, rows), (usual_schema, usual_plan, usual_rows) = read
+    assert "BatchScan" in plan
+    assert "BatchScan" not in usual_plan
+    assert rows == usual_rows
+    assert schema.simpleString() == usual_schema.simpleString()
+
+
+@pytest.mark.spark
+def test_the_session_is_as_before(session):
+    session.conf.set(CONF, "NONE")
+    assert first_by_kernel(session, lambda: run_statement(session, f"set {CONF}")[0]["value"]) == "NONE"
+    assert session.conf.get(CONF) == "NONE"
+
+
+class _Confs(dict):
+    set = dict.__setitem__
+
+    def unset(self, key):
+        del self[key]
+
+
+class _Session:
+    def __init__(self):
+        self.conf = _Confs()
+
+
+def _finder(session, by_kernel, usual):
+    """Finds one thing while the Kernel reads, another in the usual way; an error is raised."""
+
+    def find():
+        found = by_kernel if session.conf == BY_KERNEL else usual
+        if isinstance(found, EngineError):
+            raise found
+        return found
+
+    return find
+
+
+ERROR = EngineError("CODE", "a table feature that it does not know")
+
+
+@pytest.mark.parametrize(
+    ("by_kernel", "usual", "found"),
+    [
+        (None, "never asked", None),
+        ("wrong", None, None),
+        ("wrong", "less", "less"),
+        (ERROR, None, None),
+        (ERROR, "less", "less"),
+    ],
+)
+def test_only_the_usual_reader_calls_anything_wrong(by_kernel, usual, found):
+    session = _Session()
+    assert first_by_kernel(session, _finder(session, by_kernel, usual)) == found
+    assert session.conf == {}
+
+
+def test_an_error_of_the_usual_reader_is_raised():
+    session = _Session()
+    with pytest.raises(EngineError):
+        first_by_kernel(session, _finder(session, ERROR, ERROR))
+    assert session.conf == {}
