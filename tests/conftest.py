@@ -5,6 +5,7 @@ import itertools
 import os
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -89,7 +90,8 @@ def driver(tmp_path_factory):
     root = tmp_path_factory.mktemp("spark")
     # Iceberg beside Delta, in a catalog of its own, for the tests that hold facts against both engines.
     ice = {"type": "hadoop", "warehouse": str(root / "ice"), "cache-enabled": "false"}
-    profile = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse", catalogs={"ice": ice}, conf=_FOR_A_FEW_ROWS)
+    embedded = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse")
+    profile = replace(embedded, catalogs={"ice": ice}, conf=_FOR_A_FEW_ROWS)
     running = start_driver(profile, root, root / "spark.log", os.environ)
     yield running
     running.stop()
