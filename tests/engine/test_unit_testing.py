@@ -1,0 +1,23 @@
+"""What the confs of a unit test's session spare."""
+
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+
+from merge_runner.engine.temporary_confs import set_confs
+from merge_runner.engine.unit_testing import FOR_A_FEW_ROWS
+
+
+@pytest.mark.spark
+def test_a_commit_is_one_file(spark):
+    session = spark.newSession()
+    set_confs(session, FOR_A_FEW_ROWS)
+    session.sql("create schema if not exists tests")
+    session.sql("create table tests.one_file (id int) using delta")
+    session.sql("insert into tests.one_file values (1)")
+    folder = Path(urlparse(session.sql("describe detail tests.one_file").first()["location"]).path)
+    assert sorted(path.name for path in folder.glob("_delta_log/*") if path.is_file()) == [
+        f"{version:020}.json" for version in range(2)
+    ]
+    assert [row.id for row in session.table("tests.one_file").collect()] == [1]
