@@ -25,8 +25,8 @@ _JVM_OPTIONS = {
     # cache would have 48 MB, out of which Spark's code drops after twenty merges, to be compiled again and again. New
     # objects get a room of fixed size: a heap that grows with every merge pays for fresh pages each time. And up to the
     # 160 MB of metaspace that Spark's classes take, each step was a full collection. After fifteen calls Java 17 makes
-    # a class for each method and constructor that is called by reflection: over a thousand in a short run, where most
-    # are called little more often (Java 18 and newer have another way, and no such option).
+    # a class for each method and constructor that is called by reflection, over a thousand in fifty unit tests (Java 18
+    # and newer have another way, and no such option).
     "fast-start": (
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC -Xmn256m -XX:MetaspaceSize=256m "
         "-Dsun.reflect.inflationThreshold=1000"

@@ -46,7 +46,8 @@ FOR_A_FEW_ROWS = {
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.leafNodeDefaultParallelism": "1",
     # Jobs and shuffles that only large tables gain by: to find out that one side of a join is small; to write fewer
-    # files of a table with partitions; to name all files of the table in the checksum of each commit.
+    # files of a table with partitions; to name all files of the table in the checksum of each commit (Delta computes it
+    # even where it is not written).
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
