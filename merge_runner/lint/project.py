@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from merge_runner.errors import ProblemsError
+from merge_runner.graph.build import Invocation
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.renderings import BRANCHING, RUNS, merged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.subject import LintedFile, LintedMerge, LintedProject
 from merge_runner.merge.error import MergeSyntaxError
@@ -25,9 +27,8 @@ class ProjectLinter:
         self._selection = selection
         self._compiler = prepared.compiler
         self._layouts = layouts
-        other = replace(prepared.invocation, full_refresh=not prepared.invocation.full_refresh)
-        self._other = replace(prepared, invocation=other).compiler
-        self._branches = any("is_full_refresh" in source.text for source in prepared.files.macros)
+        self._compilers = {run.name: self._compiler_of(run.invocation(prepared.invocation)) for run in RUNS}
+        self._branches = any(_branches(source.text) for source in prepared.files.macros)
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -35,21 +36,26 @@ class ProjectLinter:
         return self._prepared.invocation.env
 
     def check(self, unique_id: str) -> Checked:
-        """Findings in a model and the verdict on its MERGE.
+        """Return the findings in a model and the verdict on its MERGE.
 
-        What differs between a full refresh and an ordinary run is looked at both ways; the verdict is that of the
-        invocation at hand.
+        What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
+        hand.
         """
-        file = self._file(unique_id, self._compiler)
-        checked = check_file(file, self._merge(file), self._selection)
         node = self._prepared.graph.nodes[unique_id]
-        if "is_full_refresh" not in node.raw_code and not (self._branches and node.macros):
-            return checked
-        other = self._file(unique_id, self._other)
-        if other.rendered is not None and file.rendered is not None and other.rendered.text == file.rendered.text:
-            return checked
-        findings = check_file(other, self._merge(other), self._selection).findings
-        return Checked(tuple(dict.fromkeys((*checked.findings, *findings))), checked.merge)
+        if not (_branches(node.raw_code) or (self._branches and node.macros)):
+            return self._checked(self._file(unique_id, self._compiler))
+        found: dict[object, tuple[list[str], Checked]] = {}
+        verdict = None
+        for name, compiler in self._compilers.items():
+            file = self._file(unique_id, compiler)
+            text = file.rendered.text if file.rendered is not None else object()
+            if text not in found:
+                found[text] = ([], self._checked(file))
+            names, checked = found[text]
+            names.append(name)
+            if compiler is self._compiler:
+                verdict = checked.merge
+        return Checked(merged([(names, checked.findings) for names, checked in found.values()]), verdict)
 
     def check_project(self, unique_ids: Sequence[str]) -> Iterator[Finding]:
         """Findings in what the models have to do with each other."""
@@ -65,6 +71,14 @@ class ProjectLinter:
             return None
         return linted_merge(file, file.statement, self._layouts.target(file.node.unique_id), self._layouts.lookup)
 
+    def _checked(self, file: LintedFile) -> Checked:
+        return check_file(file, self._merge(file), self._selection)
+
+    def _compiler_of(self, invocation: Invocation) -> Compiler:
+        if invocation == self._prepared.invocation:
+            return self._compiler
+        return replace(self._prepared, invocation=invocation).compiler
+
     def _file(self, unique_id: str, compiler: Compiler) -> LintedFile:
         node = self._prepared.graph.nodes[unique_id]
         source = self._prepared.files.models[node.name].source
@@ -74,7 +88,6 @@ class ProjectLinter:
             None,
             node.name,
             is_merge=node.config["materialized"] == "merge",
-            full_refresh=compiler is not self._compiler,
             platform=self._prepared.files.profile.platform,
             conf={**self._prepared.files.profile.conf, **(node.config.get("conf") or {})},
         )
@@ -105,3 +118,8 @@ class _Merges(Mapping[str, LintedMerge]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _branches(text: str) -> bool:
+    """Whether a template may render different texts in different kinds of runs."""
+    return any(name in text for name in BRANCHING)

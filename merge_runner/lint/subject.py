@@ -34,7 +34,6 @@ class LintedFile:
     error: MergeSyntaxError | None = None
     is_merge: bool = True
     statement: MergeStatement | None = None
-    full_refresh: bool = False
     platform: str = "oss"
     conf: Mapping[str, str] = field(default_factory=dict)
     """The confs that its session has: the model's over those of the profile."""

@@ -85,6 +85,32 @@ def test_a_branch_of_a_full_refresh_is_linted_and_the_verdict_is_of_the_ordinary
         assert codes(report) == ["K001", "P001"]
 
 
+def test_a_finding_of_both_texts_is_one_and_one_of_a_single_text_names_its_run(project):
+    source = (
+        "(select * from {{ source('raw', 's') }}{% if not is_full_refresh() %} where dt > date '2013-01-01'{% endif %})"
+    )
+    text = (
+        "{{ config(partition_by=['dt']) }}\nmerge into {{ this }} as t\nusing "
+        f"{source} as s\n   on t.id = s.id{{% if is_full_refresh() %}} and t.dt = date '2013-01-01'{{% endif %}}\n"
+        "when matched then update set *\nwhen not matched then insert *\n"
+    )
+    found = []
+    for full_refresh in (False, True):
+        report = Project.load(project(m=text), full_refresh=full_refresh).lint()
+        assert len(report.findings) == len({(finding.code, finding.message) for finding in report.findings})
+        found.append(
+            [(finding.code, finding.message.partition(" (only in ")[2], finding.key) for finding in report.findings]
+        )
+    assert found[0] == found[1], "whichever run is asked for"
+    assert sorted((code, run) for code, run, _ in found[0]) == [
+        ("C001", "a full refresh)"),
+        ("C003", ""),
+        ("K001", "an ordinary run)"),
+        ("K002", ""),
+        ("P001", "an ordinary run)"),
+    ]
+
+
 def test_a_branch_in_a_macro_is_linted_both_ways(project):
     macro = "{% macro joined() %}{% if is_full_refresh() %}t.id = s.id{% else %}t.dt = s.dt{% endif %}{% endmacro %}"
     files = {"m": model("{{ joined() }}"), "macros/m.sql": macro}
