@@ -6,11 +6,14 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     batch_option,
     branch_option,
     defer_option,
+    full_refresh_option,
     junit_option,
+    lint_option,
     output_options,
     project_options,
     running_options,
@@ -18,14 +21,15 @@ from merge_runner.cli.options import (
 )
 
 
-@click.command("build")
-@click.option("--no-lint", is_flag=True, help="Do not lint first; errors of lint stop a build.")
+@click.command("build", cls=Command)
+@lint_option
 @selection_options
 @defer_option
 @running_options
 @batch_option
 @branch_option
 @junit_option
+@full_refresh_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import output_options, project_options, project_root
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import folder_options, output_options_without, project_root
 
 
-@click.command("clean")
-@project_options
-@output_options
+@click.command("clean", cls=Command)
+@folder_options
+@output_options_without("warn_error")
 def command(**options: Any) -> int:
     """Remove the folder of generated files; tables and data stay."""
     from merge_runner.cli.messages import say

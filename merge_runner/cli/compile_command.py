@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     defer_option,
     deferred,
+    full_refresh_option,
     load_project,
     output_options,
     project_options,
@@ -18,9 +20,10 @@ from merge_runner.cli.options import (
 )
 
 
-@click.command("compile")
+@click.command("compile", cls=Command)
 @selection_options
 @defer_option
+@full_refresh_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

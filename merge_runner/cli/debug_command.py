@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import load_project, output_options, project_options
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import load_project, output_options_without, project_options
 
 
-@click.command("debug")
+@click.command("debug", cls=Command)
 @click.option("--spark", is_flag=True, help="Start Spark as well, and run a query on it.")
 @click.option(
     "--write-catalog",
@@ -23,7 +24,7 @@ from merge_runner.cli.options import load_project, output_options, project_optio
     help="Record how the project's tables are laid out, for lint; default: catalog.yml in the project.",
 )
 @project_options
-@output_options
+@output_options_without("warn_error")
 def command(**options: Any) -> int:
     """Check the set-up: versions, Java, jars, project, profile and class-data archive, and with --spark a session."""
     from merge_runner.cli.messages import show, styled

@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import output_options
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import output_options_without
 
 
-@click.command("deps")
+@click.command("deps", cls=Command)
 @click.option("--iceberg", is_flag=True, help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
 @click.option("--sqlite", is_flag=True, help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
 @click.option("--kafka", is_flag=True, help="The Kafka connector as well, for projects with a stream of Kafka.")
 @click.option("--archive", is_flag=True, help="Also make the class-data archive, with which local Spark starts faster.")
-@output_options
+@output_options_without("warn_error")
 def command(iceberg: bool, sqlite: bool, kafka: bool, archive: bool, quiet: bool, **_options: Any) -> int:
     """Fetch the jars of the table formats into the cache folder and verify their checksums."""
     from merge_runner.cli.messages import say

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     defer_option,
     deferred,
+    full_refresh_option,
     load_project,
     output_options,
     project_options,
@@ -24,11 +26,12 @@ if TYPE_CHECKING:
     from merge_runner.plan.prepare import Prepared
 
 
-@click.command("explain")
+@click.command("explain", cls=Command)
 @selection_options
 @defer_option
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", help="How the plan is written.")
 @click.option("--spark", is_flag=True, help="Ask Spark for its own plan of each merge, and the files it would read.")
+@full_refresh_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import output_options
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import output_options_without
 
 
-@click.command("init")
+@click.command("init", cls=Command)
 @click.argument("name")
-@output_options
+@output_options_without("warn_error")
 def command(name: str, quiet: bool, **_options: Any) -> int:
     """Make a new project in the folder NAME: one seed, one view, one MERGE, and it builds."""
     from merge_runner.cli.messages import say

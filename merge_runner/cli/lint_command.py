@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from merge_runner.cli.options import output_options, project_options, recording_env, selection_options
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import (
+    full_refresh_option,
+    output_options,
+    project_options,
+    recording_env,
+    selection_options,
+)
 from merge_runner.lint.outputs import FORMATS, render
 from merge_runner.lint.selection import FAIL_ON, FailOn, fails
 
@@ -25,7 +32,7 @@ _OF_CI = ("github", "gitlab", "sarif")
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command("lint")
+@click.command("lint", cls=Command)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="How the report is written.")
 @click.option("-o", "--output", type=_FILE, help="The file to write the report to, instead of standard output.")
@@ -49,6 +56,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("-v", "--verbose", is_flag=True, help="Show the proof of every verdict.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache in the target folder.")
 @selection_options
+@full_refresh_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.names import Names
 from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
 
@@ -13,7 +14,7 @@ _OUTPUTS = ("name", "path", "json", "levels", "dot")
 _TYPES = ("model", "seed", "source", "test", "unit_test")
 
 
-@click.command("ls")
+@click.command("ls", cls=Command)
 @selection_options
 @click.option("--output", type=click.Choice(_OUTPUTS), default="name", help="How nodes are written.")
 @click.option(

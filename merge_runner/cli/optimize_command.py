@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     maintenance_options,
     output_options,
@@ -15,7 +16,7 @@ from merge_runner.cli.options import (
 )
 
 
-@click.command("optimize")
+@click.command("optimize", cls=Command)
 @maintenance_options
 @selection_options
 @running_options

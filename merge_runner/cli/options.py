@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -61,8 +63,11 @@ _PROJECT = (
     click.option("-t", "--target", help="The output of the profile."),
     click.option("--vars", "vars_text", metavar="YAML", help="Variables, as '{name: value, …}'."),
     click.option("--target-path", help="The folder for everything generated."),
+)
+_FULL_REFRESH = (
     click.option("-f", "--full-refresh", is_flag=True, help="Rebuild targets instead of merging into them."),
 )
+_NO_LINT = (click.option("--no-lint", is_flag=True, help="Do not lint first; errors of lint stop a build."),)
 _SELECTION = (
     click.option(
         "-s", "--select", "-m", "--models", cls=Names, multiple=True, help="The nodes to take, in dbt's syntax."
@@ -154,9 +159,46 @@ _MAINTENANCE = (
 )
 
 
+_SHARED = (
+    *_PROJECT,
+    *_FULL_REFRESH,
+    *_SELECTION,
+    *_DEFER,
+    *_NO_LINT,
+    *_RUNNING,
+    *_BATCH,
+    *_BRANCH,
+    *_JUNIT,
+    *_MAINTENANCE,
+)
+"""Every option that code of several commands reads. `_OUTPUT` is not in it: each command has those."""
+
+
+@cache
+def shared_defaults() -> Mapping[str, Any]:
+    """Return the value that each shared option has where it is not given, by parameter name."""
+    command = click.command("shared")(_add(lambda **_options: None, _SHARED))
+    return MappingProxyType(command.make_context("shared", [], default_map={}).params)
+
+
 def project_options(function: Function) -> Function:
     """Adds the options that say which project, profile and target."""
     return _add(function, _PROJECT)
+
+
+def folder_options(function: Function) -> Function:
+    """Add those of `project_options` that name folders, for commands that need no profile."""
+    return _add(function, (_PROJECT[0], _PROJECT[-1]))
+
+
+def full_refresh_option(function: Function) -> Function:
+    """Add --full-refresh, for commands that run or render models."""
+    return _add(function, _FULL_REFRESH)
+
+
+def lint_option(function: Function) -> Function:
+    """Add --no-lint, for `build`."""
+    return _add(function, _NO_LINT)
 
 
 def selection_options(function: Function) -> Function:
@@ -172,6 +214,22 @@ def defer_option(function: Function) -> Function:
 def output_options(function: Function) -> Function:
     """Adds the options that say how messages look."""
     return _add(function, _OUTPUT)
+
+
+def output_options_without(*ignored: str) -> Callable[[Function], Function]:
+    """Add the options of `output_options`; those that the command ignores are accepted, and not in its help.
+
+    `ignored` are parameter names. A script may give these options to every command, as dbt's global flags.
+    """
+
+    def decorate(function: Function) -> Function:
+        function = output_options(function)
+        for param in function.__click_params__:  # type: ignore[attr-defined]
+            if param.name in ignored:
+                param.hidden = True
+        return function
+
+    return decorate
 
 
 def running_options(function: Function) -> Function:
@@ -253,13 +311,13 @@ def selected(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
     from merge_runner.cli.problems import show_warnings
 
     selection = project.select(options["select"], options["exclude"], options["selector"], options["state"])
-    show_warnings(selection.warnings, as_errors=options.get("warn_error", False))
+    show_warnings(selection.warnings, as_errors=options["warn_error"])
     return selection.ids
 
 
 def deferred(project: Project, ids: tuple[str, ...], options: dict[str, Any]) -> Project:
     """The project as --defer makes it for a build of the nodes `ids`."""
-    if not options.get("defer"):
+    if not options["defer"]:
         return project
     if options["state"] is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import load_project, output_options, project_options
 
 
-@click.command("parse")
+@click.command("parse", cls=Command)
 @project_options
 @output_options
 def command(**options: Any) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     checked_branch,
     load_project,
@@ -16,7 +17,7 @@ from merge_runner.cli.options import (
 )
 
 
-@click.command("publish")
+@click.command("publish", cls=Command)
 @click.argument("branch", metavar="NAME", callback=lambda _ctx, _param, value: checked_branch(value))
 @click.option("--drop", is_flag=True, help="Drop the branch of every table instead.")
 @selection_options

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     batch_option,
     branch_option,
+    full_refresh_option,
     load_project,
     output_options,
     project_options,
@@ -21,10 +23,11 @@ from merge_runner.cli.options import (
 _PATHS = frozenset({"state", "profiles_dir"})
 
 
-@click.command("retry")
+@click.command("retry", cls=Command)
 @running_options
 @batch_option
 @branch_option
+@full_refresh_option
 @project_options
 @output_options
 @click.pass_context
@@ -71,10 +74,10 @@ def _check_vars(ctx: click.Context, last: Mapping[str, Any]) -> None:
 
 def _options(ctx: click.Context, given: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the invocation to go on with: what is given now, else what was given then, else the default."""
-    then = {"select": (), "exclude": (), "selector": None, "state": None, "defer": False, "no_lint": False}
-    options = {**then, "vacuum": False, "retain": None, **given}
+    options = dict(given)
     for name, value in last.items():
-        said = name in given and ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+        # An option that `retry` does not have has no source.
+        said = ctx.get_parameter_source(name) not in (None, click.core.ParameterSource.DEFAULT)
         if name in options and not said and value is not None:
             options[name] = Path(value) if name in _PATHS else value
     return options

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from merge_runner.cli.options import output_options
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import output_options_without
 
 if TYPE_CHECKING:
     from merge_runner.lint.rule import Rule
 
 
-@click.command("rule")
+@click.command("rule", cls=Command)
 @click.argument("codes", nargs=-1, metavar="[CODE]...")
 @click.option("--all", "every", is_flag=True, help="All rules, explained.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", help="How rules are written.")
-@output_options
+@output_options_without("warn_error", "quiet")
 def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -> int:
     """Say what a rule means and why, with a bad and a good example.
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     batch_option,
     branch_option,
     defer_option,
+    full_refresh_option,
     output_options,
     project_options,
     running_options,
@@ -17,12 +19,13 @@ from merge_runner.cli.options import (
 )
 
 
-@click.command("run")
+@click.command("run", cls=Command)
 @selection_options
 @defer_option
 @running_options
 @batch_option
 @branch_option
+@full_refresh_option
 @project_options
 @output_options
 def command(**options: Any) -> int:

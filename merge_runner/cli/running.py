@@ -58,16 +58,16 @@ def run_nodes(
 ) -> int:
     """Runs these nodes as `run_command` does; `last` is the invocation that they are left over from."""
     # A node that is left over reads what the invocation before has built beside it, and not the other target.
-    chosen = ids if last is None or not options.get("defer") else (*ids, *_selected_before(project, options))
+    chosen = ids if last is None or not options["defer"] else (*ids, *_selected_before(project, options))
     project = deferred(project, chosen, options)
     display = display_for(options)
     args = kept(options, _KEPT)
     run = Options(
         threads=options["threads"],
-        batch_id=options.get("batch_id"),
+        batch_id=options["batch_id"],
         branch=options["branch"],
         fail_fast=options["fail_fast"],
-        maintenance=Maintenance(bool(options.get("vacuum")), options.get("retain")),
+        maintenance=Maintenance(options["vacuum"], options["retain"]),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         made=_made_before(project, ids, options) if last is not None else (),
@@ -84,7 +84,7 @@ def run_nodes(
             results = build(project.prepared, ids, name, run, events, starting=starting)
     finally:
         display.close()
-    if options.get("junit") is not None:
+    if options["junit"] is not None:
         write_atomic(options["junit"], junit(results, project.prepared.graph.nodes))
     return exit_status(results, options)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
 
 
-@click.command("source")
+@click.command("source", cls=Command)
 @click.argument("what", metavar="freshness", type=click.Choice(["freshness"]))
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: target/sources.json.")
 @click.option("--threads", type=click.IntRange(min=1), help="Sources at once; default: the profile's.")

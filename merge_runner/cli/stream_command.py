@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import output_options, project_options, selection_options
 
 
-@click.command("stream")
+@click.command("stream", cls=Command)
 @click.option("--available-now", is_flag=True, help="Read what is there now, and end.")
 @click.option("--threads", type=click.IntRange(min=1), help="Models at once; default: the profile's.")
 @selection_options

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from merge_runner.cli.command import Command
 from merge_runner.cli.options import (
     branch_option,
     defer_option,
@@ -17,7 +18,7 @@ from merge_runner.cli.options import (
 )
 
 
-@click.command("test")
+@click.command("test", cls=Command)
 @click.option(
     "--mutate",
     metavar="MODEL",

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from merge_runner.cli.options import load_project, output_options, project_options, project_root
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import load_project, output_options_without, project_options, project_root
 
 
-@click.command("warm")
+@click.command("warm", cls=Command)
 @click.argument("action", type=click.Choice(["start", "stop", "status"]))
 @click.option(
     "--idle",
@@ -21,7 +22,7 @@ from merge_runner.cli.options import load_project, output_options, project_optio
     help="It ends after so long without a run.",
 )
 @project_options
-@output_options
+@output_options_without("warn_error")
 def command(action: str, idle: float, **options: Any) -> int:
     """Keep a Spark driver running for the project: what runs next uses it, and starts in half a second.
 

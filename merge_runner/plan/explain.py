@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.formats.write_distribution import WriteDistribution
-from merge_runner.graph.order import levels
+from merge_runner.graph.order import contracted, levels, unit_tests_first
 from merge_runner.plan.engine_plan import engine_plan, write_distribution_of
 from merge_runner.plan.engine_told import EngineTold, told_as_json
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.sharing import with_shared_inputs
-from merge_runner.plan.steps import NodePlan, RunMerge, RunTest
+from merge_runner.plan.steps import NodePlan, RunMerge
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judged import JudgedMerge
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class ExplainedNode:
     """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
 
-    `told` is what a running engine says of it, where one was asked.
+    `kind` is a model's materialization (`merge`, `table`, `view`), for other nodes the resource type (`seed`, `test`,
+    `unit_test`). `told` is what a running engine reports of it, where one was queried.
     """
 
     name: str
@@ -40,6 +41,11 @@ class ExplainedNode:
     def distribution(self) -> WriteDistribution | None:
         """How the rows of its MERGE come to the tasks that write them; None where it has none, or no partitions."""
         return write_distribution_of(self.merge, self.conf) if self.merge is not None else None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a data test or a unit test."""
+        return self.kind in ("test", "unit_test")
 
     @property
     def engine_plan(self) -> MergePlan | None:
@@ -63,12 +69,12 @@ class Explanation:
         return not any(node.told is not None and node.told.error for level in self.levels for node in level)
 
     def lines(self) -> Iterator[str]:
-        """The plan as text. Tests are counted under their level, and told in full by the JSON form."""
+        """Return the plan as text. Tests are counted under their level; the JSON form has them in full."""
         for number, level in enumerate(self.levels, start=1):
-            models = [node for node in level if not _is_test(node)]
+            models = [node for node in level if not node.is_test]
             tests = len(level) - len(models)
             words = [f"{len(models)} side by side"] if models else []
-            words += [f"{tests} tests"] if tests else []
+            words += [f"{tests} test" + "s" * (tests > 1)] if tests else []
             yield f"level {number}: {', '.join(words)}"
             for node in models:
                 words = [node.kind]
@@ -122,21 +128,17 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
             plan = planner.plan(unique_id)
             if plan is not None:
                 node = prepared.graph.nodes[unique_id]
-                kind = str(node.config["materialized"])
+                kind = str(node.config["materialized"]) if node.resource_type == "model" else node.resource_type
                 merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
                 conf = {**prepared.files.profile.conf, **(node.config.get("conf") or {})}
                 explained[unique_id] = ExplainedNode(node.name, kind, plan, merge, conf)
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
     explained = {unique_id: replace(node, plan=plans[unique_id]) for unique_id, node in explained.items()}
-    return Explanation(
-        tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(prepared.graph, explained))
-    )
+    unit_tests = [unique_id for unique_id, node in explained.items() if node.kind == "unit_test"]
+    graph = replace(prepared.graph, dag=unit_tests_first(contracted(prepared.graph, explained), unit_tests))
+    return Explanation(tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(graph)))
 
 
 def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:
     return None if plan is None else {"find": plan.find, "write": plan.write, "text": plan.words}
-
-
-def _is_test(node: ExplainedNode) -> bool:
-    return any(isinstance(step, RunTest) for step in node.plan.steps)

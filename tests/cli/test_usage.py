@@ -4,7 +4,10 @@ import json
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
+
+from merge_runner.cli.main import cli
 
 STAGING = "select 1 as id"
 MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"
@@ -202,3 +205,49 @@ def test_retry_of_nothing_says_so_and_is_well(call, make_project):
     assert process.returncode == 0
     assert "model.shop.old is not in the project any more" in process.stderr
     assert "nothing to retry of the last run" in process.stderr
+
+
+UNIT_TESTED = {
+    **MODELS,
+    "models/all.yml": """
+    models: [{name: fct, columns: [{name: id, data_type: int, data_tests: [unique]}]}]
+    unit_tests:
+      - name: a_new_row_is_inserted
+        model: fct
+        given: [{input: this, rows: []}, {input: "ref('stg')", rows: [{id: 1}]}]
+        expect: {rows: [{id: 1}]}
+    """,
+}
+
+
+def test_explain_counts_unit_tests_with_the_tests(call, make_project):
+    root = make_project(UNIT_TESTED)
+    process = call("explain", cwd=root)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert [line for line in process.stdout.splitlines() if line.startswith("level")] == [
+        "level 1: 1 side by side, 1 test",
+        "level 2: 1 side by side",
+        "level 3: 1 test",
+    ]
+    levels = json.loads(call("explain", "--output", "json", cwd=root).stdout)["levels"]
+    assert [sorted(node["kind"] for node in level) for level in levels] == [["unit_test", "view"], ["merge"], ["test"]]
+
+
+def test_optimize_of_nothing_does_nothing(call, make_project):
+    process = call("optimize", "-s", "none", cwd=make_project(MODELS))
+    assert (process.returncode, process.stderr.splitlines()[-1]) == (0, "nothing to do")
+
+
+REFRESHES = ["build", "compile", "explain", "lint", "retry", "run"]
+
+
+def test_a_command_has_the_options_that_it_uses_alone():
+    commands = {name: cli.get_command(click.Context(cli), name) for name in cli.list_commands(click.Context(cli))}
+    shown = {
+        name: {param.name for param in each.params if not getattr(param, "hidden", False)}
+        for name, each in commands.items()
+    }
+    assert [name for name in shown if "full_refresh" in shown[name]] == REFRESHES
+    assert shown["clean"] == {"project_dir", "target_path", "log_format", "quiet", "debug", "no_use_colors"}
+    # The options of output are accepted by every command, as dbt's global flags are.
+    assert all({"warn_error", "quiet"} <= {param.name for param in each.params} for each in commands.values())
