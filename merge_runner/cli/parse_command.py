@@ -17,10 +17,12 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 def command(**options: Any) -> int:
     """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
     from merge_runner.cli.messages import counted, say
+    from merge_runner.plan.query import check_queries
     from merge_runner.run.artifacts import write_manifest
 
     project = load_project(options)
     project.prepared.templates.check()
+    check_queries(project.graph)
     write_manifest(project.prepared, str(uuid.uuid4()))
     if not options["quiet"]:
         nodes = counted(len(project.graph.nodes), "node")

@@ -13,6 +13,8 @@ from merge_runner.lint.renderings import BRANCHING, RUNS, merged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.subject import LintedFile, LintedMerge, LintedProject
 from merge_runner.merge.error import MergeSyntaxError
+from merge_runner.merge.find import find_merge
+from merge_runner.merge.query_span import MERGE_FOUND, MERGE_HINT
 from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.prepare import Prepared
@@ -92,8 +94,13 @@ class ProjectLinter:
             conf={**self._prepared.files.profile.conf, **(node.config.get("conf") or {})},
         )
         try:
-            file = replace(file, rendered=compiler.rendered(unique_id))
-            return replace(file, statement=compiler.parsed(unique_id)) if file.is_merge else file
+            rendered = compiler.rendered(unique_id)
+            file = replace(file, rendered=rendered)
+            if file.is_merge:
+                return replace(file, statement=compiler.parsed(unique_id))
+            merge = find_merge(rendered.text)
+            error = None if merge is None else MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
+            return replace(file, error=error)
         except ProblemsError as error:
             return replace(file, problems=error.problems)
         except MergeSyntaxError as error:

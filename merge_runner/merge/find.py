@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from merge_runner.text import Span
+
 _JINJA = r"\{\#.*?\#\}|\{%.*?%\}|\{\{.*?\}\}"
 _LINE_COMMENT = r"--(?:\\\n|[^\r\n])*"
 _GAP = rf"(?:\s|{_JINJA}|{_LINE_COMMENT}|/\*.*?\*/)+"
@@ -26,14 +28,19 @@ def holds_merge(text: str) -> bool:
     Words inside comments (SQL and Jinja), strings, quoted names and Jinja tags do not count; between the words all of
     these may stand. Nothing is parsed, so a text that answers True may still be no valid statement.
     """
+    return find_merge(text) is not None
+
+
+def find_merge(text: str) -> Span | None:
+    """Return the span of the words MERGE … INTO that `holds_merge` is about; None where there are none."""
     if _MERGE.search(text) is None:
-        return False
+        return None
     at = 0
     while (found := _WORDS.search(text, at)) is not None:
         if found["merge"] is not None:
-            return True
+            return Span(*found.span("merge"))
         at = _comment_end(text, found.start()) if found["comment"] is not None else found.end()
-    return False
+    return None
 
 
 def _comment_end(text: str, start: int) -> int:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.find import holds_merge
+from merge_runner.merge.find import find_merge
 from merge_runner.merge.lexer import lex
 from merge_runner.text import Span
+
+MERGE_FOUND = "expected a query, found a MERGE"
+MERGE_HINT = (
+    "a model that holds a MERGE is materialized as merge: write {{ config(materialized='merge') }} in its file, "
+    "or remove the other `materialized` from its config, its YAML or its folder in pyproject.toml"
+)
 
 
 def query_span(text: str) -> Span:
@@ -30,7 +36,6 @@ def query_span(text: str) -> Span:
     if several is not None:
         hint = "one query per file; other statements go into pre_hook and post_hook"
         raise MergeSyntaxError("the text holds several statements", tokens[several + 1].span, hint)
-    if holds_merge(text) and (merge := next((token for token in tokens if token.key == "MERGE"), None)):
-        hint = "a MERGE is materialized as merge: leave `materialized` out"
-        raise MergeSyntaxError("a query is wanted, and this is a MERGE", merge.span, hint)
+    if (merge := find_merge(text)) is not None:
+        raise MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
     return Span(start, end if stop == len(tokens) else tokens[stop - 1].end)

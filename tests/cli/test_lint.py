@@ -493,3 +493,16 @@ def test_a_dbt_user_needs_no_arguments(lint, merges, tmp_path, monkeypatch):
     (tmp_path / "dbt_project.yml").write_text("name: shop\n")
     monkeypatch.chdir(tmp_path)
     assert merges() == merges(".") == ["target/run/shop/orders.sql"]
+
+
+@pytest.mark.parametrize("kind", ["view", "table", "ephemeral"])
+def test_a_folder_default_does_not_hide_a_merge(call, make_project, kind):
+    merge = "merge into {{ this }} as t using src as s on t.id = s.id when matched then delete\n"
+    settings = f'[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models.staging]\nmaterialized = "{kind}"\n'
+    root = make_project({"pyproject.toml": settings, "models/staging/stg.sql": "-- by hand\n" + merge})
+    for command, status, word in (("lint", 1, "error[C010]"), ("parse", 2, "error:")):
+        done = call(command, cwd=root)
+        assert done.returncode == status, command
+        told = done.stdout + done.stderr
+        assert f"models/staging/stg.sql:2:1{':' * (command != 'lint')} {word}" in told, command
+        assert "{{ config(materialized='merge') }}" in told, command

@@ -123,6 +123,20 @@ def test_a_dbt_project_means_the_statements_that_it_ran(dbt):
     assert report.merges[0].format == "delta"
 
 
+def c001(root):
+    found = lint([root], root).findings
+    return [(finding.place.line, finding.message) for finding in found if finding.code == "C001"]
+
+
+@pytest.mark.parametrize(("predicate", "found"), [("dt >= '2024-06-01'", True), ("dt > '2023-12-31'", False)])
+def test_the_query_of_a_dbt_model_is_held_against_its_incremental_predicates(dbt, predicate, found):
+    file = dbt / "target/run/shop/models/orders.sql"
+    file.write_text(file.read_text().replace("on ", f"on DBT_INTERNAL_DEST.{predicate} and ", 1))
+    assert [f"DBT_INTERNAL_DEST.{predicate}" in message for _, message in c001(dbt)] == [True] * found
+    (dbt / "target/compiled/shop/models/orders.sql").unlink()
+    assert c001(dbt) == []
+
+
 def test_a_dbt_project_that_has_not_run_is_told(dbt):
     shutil.rmtree(dbt / "target")
     with pytest.raises(ProblemsError, match="this is a dbt project"):

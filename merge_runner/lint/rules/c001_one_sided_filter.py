@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "error"
 
 _DBT_TEMPORARY = "__dbt_tmp"
-"""dbt puts the rows of a model's query into a view or table with this in its name: the query is not in the file."""
+"""dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
@@ -55,7 +55,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     from merge_runner.pruning.inserted_rows import one_sided_filters
 
     statement = merge.statement
-    if not merge.inserts or (statement.source.parts and _DBT_TEMPORARY in statement.source.parts[-1].casefold()):
+    if not merge.inserts or _is_unknown_dbt_query(merge):
         return
     for conjunct in one_sided_filters(statement, merge.layout, merge.scope, merge.source):
         text = " ".join(conjunct.text.split())
@@ -64,3 +64,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             f"`{text}` filters the target only: source rows outside of it are inserted again on every run",
             "put the same filter on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does not help",
         )
+
+
+def _is_unknown_dbt_query(merge: LintedMerge) -> bool:
+    """Whether the source is dbt's temporary view or table, and the query that it holds is not known."""
+    parts = merge.statement.source.parts
+    if not parts or _DBT_TEMPORARY not in parts[-1].casefold():
+        return False
+    known = merge.lookup(parts)
+    return known is None or known.query is None

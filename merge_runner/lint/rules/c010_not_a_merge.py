@@ -3,7 +3,9 @@
 ## What it does
 
 Reports a merge model whose text Spark's parser refuses, that holds no statement, another statement than a MERGE or
-several of them, and a MERGE that writes another table than the model's own. Of plain files only what does not parse.
+several of them, and a MERGE that writes another table than the model's own. A model that
+is materialized as `view`, `table` or `ephemeral`, by a folder's default too, and holds a MERGE is reported as well. Of
+plain files only what does not parse.
 
 ## Why it matters
 
