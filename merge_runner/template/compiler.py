@@ -29,6 +29,9 @@ from merge_runner.text import SourceText, Span
 CALL_OFFSET = "_call_offset"
 """The keyword that tells `Environment.call` where in the source the call stands."""
 
+MAY_BE_UNDEFINED = {"tests": frozenset({"defined", "undefined"}), "filters": frozenset({"default", "d"})}
+"""The tests and filters that an undefined value may be given to: they ask whether there is one."""
+
 _NO_SUCH = re.compile(r"No (filter|test) named '([^']*)'")
 _WITHOUT = {
     "include": "one model is one file: put what models share into a macro",
@@ -147,6 +150,8 @@ class OffsetGenerator(CodeGenerator):
         super().__init__(environment, path, path)
         self._tags = tags
         self._tag_starts = [tag.start for tag in tags]
+        self._may_be_undefined: set[int] = set()
+        """Ids of the names in the tree that are only asked whether they are defined."""
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:  # noqa: N802
         if frame.buffer is not None:
@@ -189,10 +194,29 @@ class OffsetGenerator(CodeGenerator):
         load = frame.symbols.find_load(ref)
         if load is not None and load[0] == VAR_LOAD_PARAMETER and not self.parameter_is_undeclared(ref):
             self.write(ref)
-        elif node.name == "this":
-            self.write(f"context.this({ref}, {node.lineno - 1})")
         else:
-            self.write(f"(context.missing({node.name!r}, {node.lineno - 1}) if {ref} is missing else {ref})")
+            missing = "missing" if id(node) in self._may_be_undefined else "not_defined"
+            value = f"context.this({ref})" if node.name == "this" else ref
+            self.write(f"(context.{missing}({node.name!r}, {node.lineno - 1}) if {ref} is missing else {value})")
+
+    def visit_Test(self, node: nodes.Test, frame: Frame) -> None:  # noqa: N802
+        if node.name in MAY_BE_UNDEFINED["tests"]:
+            self._allow_undefined(node.node)
+        super().visit_Test(node, frame)
+
+    def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:  # noqa: N802
+        if node.name in MAY_BE_UNDEFINED["filters"]:
+            for value in (node.node, *node.args):
+                self._allow_undefined(value)
+        super().visit_Filter(node, frame)
+
+    def _allow_undefined(self, node: nodes.Node | None) -> None:
+        """Leaves it to the test or filter that gets the value of `node` to say what becomes of an undefined name."""
+        if isinstance(node, nodes.Name):
+            self._may_be_undefined.add(id(node))
+        elif isinstance(node, nodes.CondExpr):
+            self._allow_undefined(node.expr1)
+            self._allow_undefined(node.expr2)
 
     @optimizeconst
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802
@@ -210,6 +234,16 @@ class OffsetGenerator(CodeGenerator):
         self.write(", ")
         self.visit(node.arg, frame)
         self.write(f", {node.lineno - 1})")
+
+    @optimizeconst
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
+        # All other comparisons ask the undefined value itself.
+        self.write("(context.defined(")
+        self.visit(node.expr, frame)
+        self.write(")")
+        for operand in node.ops:
+            self.visit(operand, frame)
+        self.write(")")
 
     @optimizeconst
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jinja2.runtime import Context as JinjaContext
 from jinja2.runtime import Undefined, str_join
 from jinja2.sandbox import SandboxedEnvironment
-from jinja2.utils import missing as MISSING  # noqa: N812
 from jinja2.utils import pass_context
 
 from merge_runner.relation import Relation
-from merge_runner.template.compiler import CALL_OFFSET
+from merge_runner.template.compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
 from merge_runner.template.literal import identifier, literal
 from merge_runner.template.outcome import RefusedError
-from merge_runner.template.undefined import ReportedUndefined
+from merge_runner.template.undefined import ReportedUndefined, use_undefined
 
 if TYPE_CHECKING:
     from merge_runner.template.rendering import Rendering
@@ -71,6 +71,16 @@ class ModelEnvironment(SandboxedEnvironment):
         self.filters["tojson"] = _tojson
         for name, function in self.filters.items():
             self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
+        for name in self.tests.keys() - MAY_BE_UNDEFINED["tests"]:
+            self.tests[name] = _of_defined(self.tests[name])
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        # The value's class has names too, and those are not the template's.
+        return obj.used() if isinstance(obj, ReportedUndefined) else super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        undefined = use_undefined((obj, argument))
+        return super().getitem(obj, argument) if undefined is None else undefined
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, Relation):
@@ -107,16 +117,22 @@ class ModelContext(JinjaContext):
         """A loop begins its next turn."""
         self.rendering.limits.step()
 
-    def this(self, value: Any, offset: int) -> Any:
-        """The value of the name `this`, which a template reads at `offset`."""
-        if value is MISSING:
-            return self.missing("this", offset)
+    def this(self, value: Any) -> Any:
+        """The value of the name `this`, which a template reads."""
         self.rendering.built_ins.read_this(value)
         return value
 
     def missing(self, name: str, offset: int) -> ReportedUndefined:
-        """The value of a name that has none."""
+        """The value of a name that has none, which the template may ask for that."""
         return self._reported(ReportedUndefined(name=name), offset)
+
+    def not_defined(self, name: str, offset: int) -> ReportedUndefined:
+        """The value of a name that has none, where the template needs one."""
+        return self.missing(name, offset).used()
+
+    def defined(self, value: Any) -> Any:
+        """A value that a template looks for in others: `in` may answer without looking at it."""
+        return value.used() if isinstance(value, ReportedUndefined) else value
 
     def attribute(self, value: Any, name: str, offset: int) -> Any:
         """`value.name`, where the dot stands at `offset`."""
@@ -171,6 +187,8 @@ def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) 
     def bounded(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, Iterator) and name not in _LAZY:
             value = list(value)
+        if name not in MAY_BE_UNDEFINED["filters"]:
+            use_undefined((value, *args, *kwargs.values()))
         context.rendering.limits.work(filter_work(name, value))
         if not isinstance(value, Undefined):
             with suppress(TypeError):  # the filter itself says what is wrong with its arguments
@@ -183,6 +201,16 @@ def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) 
         return function(*leading.get(passed.name if passed else "", ()), value, *args, **kwargs)
 
     return bounded
+
+
+def _of_defined(test: Any) -> Callable[..., Any]:
+    """A test of Jinja that no undefined value passes silently."""
+
+    @wraps(test)
+    def of_defined(*args: Any, **kwargs: Any) -> Any:
+        return use_undefined((*args, *kwargs.values())) is None and test(*args, **kwargs)
+
+    return of_defined
 
 
 def _literal(value: Any) -> str:
@@ -204,4 +232,10 @@ def _quoted(quote: Callable[[Any], str], value: Any) -> str:
 
 def _tojson(value: Any, indent: int | None = None) -> str:
     # Jinja's own escapes <, >, & and ' for HTML.
-    return json.dumps(value, indent=indent)
+    return json.dumps(value, indent=indent, default=_no_json)
+
+
+def _no_json(value: Any) -> str:
+    if isinstance(value, (Undefined, Relation)):
+        return str(value)
+    raise RefusedError("jinja-runtime", f"JSON has no value of type {kind(value)}")

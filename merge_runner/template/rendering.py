@@ -22,7 +22,7 @@ from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap
 from merge_runner.template.tags import read_call
-from merge_runner.template.undefined import ReportedUndefined
+from merge_runner.template.undefined import ReportedUndefined, use_undefined
 from merge_runner.text import Place, SourceText
 
 _Result = TypeVar("_Result")
@@ -47,6 +47,7 @@ class Rendering:
             **{name: _always(value) for name, value in context.macros.items()},
         }
         self._problems = Problems()
+        self._kept: set[tuple[str, str, Place | None]] = set()
         self._sources: dict[str, SourceText] = {}
         self._assigned: dict[str, set[str]] = {}
         """By file the names that it gives a value itself, once an undefined name has asked for them."""
@@ -85,6 +86,8 @@ class Rendering:
                 callee = self._macro(callee.name)
             if isinstance(callee, Macro):
                 self._enter(callee, context.path, offset)
+            elif (undefined := use_undefined((*args, *kwargs.values()))) is not None:
+                return undefined  # only a macro may look after what it was not given
             self._call = (context.path, offset)
             self.limits.work(call_work(callee))
             self.limits.build(call_size(callee, args, kwargs))
@@ -180,7 +183,11 @@ class Rendering:
 
     def _keep(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
-            self._problems.add(problem.code, problem.message, problem.place, problem.hint)
+            # A macro may be called often, and a value that is undefined may be used more than once.
+            key = (problem.code, problem.message, problem.place)
+            if key not in self._kept:
+                self._kept.add(key)
+                self._problems.extend([problem])
 
     def _end_with(self, error: ProblemsError) -> None:
         # What fails behind a missing value fails because of it.

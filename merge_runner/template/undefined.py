@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from jinja2 import StrictUndefined
@@ -92,6 +92,10 @@ class ReportedUndefined(StrictUndefined):
         self.used()
         return iter(())
 
+    def __repr__(self) -> str:
+        # A list or dict that is put out writes its items so.
+        return str(self)
+
     def __float__(self) -> float:
         self.used()
         return 0.0
@@ -104,4 +108,10 @@ class ReportedUndefined(StrictUndefined):
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _answer_self
     __pow__ = __rpow__ = __pos__ = __neg__ = __call__ = __getitem__ = _answer_self
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __contains__ = _answer_false
-    __int__ = __len__ = _answer_zero
+    __int__ = __len__ = __index__ = _answer_zero
+
+
+def use_undefined(values: Iterable[Any]) -> ReportedUndefined | None:
+    """Say that the undefined ones of `values` are used; return the first of them, None where all are defined."""
+    undefined = [value.used() for value in values if isinstance(value, ReportedUndefined)]
+    return undefined[0] if undefined else None
