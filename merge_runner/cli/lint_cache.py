@@ -42,8 +42,12 @@ def _nearest_project(options: dict[str, Any]) -> Path | None:
         try:
             content = (folder / "pyproject.toml").read_bytes()
             # Reading TOML takes long enough to leave out the files of other tools.
-            if b"merge-runner" in content and "merge-runner" in parse_toml(content.decode()).get("tool", {}):
-                return folder
-        except (OSError, ValueError):
+            if b"merge-runner" not in content:
+                continue
+            tool = parse_toml(content.decode()).get("tool", {})
+            if "merge-runner" in tool:
+                # Settings of lint alone are of files outside of any project, whose reports are not kept.
+                return None if set(tool["merge-runner"]) == {"lint"} else folder
+        except (OSError, ValueError, TypeError):
             continue
     return None

@@ -12,7 +12,7 @@ import click
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.plain import holds_no_sql
-from merge_runner.project.load import PYPROJECT, find_root
+from merge_runner.project.load import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.profile import FILE as PROFILES
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ class Named:
 
 
 def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
-    """The project that is meant: that of --project-dir, else the one that the paths lie in, else the one here.
+    """Return the project that is meant: that of --project-dir, else the one of the paths, else the one here.
 
-    None where paths lie in none. Raises ProblemsError without paths where there is none here, and UsageError where the
-    paths lie in several.
+    None where paths are in none, and where the nearest settings here are of lint alone. Raises ProblemsError without
+    paths where there is none here, and UsageError where the paths are in several.
     """
     if project_dir is not None:
         return find_root(project_dir, upwards=False)
     if not paths:
-        return find_root(Path.cwd())
+        return None if find_lint_root(Path.cwd()) is not None else find_root(Path.cwd())
     # A hook names thousands of files in a handful of folders; a link may lead into another project than its folder.
     starts = dict.fromkeys(path if path.is_dir() or path.is_symlink() else path.parent for path in paths)
     roots = list({root.resolve(): root for start in starts if (root := _root_of(start)) is not None}.values())
@@ -55,6 +55,19 @@ def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
         names = ", ".join(str(root) for root in roots)
         raise click.UsageError(f"The paths lie in several projects: {names}. Lint one at a time, with --project-dir.")
     return roots[0] if roots else None
+
+
+def lint_root_of(paths: Sequence[Path]) -> Path | None:
+    """Return the folder whose pyproject.toml configures lint of these paths alone; None where there is none.
+
+    Raises UsageError where several do.
+    """
+    starts = dict.fromkeys(path if path.is_dir() else path.parent for path in paths or [Path()])
+    found = {root for start in starts if (root := find_lint_root(Path(os.path.abspath(start)))) is not None}  # noqa: PTH100 -- links stay
+    if len(found) > 1:
+        names = ", ".join(str(root) for root in sorted(found))
+        raise click.UsageError(f"The paths have several [tool.merge-runner.lint]: {names}. Lint one folder at a time.")
+    return next(iter(found), None)
 
 
 def check_paths(paths: Iterable[Path]) -> None:
@@ -114,8 +127,11 @@ def within(root: Path, path: Path) -> str | None:
 def _root_of(path: Path) -> Path | None:
     for real in (False, True):
         place = _absolute(path, real)
+        folder = place if place.is_dir() else place.parent
+        if find_lint_root(folder) is not None:
+            continue
         try:
-            return find_root(place if place.is_dir() else place.parent)
+            return find_root(folder)
         except ProblemsError:
             continue
     return None

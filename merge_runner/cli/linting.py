@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from merge_runner.cli.lint_paths import Named, check_paths, named, project_of, readers, within
+from merge_runner.cli.lint_paths import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.cli.messages import say
 from merge_runner.cli.options import parsed_vars, project_flags, selected
 from merge_runner.cli.problems import show_warnings
 from merge_runner.errors import Problem
 from merge_runner.lint.finish import joined
-from merge_runner.lint.plain import DBT_PROJECT, PlainFile, lint_files, plain_files, read_plain
+from merge_runner.lint.plain import DBT_PROJECT, PlainFile, Surroundings, lint_files, plain_files, read_plain
 from merge_runner.lint.run import LintOptions, lint_project
-from merge_runner.project.settings import LintSettings
 from merge_runner.text import SourceText, as_source
 
 if TYPE_CHECKING:
@@ -48,7 +47,9 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     root = project_of(options["project_dir"], paths)
     if root is None:
         _refuse_selection(options)
-        return Linted(_plain(paths, options, env, said, text), Path.cwd())
+        paths = paths or [Path()]
+        around = _surroundings(paths, options)
+        return Linted(_plain(paths, options, env, said, text, around), around.root)
     from merge_runner.plan.prepare import prepare_to_lint
 
     inner = within(root, paths[0]) if text is not None else None
@@ -70,7 +71,9 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
         return Linted(report, root, of_models=True)
     for path in meant.foreign:
         say(f"{path}: in another project, not looked at", "warn")
-    return Linted(joined(report, _plain(meant.plain, options, env, said, text, prepared)), root)
+    settings = prepared.files.settings
+    around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
+    return Linted(joined(report, _plain(meant.plain, options, env, said, text, around)), root)
 
 
 def baseline_file(options: dict[str, Any]) -> tuple[Path, bool]:
@@ -80,10 +83,12 @@ def baseline_file(options: dict[str, Any]) -> tuple[Path, bool]:
     """
     from merge_runner.errors import Problems
     from merge_runner.lint.baseline import DEFAULT
-    from merge_runner.project.load import read_settings
+    from merge_runner.project.load import read_lint_settings, read_settings
 
     root = project_of(options["project_dir"], options["paths"])
     named_here = read_settings(root, Problems()).lint.baseline if root is not None else None
+    if root is None and (root := lint_root_of(options["paths"])) is not None:
+        named_here = read_lint_settings(root)[0].baseline
     usual = (root or Path.cwd()) / (named_here or DEFAULT)
     file = Path(options["write_baseline"]) if options["write_baseline"] else usual
     return file, file.resolve() == usual.resolve()
@@ -116,16 +121,13 @@ def _plain(
     env: Mapping[str, str],
     said: LintOptions,
     text: str | None,
-    prepared: Prepared | None = None,
+    around: Surroundings,
 ) -> Report:
-    """The report on plain files: outside of any project, or beside the models of one, whose settings then hold."""
-    root = prepared.files.root if prepared is not None else Path.cwd()
-    settings = prepared.files.settings.lint if prepared is not None else LintSettings()
-    macros = prepared.files.macros if prepared is not None else ()
-    vars_ = prepared.files.vars if prepared is not None else parsed_vars(options["vars_text"])
+    """Return the report on plain files, outside of any project or next to the models of one."""
+    root = around.root
 
     def look(files: Sequence[PlainFile]) -> Report:
-        return lint_files(files, said, vars_, env, settings=settings, macros=macros, root=root)
+        return lint_files(files, said, env, around)
 
     if text is not None:
         shown = paths[0].as_posix()
@@ -140,6 +142,18 @@ def _plain(
 
     fix({file.path: file.file for file in files}, report, unsafe=options["unsafe_fixes"])
     return look([read_plain(file.file, file.path) for file in files])
+
+
+def _surroundings(paths: Sequence[Path], options: dict[str, Any]) -> Surroundings:
+    """Return what holds for files outside of any project: [tool.merge-runner.lint] of a pyproject.toml above them."""
+    from merge_runner.project.load import read_lint_settings
+
+    vars_ = parsed_vars(options["vars_text"])
+    root = lint_root_of(paths)
+    if root is None:
+        return Surroundings(Path.cwd(), vars=vars_)
+    settings, places = read_lint_settings(root)
+    return Surroundings(root, settings, places, vars=vars_)
 
 
 def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from merge_runner.project.environment import RecordingEnv
 from merge_runner.project.read_text import read_text
 from merge_runner.project.secret_names import secret_values, secret_vars
 from merge_runner.project.settings import LintSettings
+from merge_runner.project.toml_tree import TomlTree
 from merge_runner.pruning.layout import UNKNOWN
 from merge_runner.pruning.source import KnownTable, Lookup
 from merge_runner.relation import Relation
@@ -45,6 +46,20 @@ class PlainFile:
     file: Path
     source: SourceText | None
     problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What holds for plain files: the settings, macros and vars of the folder `root` that they are in.
+
+    A baseline is searched in `root`. `places` finds where a key of [tool.merge-runner] is written.
+    """
+
+    root: Path
+    settings: LintSettings = field(default_factory=LintSettings)
+    places: TomlTree | None = None
+    macros: Sequence[SourceText] = ()
+    vars: Mapping[str, Any] = field(default_factory=dict)
 
 
 def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
@@ -84,28 +99,23 @@ def holds_no_sql(file: str) -> bool:
 def lint_files(
     files: Sequence[PlainFile],
     options: LintOptions,
-    vars: Mapping[str, Any],
     env: Mapping[str, str],
-    *,
-    settings: LintSettings | None = None,
-    macros: Sequence[SourceText] = (),
-    root: Path | None = None,
+    around: Surroundings,
 ) -> Report:
-    """Lints files that hold a MERGE; the others are counted and nothing more.
+    """Lint files that hold a MERGE; the others are counted and nothing more.
 
-    Their format and layouts are what --layout and, below a dbt project's target folder, its manifest tell. `settings`
-    and `macros` are those of the project in whose folder they lie, `root` is where a baseline is looked for. Raises
-    ProblemsError for options that are wrong.
+    Their format and layouts are those of --layout and, below a dbt project's target folder, of its manifest. Raises
+    ProblemsError for options or settings that are wrong.
     """
-    settings = settings or LintSettings()
-    selection = RuleSelection.from_settings(settings, rules=options.rules, ignore=options.ignore)
+    settings, vars = around.settings, around.vars
+    selection = RuleSelection.from_settings(settings, around.places, rules=options.rules, ignore=options.ignore)
     baseline = None
     if options.use_baseline and options.baseline is not None:
         baseline = Baseline.read(options.baseline, str(options.baseline))
-    elif options.use_baseline and root is not None:
-        baseline = Baseline.find(root, settings.baseline)
+    elif options.use_baseline:
+        baseline = Baseline.find(around.root, settings.baseline)
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    linter = _PlainLinter(options, vars, env, selection, Templates(macros))
+    linter = _PlainLinter(options, vars, env, selection, Templates(around.macros))
     checked = [linter.check(file) for file in files]
     secrets = frozenset((*secret_values(dict(env.asked)), *secret_vars(vars)))
     merges = [merge_without_secrets(item.merge, secrets) for item in checked if item.merge is not None]

@@ -23,8 +23,16 @@ from merge_runner.project.render_properties import render_properties
 from merge_runner.project.secret_names import secret_values, secrets_in_url
 from merge_runner.project.selectors import FILE as SELECTORS
 from merge_runner.project.selectors import selectors
-from merge_runner.project.settings import Settings, has_settings, settings
+from merge_runner.project.settings import (
+    LintSettings,
+    Settings,
+    has_settings,
+    lint_settings,
+    settings,
+    settings_kind,
+)
 from merge_runner.project.stream import Stream, connectors
+from merge_runner.project.toml_tree import TomlTree
 from merge_runner.project.value_template import Known, ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place, SourceText
@@ -108,6 +116,30 @@ def find_root(start: Path, *, upwards: bool = True) -> Path:
     if not upwards:
         raise _no_project(f"{start} is not a merge-runner project" if start.is_dir() else f"there is no folder {start}")
     raise _no_project(f"neither {start} nor a folder above it is a merge-runner project")
+
+
+def find_lint_root(start: Path) -> Path | None:
+    """Return the nearest folder, from `start` upwards, whose pyproject.toml has [tool.merge-runner.lint] alone.
+
+    None where there is none, or where a project is nearer.
+    """
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        source = read_text(folder / PYPROJECT, PYPROJECT, Problems()) if (folder / PYPROJECT).is_file() else None
+        if source is not None and (kind := settings_kind(source)) is not None:
+            return folder if kind == "lint" else None
+    return None
+
+
+def read_lint_settings(root: Path) -> tuple[LintSettings, TomlTree]:
+    """Return the lint settings of a folder that `find_lint_root` found. Raises ProblemsError."""
+    problems = Problems()
+    source = read_text(root / PYPROJECT, PYPROJECT, problems)
+    found = lint_settings(source, problems) if source is not None else None
+    problems.check()
+    if found is None:
+        raise _no_project(f"{root / PYPROJECT} has no [tool.merge-runner.lint]")
+    return found
 
 
 def check_target_path(root: Path, target_path: str) -> None:

@@ -105,13 +105,43 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
     )
 
 
-def has_settings(source: SourceText) -> bool:
-    """Whether a pyproject.toml is a project's: it has [tool.merge-runner], or seems to have where it is not TOML."""
+SettingsKind = Literal["project", "lint"]
+
+
+def settings_kind(source: SourceText) -> SettingsKind | None:
+    """Return what [tool.merge-runner] of a pyproject.toml configures: a project, or lint of other files.
+
+    A table that holds nothing but `lint` makes no project. None where there is no such table. A text that is not TOML
+    is searched for the table's header.
+    """
     tree = toml_tree(source, Problems())
     if tree is None:
-        return "tool.merge-runner" in source.text
+        if re.search(r"tool\.merge-runner(?!\.lint\b)", source.text):
+            return "project"
+        return "lint" if "tool.merge-runner.lint" in source.text else None
     tool = tree.data.get("tool")
-    return isinstance(tool, dict) and TABLE[1] in tool
+    if not isinstance(tool, dict) or TABLE[1] not in tool:
+        return None
+    table = tool[TABLE[1]]
+    return "lint" if isinstance(table, dict) and table.keys() == {"lint"} else "project"
+
+
+def has_settings(source: SourceText) -> bool:
+    """Return whether a pyproject.toml is a project's."""
+    return settings_kind(source) == "project"
+
+
+def lint_settings(source: SourceText, problems: Problems) -> tuple[LintSettings, TomlTree] | None:
+    """Read [tool.merge-runner.lint] of a pyproject.toml that makes no project; None, with problems, where that fails.
+
+    The tree is that of [tool.merge-runner], as in `Settings.places`.
+    """
+    whole = toml_tree(source, problems)
+    if whole is None:
+        return None
+    tree = whole.at(*TABLE)
+    shape = validate(_LintTable, tree.data, tree, problems, of="[tool.merge-runner]")
+    return None if shape is None else (shape.lint, tree)
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -140,6 +170,15 @@ class _Table:
     models: Mapping[str, Any] = field(default_factory=dict)
     seeds: Mapping[str, Any] = field(default_factory=dict)
     lint: LintSettings = LintSettings()
+
+
+@dataclass(frozen=True)
+class _LintTable:
+    """The table of a pyproject.toml that configures lint alone."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    lint: LintSettings
 
 
 def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Problems) -> None:

@@ -506,3 +506,59 @@ def test_a_folder_default_does_not_hide_a_merge(call, make_project, kind):
         told = done.stdout + done.stderr
         assert f"models/staging/stg.sql:2:1{':' * (command != 'lint')} {word}" in told, command
         assert "{{ config(materialized='merge') }}" in told, command
+
+
+@pytest.fixture
+def settings_alone(tmp_path, monkeypatch):
+    """A folder of SQL whose pyproject.toml has [tool.merge-runner.lint] and nothing else of ours."""
+    (tmp_path / "sql/old").mkdir(parents=True)
+    for name in ("sql/a.sql", "sql/old/b.sql"):
+        (tmp_path / name).write_text(PLAIN)
+
+    def write(lint):
+        (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'x'\n[tool.merge-runner.lint]\n{lint}\n")
+
+    write("")
+    monkeypatch.chdir(tmp_path)
+    return write
+
+
+def test_settings_of_lint_need_no_project(lint, merges, settings_alone, monkeypatch, tmp_path):
+    assert merges() == ["sql/a.sql", "sql/old/b.sql"]
+    code, out, _ = lint("--format", "concise", "--rules", "P001")
+    assert (code, out.count("[P001]") + out.count("P001 ")) == (1, 2), out
+    settings_alone("select = ['P001']\nper-path-ignores = {'sql/old/**' = ['P001']}\nseverity = {P001 = 'warning'}")
+    for folder in (tmp_path, tmp_path / "sql"):
+        monkeypatch.chdir(folder)
+        code, out, _ = lint("--format", "concise")
+        assert (code, out.splitlines()[0].partition(": ")[0]) == (0, "sql/a.sql:1:25"), out
+        assert "sql/old" not in out
+    settings_alone("ignore = ['P99']")
+    code, _, err = lint(".")
+    assert (code, "pyproject.toml:4:11: error: there is no rule" in err) == (2, True)
+    settings_alone("ignored = ['P001']")
+    assert "pyproject.toml:4:1: error" in lint(".")[2]
+
+
+def test_a_baseline_beside_the_settings_of_lint(lint, settings_alone, tmp_path):
+    settings_alone("baseline = 'known.json'")
+    assert lint("--write-baseline")[0] == 0
+    assert (tmp_path / "known.json").is_file()
+    assert lint()[0] == 0
+
+
+def test_the_settings_of_lint_make_no_project(call, settings_alone, tmp_path):
+    done = call("ls", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is a merge-runner project" in done.stderr
+
+
+def test_nearer_settings_of_lint_win_over_a_project_above(lint, merges, root, monkeypatch):
+    folder = root / "warehouse_jobs"
+    folder.mkdir()
+    (folder / "job.sql").write_text(PLAIN)
+    (folder / "pyproject.toml").write_text("[tool.merge-runner.lint]\nignore = ['P001']\n")
+    monkeypatch.chdir(folder)
+    assert merges() == merges(".") == ["job.sql"]
+    monkeypatch.chdir(root)
+    assert merges("warehouse_jobs") == ["job.sql"]

@@ -10,7 +10,7 @@ import pytest
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.baseline import Baseline
-from merge_runner.lint.plain import lint_files, plain_files
+from merge_runner.lint.plain import Surroundings, lint_files, plain_files
 from merge_runner.lint.run import LintOptions
 from merge_runner.project.settings import LintSettings
 from merge_runner.text import SourceText
@@ -40,7 +40,8 @@ def root(tmp_path):
 
 
 def lint(paths, shown_from, options=None, **more):
-    return lint_files(list(plain_files(paths, shown_from)), options or LintOptions(), {}, {}, **more)
+    around = Surroundings(shown_from, **more)
+    return lint_files(list(plain_files(paths, shown_from)), options or LintOptions(), {}, around)
 
 
 def test_a_folder_means_the_sql_below_it(root):
@@ -92,9 +93,9 @@ def test_a_baseline_beside_the_files_hides(root):
     report = lint([root / "a.sql"], root)
     assert report.findings
     Baseline.of(report.findings).write(root / "lint-baseline.json")
-    hidden = lint([root / "a.sql"], root, root=root)
+    hidden = lint([root / "a.sql"], root)
     assert (hidden.findings, hidden.hidden) == ((), len(report.findings))
-    shown = lint([root / "a.sql"], root, LintOptions(use_baseline=False), root=root)
+    shown = lint([root / "a.sql"], root, LintOptions(use_baseline=False))
     assert shown.findings == report.findings
 
 

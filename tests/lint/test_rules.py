@@ -12,7 +12,7 @@ import yaml
 from merge_runner.lint.documentation import examples
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.fixes import apply
-from merge_runner.lint.plain import lint_files, plain_files
+from merge_runner.lint.plain import Surroundings, lint_files, plain_files
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import rules
 from merge_runner.lint.run import LintOptions, lint_project
@@ -99,7 +99,8 @@ def lint(case: dict[str, Any], root: Path) -> Report:
     options = LintOptions(layout=layout)
     if case.get("plain"):
         (root / "m.sql").write_text(case["model"], encoding="utf-8")
-        return lint_files(list(plain_files([root / "m.sql"], root)), options, case.get("vars", {}), {})
+        around = Surroundings(root, vars=case.get("vars", {}))
+        return lint_files(list(plain_files([root / "m.sql"], root)), options, {}, around)
     prepared, jinja = prepare_to_lint(project(case, root), Flags(vars=case.get("vars", {})), {})
     return lint_project(prepared, prepared.graph.nodes, options, jinja)
 

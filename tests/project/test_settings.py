@@ -139,6 +139,10 @@ def test_a_problem_stands_at_its_key(text, messages):
         ("tool = 3\n", False),
         ("[tool.merge-runner]\nname =\n", True),
         ("[tool.ruff]\nname =\n", False),
+        ("[tool.merge-runner.lint]\nignore = []\n", False),
+        ("[tool.merge-runner.lint]\nignore =\n", False),
+        ("[tool.merge-runner.lint]\n[tool.merge-runner.vars]\n", True),
+        ("[tool.merge-runner.lint]\n[tool.merge-runner]\nname =\n", True),
     ],
 )
 def test_a_pyproject_is_a_projects_when_it_has_the_table(text, has):
