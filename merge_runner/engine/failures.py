@@ -10,6 +10,7 @@ from pathlib import PurePath
 from merge_runner.engine.throwable import Told, told
 from merge_runner.errors import did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
+from merge_runner.text import Place
 
 __all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
 
@@ -26,6 +27,8 @@ _UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(
 class EngineError(Exception):
     """A step failed. `offset` is where in `statement` (0-based), where the engine says so.
 
+    `place` is where the author's files are wrong, where that is known and is not in the model's own text.
+
     `most_retries` is how often it may be run again at most, as the engines' nature allows.
     """
 
@@ -36,6 +39,7 @@ class EngineError(Exception):
     statement: str | None = field(default=None, repr=False)
     offset: int | None = None
     most_retries: int = 0
+    place: Place | None = None
 
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")

@@ -26,7 +26,7 @@ from merge_runner.pruning.layout import UNKNOWN
 from merge_runner.pruning.scope import Scope
 from merge_runner.relation import Relation, quote
 from merge_runner.testing.difference import Difference, Row, difference
-from merge_runner.testing.rows import Rows, Types, check_names, rows_query
+from merge_runner.testing.rows import RowError, Rows, Types, check_names, rows_query
 from merge_runner.testing.told import as_json, in_words
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ FOR_A_FEW_ROWS = {
 """Confs of a test's session. None of them changes what a statement means; those of the model win."""
 
 
+_UNRESOLVED = "UNRESOLVED_COLUMN"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that is not as expected."""
@@ -70,13 +73,25 @@ class Finding:
 def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
     """Runs the test; `place.tested` says what came of it. Raises EngineError where it could not be run."""
     with scratch(step, place):
-        found = list(_findings(step, place))
+        try:
+            found = list(_findings(step, place))
+        except EngineError as error:
+            if error.code.startswith(_UNRESOLVED) and error.hint is None and error.place is None:
+                error.hint = f"the test gives {'; '.join(map(_given_words, step.given))}"
+            raise
     place.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
     message = "\n".join(
         each.message if each.difference is None else in_words(each.message, each.difference) for each in found
     )
     count = sum(each.difference.count if each.difference is not None else 1 for each in found)
     place.tested = Tested(count, "fail" if found else "pass", message or None)
+
+
+def _given_words(given: Given) -> str:
+    """Which columns a test gives of an input, and where."""
+    where = f" ({given.rows.places.whole()})" if given.rows.places is not None else ""
+    columns = ", ".join(given.rows.names) or "rows of a query"
+    return f"{given.name} with {columns}{where}"
 
 
 @contextmanager
@@ -145,17 +160,25 @@ def _give(session: SparkSession, given: Given) -> None:
 
 
 def _names(session: SparkSession, rows: Rows) -> Sequence[str]:
-    return analyse(session, rows.sql).names if rows.sql is not None else rows.names
+    """The columns of the rows. Raises EngineError, with its place in the test, for a query that Spark refuses."""
+    if rows.sql is None:
+        return rows.names
+    try:
+        return analyse(session, rows.sql).names
+    except EngineError as error:
+        if rows.places is not None:
+            error.place = rows.places.whole() if error.offset is None else rows.places.text(error.offset)
+        raise
 
 
 def _query(rows: Rows, types: Types, name: str, given: Sequence[str], allowed: Sequence[str] | None = None) -> str:
     """The rows, which have the columns `given`, as a query. Raises EngineError for what the table cannot have."""
     try:
         if allowed is not None:
-            check_names(given, allowed, "the table")
+            check_names(rows, given, allowed, "the table")
         return rows_query(rows, types, given)
-    except ValueError as error:
-        raise EngineError("unit-test", f"the rows of {name}: {error}") from None
+    except RowError as error:
+        raise EngineError("unit-test", f"the rows of {name}: {error}", error.hint, place=error.place) from None
 
 
 def _fill(session: SparkSession, table: Relation, rows: Rows) -> None:

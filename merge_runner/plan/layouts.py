@@ -111,6 +111,20 @@ class Layouts:
                 self._layouts[unique_id] = found
             return found
 
+    def names(self, unique_id: str) -> tuple[str, ...] | None:
+        """Return the names of all columns of a model, seed or source; None where they are not all known.
+
+        Columns that are only declared do not say that there are no others where a view or ephemeral model has a query.
+        """
+        layout, node = self.of(unique_id), self._prepared.graph.nodes[unique_id]
+        if layout.complete:
+            return tuple(column.name for column in layout.columns or ())
+        if node.resource_type != "model" or node.config["materialized"] not in ("view", "ephemeral"):
+            return None
+        with self._lock:
+            found, complete = self._queried(node)
+        return tuple(column.name for column in found) if complete else None
+
     def target(self, unique_id: str) -> TableLayout:
         """The layout of a model as the target of its MERGE.
 

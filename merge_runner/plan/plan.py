@@ -66,7 +66,7 @@ class Planner:
         self._profile = prepared.files.profile
         self._inputs = Inputs(prepared)
         self._data_tests = DataTestPlanner(prepared, self._inputs, self._judged)
-        self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id))
+        self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id), self._layouts)
 
     def plan(self, unique_id: str) -> NodePlan | None:
         """The steps of a node; None where it has none.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from merge_runner.errors import did_you_mean
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.plan.table_layout import own_relation
+from merge_runner.project.places import KeyPath
 from merge_runner.project.properties import Given
 
 _INPUT = re.compile(
@@ -15,46 +16,55 @@ _INPUT = re.compile(
 )
 _THIS = "this"
 
+Fault = Callable[[str, str | None, KeyPath], None]
+"""Reports what does not fit the model: a message, a hint or None, and the path of the value in the test."""
+
 
 class UnitTestInputs:
-    """The rows of a test by what they stand for. `fault` is told what does not fit the model, with a hint or None.
+    """The rows of a test by what they stand for; `fault` is called with what does not fit the model.
 
     `rows` are by the id of a node, those of a change feed by `changes:` and the id; `this` are those of the target.
+    `numbers` are the indexes of all of them in `given`; that of the target is under `this`.
     """
 
-    def __init__(self, graph: Graph, model: Node, fault: Callable[[str, str | None], None]) -> None:
+    def __init__(self, graph: Graph, model: Node, fault: Fault) -> None:
         self._nodes = graph.nodes
         self._model = model
         self._fault = fault
         self.rows: dict[str, Given] = {}
         self.this: Given | None = None
+        self.numbers: dict[str, int] = {}
 
     def read(self, rows: Iterable[Given]) -> None:
         """Takes all rows of a test."""
         known = {name: unique_id for unique_id, name in self._readable()}
-        for given in rows:
+        for number, given in enumerate(rows):
+            at: KeyPath = ("given", number, "input")
             if given.input.strip() == _THIS:
-                self._read_this(given)
+                self._read_this(given, number)
                 continue
             name = _normal(given.input)
             if name not in known:
                 message = f"gives rows of {given.input}, which {self._model.name} does not read"
-                self._fault(message, did_you_mean(name or given.input, ["this", *known]))
+                self._fault(message, did_you_mean(name or given.input, ["this", *known]), at)
             elif known[name] in self.rows:
-                self._fault(f"gives rows of {given.input} twice", None)
+                self._fault(f"gives rows of {given.input} twice", None, at)
             else:
                 self.rows[known[name]] = given
+                self.numbers[known[name]] = number
         for name in self._missing():
             hint = f'add "{{input: {name}, rows: []}}" to "given": no rows may be meant'
-            self._fault(f"gives no rows of {name}", hint)
+            self._fault(f"gives no rows of {name}", hint, ("given",))
 
-    def _read_this(self, given: Given) -> None:
+    def _read_this(self, given: Given, number: int) -> None:
+        at: KeyPath = ("given", number, "input")
         if self._model.config["materialized"] != "merge":
             kind = self._model.config["materialized"]
-            self._fault(f"{self._model.name} is a {kind}, and does not read `this`", None)
+            self._fault(f"{self._model.name} is a {kind}, and does not read `this`", None, at)
         elif self.this is not None:
-            self._fault("gives rows of this twice", None)
+            self._fault("gives rows of this twice", None, at)
         self.this = given
+        self.numbers[_THIS] = number
 
     def _readable(self) -> Iterator[tuple[str, str]]:
         """What the model reads, and what its ephemeral parents do: keys of `given`, and how a test names them."""

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.formats.merge_plans import marks
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
+from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import Expected, Given, Layout, NodePlan, RunUnitTest
 from merge_runner.plan.table_layout import declared_columns, own_relation, table_layout
 from merge_runner.plan.unit_test_inputs import UnitTestInputs
+from merge_runner.plan.unit_test_places import WrittenRows
 from merge_runner.project.files import UnitTestEntry
-from merge_runner.project.properties import Column, Overrides
+from merge_runner.project.places import KeyPath
+from merge_runner.project.properties import Column, Expect, Overrides
 from merge_runner.project.properties import Given as GivenRows
 from merge_runner.relation import Relation, changes_of
-from merge_runner.testing.rows import Rows, Types, read_rows, rows_query
+from merge_runner.testing.rows import RowError, Rows, Types, check_names, read_rows, rows_query
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.text import Span
+    from merge_runner.text import Place, Span
 
 _OF_A_CHANGE: Types = {"_change_type": "string", "_commit_version": "bigint", "_commit_timestamp": "timestamp"}
 _FEED = "delta.enableChangeDataFeed"
 _CATALOG = "merge_runner_unit_tests"
 """The Iceberg catalog of unit tests where the project's tables lie in an embedded warehouse."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,9 @@ class Scratch:
 class UnitTestPlanner:
     """Makes the plans of unit tests. Raises ProblemsError for a test that does not fit its model."""
 
-    def __init__(self, prepared: Prepared, scratch: Scratch) -> None:
+    def __init__(self, prepared: Prepared, scratch: Scratch, layouts: Layouts | None = None) -> None:
         self._prepared = prepared
+        self._layouts = layouts or Layouts.load(prepared)
         self._scratch = scratch
         self._entries = {(entry.test.model, entry.test.name): entry for entry in prepared.files.unit_tests}
 
@@ -68,14 +74,18 @@ class UnitTestPlanner:
         case = node.unit_test
         if case is None:
             raise TypeError(f"{node.unique_id} is no unit test")
-        return _Planned(self._prepared, self._scratch, self._entries[(case.model, node.name)], node).plan()
+        entry = self._entries[(case.model, node.name)]
+        return _Planned(self._prepared, self._scratch, self._layouts, entry, node).plan()
 
 
 class _Planned:
     """One unit test on its way to a plan."""
 
-    def __init__(self, prepared: Prepared, scratch: Scratch, entry: UnitTestEntry, node: Node) -> None:
+    def __init__(
+        self, prepared: Prepared, scratch: Scratch, layouts: Layouts, entry: UnitTestEntry, node: Node
+    ) -> None:
         self.real = prepared
+        self.layouts = layouts
         self.entry = entry
         self.test = entry.test
         self.node = node
@@ -103,7 +113,7 @@ class _Planned:
         layout = None if statement is None else self._layout(prepared, model)
         this = self._rows("this", self.inputs.this)
         expected = self._expected(layout)
-        self._check_rows(given, layout, this, expected)
+        self._check_rows(text, given, this, expected)
         self.problems.check()
         step = RunUnitTest(
             model.name,
@@ -119,14 +129,22 @@ class _Planned:
         )
         return NodePlan(self.node.unique_id, (step,), rendered, splice(text, edits))
 
-    def _add(self, message: str, hint: str | None = None) -> None:
-        self.problems.add("unit-test", f"unit test {self.test.name}: {message}", self.entry.place, hint)
+    def _add(self, message: str, hint: str | None = None, at: KeyPath = ()) -> None:
+        self._add_at(self.entry.value_place(at) if at else self.entry.place, message, hint)
+
+    def _add_at(self, place: Place | None, message: str, hint: str | None) -> None:
+        place = place or self.entry.place
+        self.problems.add("unit-test", f"unit test {self.test.name}: {message}", place, hint)
+
+    def _add_error(self, name: str, error: RowError) -> None:
+        self._add_at(error.place, f"the rows of {name}: {error}", error.hint)
 
     def _check_overrides(self, overrides: Overrides) -> None:
         macros = [macro.name for macro in self.real.templates.macros()]
         for name in overrides.macros:
             if name != "is_full_refresh" and name not in macros:
-                self._add(f'overrides the macro "{name}", which does not exist', did_you_mean(name, macros))
+                message = f'overrides the macro "{name}", which does not exist'
+                self._add_at(self.entry.key_place(("overrides", "macros", name)), message, did_you_mean(name, macros))
 
     def _in_scratch(self) -> Prepared:
         """The project with the tables of the test in place of its own, and with what the test overrides."""
@@ -191,22 +209,28 @@ class _Planned:
         nodes = prepared.graph.nodes
         for key, given in self.inputs.rows.items():
             node = nodes[key.removeprefix("changes:")]
-            relation, types = own_relation(node), _types(declared_columns(self.real, node))
+            # A column that is known by the model's own text is there though no row has it, and takes any type.
+            known = dict.fromkeys(self.layouts.names(node.unique_id) or ())
+            relation, types = own_relation(node), {**known, **_types(declared_columns(self.real, node))}
             if key.startswith("changes:"):
                 relation, types = changes_of(node.name), {**types, **_OF_A_CHANGE}
-            yield Given(given.input, relation, self._rows(given.input, given), types)
+            yield Given(given.input, relation, self._rows(key, given), types)
 
-    def _rows(self, name: str, given: GivenRows | None) -> Rows:
+    def _rows(self, key: str, given: GivenRows | None) -> Rows:
         if given is None:
             return Rows()
-        return self._read(name, given.rows, given.fixture, given.format)
+        return self._read(given.input.strip(), given, ("given", self.inputs.numbers[key]))
 
-    def _read(self, name: str, rows: Any, fixture: str | None, form: str) -> Rows:
-        text = self.real.files.fixtures[fixture].text if fixture is not None else rows
+    def _read(self, name: str, rows: GivenRows | Expect, at: KeyPath) -> Rows:
+        fixture = self.real.files.fixtures[rows.fixture] if rows.fixture is not None else None
+        text = fixture.text if fixture is not None else rows.rows
+        csv = text if isinstance(text, str) and rows.format == "csv" else None
         try:
-            return read_rows(text if text is not None else (), form)
-        except ValueError as error:
-            self._add(f"the rows of {name}: {error}")
+            return read_rows(
+                text if text is not None else (), rows.format, WrittenRows(self.entry, at, "rows", fixture, csv)
+            )
+        except RowError as error:
+            self._add_error(name, error)
             return Rows()
 
     def _layout(self, prepared: Prepared, model: Node) -> Layout:
@@ -228,24 +252,48 @@ class _Planned:
             self._add(f"expects changes, and {self.model.name} is no MERGE")
         has_rows = expect.rows is not None or expect.fixture is not None
         return Expected(
-            self._read("expect", expect.rows, expect.fixture, expect.format) if has_rows else None,
-            Rows(tuple(expect.changes)) if expect.changes is not None else None,
+            self._read("expect", expect, ("expect",)) if has_rows else None,
+            Rows(tuple(expect.changes), places=WrittenRows(self.entry, ("expect",), "changes"))
+            if expect.changes is not None
+            else None,
             expect.error,
         )
 
-    def _check_rows(self, given: Iterable[Given], layout: Layout | None, this: Rows, expected: Expected) -> None:
-        """Whatever rows can be read now is told now, before Spark starts; a query's rows are told when it has run."""
-        types = _types(declared_columns(self.real, self.model))
-        ours = [("this", this, types)] if this.values else []
-        ours += [("expect", rows, types) for rows in (expected.rows, expected.changes) if rows and rows.values]
-        for name, rows, of in ((each.name, each.rows, each.types) for each in given):
-            if rows.sql is None:
-                ours.append((name, rows, of))
-        for name, rows, of in ours:
-            try:
-                rows_query(rows, of)
-            except ValueError as error:
-                self._add(f"the rows of {name}: {error}")
+    def _check_rows(self, text: str, given: Sequence[Given], this: Rows, expected: Expected) -> None:
+        """Report before Spark starts what is wrong with rows that can be read now; Spark reads those of a query."""
+        for key, each in zip(self.inputs.rows, given, strict=True):
+            if each.rows.sql is None:
+                self._check(each.name, each.rows, each.types, self._columns_of(key, text))
+        types, own = _types(declared_columns(self.real, self.model)), self.layouts.names(self.model.unique_id)
+        own_changes = None if own is None else (*own, *_OF_A_CHANGE)
+        for name, rows, of, columns in (
+            ("this", this, types, own),
+            ("expect", expected.rows, types, own),
+            ("expect", expected.changes, {**types, **_OF_A_CHANGE}, own_changes),
+        ):
+            if rows is not None and rows.values:
+                self._check(name, rows, of, columns)
+
+    def _check(self, name: str, rows: Rows, types: Types, columns: Sequence[str] | None) -> None:
+        try:
+            if columns is not None:
+                check_names(rows, rows.names, columns, "the table")
+            rows_query(rows, types)
+        except RowError as error:
+            self._add_error(name, error)
+
+    def _columns_of(self, key: str, text: str) -> Sequence[str] | None:
+        """The columns that rows of an input may have; None where they are not all known.
+
+        A source may have columns that nothing here declares or records yet: those that the statement names are its own.
+        """
+        unique_id = key.removeprefix("changes:")
+        names = self.layouts.names(unique_id)
+        if names is None:
+            return None
+        if self.real.graph.nodes[unique_id].resource_type == "source":
+            names = (*names, *_WORD.findall(text))
+        return (*names, *_OF_A_CHANGE) if key != unique_id else names
 
     def _key(self, statement: MergeStatement | None) -> tuple[str, ...]:
         """The columns that tell rows apart: the model's `unique_key`, else what ON ties to the source."""

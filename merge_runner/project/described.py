@@ -113,7 +113,7 @@ class Described:
                 self.problems.add("unknown-model", message, at, did_you_mean(test.model, self.known["model"]))
             if key in self.unit_tests:
                 self._twice("unit test", test.name, place, self.unit_tests[key].place)
-            self.unit_tests.setdefault(key, UnitTestEntry(test, place))
+            self.unit_tests.setdefault(key, UnitTestEntry(test, place, tree, ("unit_tests", index)))
             fixtures = [(given.fixture, ("given", number, "fixture")) for number, given in enumerate(test.given)]
             for fixture, below in (*fixtures, (test.expect.fixture, ("expect", "fixture"))):
                 if fixture is not None and fixture not in self.fixtures:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.project.config import Layer
+from merge_runner.project.places import KeyPath
 from merge_runner.project.profile import Profile
 from merge_runner.project.properties import DataTest, MacroProperties, ModelProperties, SourceTable, UnitTest
 from merge_runner.project.settings import Settings
+from merge_runner.project.yaml_tree import YamlTree
 from merge_runner.text import Place, SourceText
 
 __all__ = [
@@ -76,10 +78,24 @@ class DataTestEntry:
 
 @dataclass(frozen=True)
 class UnitTestEntry:
-    """A unit test of a model's MERGE."""
+    """A unit test of a model's MERGE. `tree` is its file, None where it has none, and `at` its path in it."""
 
     test: UnitTest
     place: Place
+    tree: YamlTree | None = field(default=None, repr=False, compare=False)
+    at: KeyPath = ()
+
+    def key_place(self, path: KeyPath) -> Place:
+        """Return the place of a key below the test, or of the closest one around it."""
+        return self.place if self.tree is None else self.tree.key_place((*self.at, *path))
+
+    def value_place(self, path: KeyPath) -> Place:
+        """Return the place of a value below the test, or of the closest one around it."""
+        return self.place if self.tree is None else self.tree.place((*self.at, *path))
+
+    def text_place(self, path: KeyPath, offset: int) -> Place:
+        """Return the place of a character of a text below the test."""
+        return self.place if self.tree is None else self.tree.text_place((*self.at, *path), offset)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,20 @@ class YamlTree:
         key, node = self._walk(path)
         return self._place(key or node)
 
+    def text_place(self, path: KeyPath, offset: int) -> Place:
+        """Return the place of the character `offset` of the text at `path`: exact in a block `|`.
+
+        Of any other text, and of one that Jinja has rendered, only the start is known.
+        """
+        node: Any = self._walk(path)[1]
+        if not isinstance(node, yaml.ScalarEvent) or node.style != "|" or path in self.rendered:
+            return self._place(node)
+        before, value = str(node.value)[:offset], str(node.value)
+        number = before.count("\n")
+        line = self._place(node).line + 1 + number  # the text begins in the line after `|`
+        indent = len(self.source.line(line)) - len(value.split("\n")[number])
+        return Place(self.source.path, line, max(indent, 0) + offset - (before.rfind("\n") + 1) + 1)
+
     def text(self, path: KeyPath) -> str | None:
         """What the author wrote for the scalar at `path`, Jinja rendered; None for anything else, and for null."""
         if path in self.rendered:

@@ -15,6 +15,7 @@ from merge_runner.engine.driver import Driver
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
+from merge_runner.graph.label import label
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, ShareInputs
@@ -221,7 +222,7 @@ class NodeRun:
         if cause in self._lost:
             self._below_lost[unique_id] = cause
             return
-        reason = f"because {self.graph.nodes[cause].name} failed" if cause else "because the run was stopped"
+        reason = f"because {label(self.graph.nodes, cause)} failed" if cause else "because the run was stopped"
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 
     def _keep(self, result: Result) -> None:
@@ -245,7 +246,7 @@ class NodeRun:
             "node_finished",
             "error" if result.status in FAILED else "info",
             node=result.unique_id,
-            name=self.graph.nodes[result.unique_id].name,
+            name=label(self.graph.nodes, result.unique_id),
             result=result.as_json(),
         )
 

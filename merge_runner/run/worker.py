@@ -26,6 +26,7 @@ from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node
+from merge_runner.graph.label import label
 from merge_runner.plan.steps import NodePlan, RunMerge
 from merge_runner.run.attempts import DEFAULT_RETRIES, Attempts
 from merge_runner.run.events import Events
@@ -72,7 +73,7 @@ class Worker:
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
-        name = self.nodes[unique_id].name
+        name = label(self.nodes, unique_id)
         self.events.emit("node_started", node=unique_id, name=name, group=self.group(unique_id))
         with ExitStack() as sessions:
             try:
@@ -144,7 +145,7 @@ class Worker:
                 "node_retried",
                 "warn",
                 node=node.unique_id,
-                name=node.name,
+                name=label(self.nodes, node.unique_id),
                 code=error.code,
                 kind=error.kind.value,
                 message=self.conceal(error.message),
@@ -326,7 +327,7 @@ def _compacted(response: Mapping[str, Any]) -> str:
 
 def error_message(error: EngineError, plan: NodePlan) -> str:
     """An error with its place in the author's file, where the engine speaks of a place in the plan's text."""
-    where = plan.locate(error.statement, error.offset)
+    where = error.place or plan.locate(error.statement, error.offset)
     return f"{where}: {error}" if where is not None else str(error)
 
 

@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Protocol
 
 from merge_runner.errors import did_you_mean
 from merge_runner.relation import quote, string_literal
+from merge_runner.testing.csv_rows import CsvError, read_csv
+from merge_runner.text import Place
 
 Types = Mapping[str, str | None]
 """The data types of columns as the author writes them, in the order of the columns; None: not declared."""
 
 _LARGEST_INT = 2**31 - 1
-_WHOLE = frozenset({"tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long"})
+_BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32, "bigint": 64, "long": 64}
+_TIMES = frozenset({"timestamp", "timestamp_ntz", "timestamp_ltz"})
+_BEGINS_A_TIME = re.compile(r"\s*[-+T]?\d")
+"""Spark casts many forms to a timestamp (`2024`, `2024-01-02 3:04`, `T10:00`), and none that begins otherwise."""
 _NUMBERS = frozenset({"decimal", "dec", "numeric", "double", "float", "real"})
 _BOOLEANS = frozenset({"true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"})
 """What Spark casts to BOOLEAN (StringUtils.isTrueString and isFalseString)."""
 _NESTED = ("array", "map", "struct")
+
+
+class RowError(ValueError):
+    """Rows that cannot be what a test gives or expects; `place` is that of the cell or name, where it is known."""
+
+    def __init__(self, message: str, place: Place | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+        self.hint = hint
+
+
+class RowPlaces(Protocol):
+    """Where the rows of a test are written."""
+
+    def cell(self, row: int, column: str) -> Place:
+        """Return the place of a value; rows count from 1."""
+
+    def name(self, column: str) -> Place:
+        """Return the place of the first mention of a column: of all the rows where they are a query."""
+
+    def text(self, offset: int) -> Place:
+        """Return the place of a character of the CSV or SQL that gives the rows."""
+
+    def whole(self) -> Place:
+        """Return the place of all the rows."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +61,7 @@ class Rows:
     values: tuple[Mapping[str, Any], ...] = ()
     sql: str | None = None
     as_text: bool = False
+    places: RowPlaces | None = field(default=None, repr=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,23 +69,30 @@ class Rows:
         return tuple(_first_spelling(name for row in self.values for name in row).values())
 
 
-def read_rows(rows: Iterable[Mapping[str, Any]] | str, form: str) -> Rows:
-    """The rows of a test in the format `form`: dict, csv or sql. Raises ValueError for CSV that is none."""
+def read_rows(rows: Iterable[Mapping[str, Any]] | str, form: str, places: RowPlaces | None = None) -> Rows:
+    """Return the rows of a test in the format `form`: dict, csv or sql. Raises RowError for CSV that is none."""
     if not isinstance(rows, str):
-        return Rows(tuple(rows))
-    return Rows(sql=rows) if form == "sql" else Rows(tuple(_csv(rows)), as_text=True)
+        return Rows(tuple(rows), places=places)
+    if form == "sql":
+        return Rows(sql=rows, places=places)
+    try:
+        return Rows(read_csv(rows).values, as_text=True, places=places)
+    except CsvError as error:
+        raise RowError(str(error), places.text(error.offset) if places is not None else None) from None
 
 
 def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> str:
     """A query with the rows, in the columns of `types`; a column that a row does not have is NULL.
 
     A column that is not in `types` comes behind them, as does one of type None: its type is that of its values. `known`
-    are the columns of a query's rows. Raises ValueError for a value that its type does not hold, with row and column.
+    are the columns of a query's rows. Raises RowError for a value that its type does not hold, with row and column.
     """
     given = _first_spelling(rows.names if known is None else known)
     columns = _first_spelling((*types, *given.values()))
     if not columns:
-        raise ValueError("it has no columns: declare them in YAML, with data_type")
+        hint = "declare its columns in YAML, with data_type: rows that are given would name them"
+        place = rows.places.whole() if rows.places is not None else None
+        raise RowError("no row is given, and no column is known", place, hint)
     declared = {name.lower(): data_type for name, data_type in types.items()}
     if rows.sql is not None:
         return _over_query(rows.sql, columns, declared, given)
@@ -67,9 +104,7 @@ def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> 
         nothing = ", ".join(f"{_cast('NULL', data_types[key])} AS {quote(columns[key])}" for key in columns)
         return f"SELECT {nothing} WHERE false"
     lines = [
-        "("
-        + ", ".join(_text_of(row.get(key), data_types[key], f"row {number}, column {columns[key]}") for key in columns)
-        + ")"
+        "(" + ", ".join(_cell(rows, number, columns[key], row.get(key), data_types[key]) for key in columns) + ")"
         for number, row in enumerate(by_key, 1)
     ]
     names_inside = [f"c{number}" for number in range(len(columns))]
@@ -80,13 +115,13 @@ def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> 
     return f"SELECT {shown} FROM VALUES\n  {(', ' + chr(10) + '  ').join(lines)}\nAS given({', '.join(names_inside)})"
 
 
-def check_names(names: Iterable[str], allowed: Iterable[str], table: str) -> None:
-    """Raises ValueError for the first of the names that the table does not have."""
+def check_names(rows: Rows, names: Iterable[str], allowed: Iterable[str], table: str) -> None:
+    """Raise RowError for the first of the rows' column `names` that the table does not have."""
     known = list(allowed)
     for name in names:
         if name.lower() not in {each.lower() for each in known}:
-            hint = did_you_mean(name, known)
-            raise ValueError(f'{table} has no column "{name}"' + (f": {hint}" if hint else ""))
+            place = rows.places.name(name) if rows.places is not None else None
+            raise RowError(f'{table} has no column "{name}"', place, did_you_mean(name, known))
 
 
 def _first_spelling(names: Iterable[str]) -> dict[str, str]:
@@ -95,17 +130,6 @@ def _first_spelling(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         found.setdefault(name.lower(), name)
     return found
-
-
-def _csv(text: str) -> Iterable[Mapping[str, Any]]:
-    lines = [row for row in csv.reader(io.StringIO(text.strip("\r\n")), skipinitialspace=True) if row]
-    if not lines:
-        return
-    header = [name.strip() for name in lines[0]]
-    for number, row in enumerate(lines[1:], 1):
-        if len(row) != len(header):
-            raise ValueError(f"row {number} has {len(row)} values, and the header {len(header)} names")
-        yield {name: value if value != "" else None for name, value in zip(header, row, strict=True)}
 
 
 def _over_query(sql: str, columns: Mapping[str, str], declared: Types, given: Mapping[str, str]) -> str:
@@ -134,14 +158,23 @@ def _is_nested(data_type: str) -> bool:
     return data_type.strip().lower().startswith(_NESTED)
 
 
-def _text_of(value: Any, data_type: str | None, where: str) -> str:
-    """A value as a string literal that its type reads; NULL."""
+def _cell(rows: Rows, number: int, column: str, value: Any, data_type: str | None) -> str:
+    """A value as a string literal that its type reads. Raises RowError."""
+    try:
+        return _text_of(value, data_type)
+    except ValueError as error:
+        place = rows.places.cell(number, column) if rows.places is not None else None
+        raise RowError(f"row {number}, column {column}: {error}", place) from None
+
+
+def _text_of(value: Any, data_type: str | None) -> str:
+    """A value as a string literal that its type reads; NULL. Raises ValueError."""
     if value is None or data_type is None:
         return "NULL"
     if _is_nested(data_type) or data_type.strip().lower() == "variant":
         return string_literal(value if isinstance(value, str) else json.dumps(value, default=_plain))
     text = _plain(value)
-    _check(text, data_type.strip().lower(), where)
+    _check(text, data_type.strip().lower())
     return string_literal(text)
 
 
@@ -155,21 +188,25 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _check(text: str, data_type: str, where: str) -> None:
+def _check(text: str, data_type: str) -> None:
     """What Spark would read as another value, or as NULL where `ansi` is off, is told of the row that holds it."""
     kind = data_type.partition("(")[0].strip()
+    readable = True
     try:
-        if kind in _WHOLE:
-            int(text)
+        if kind in _BITS:
+            readable = -(1 << (_BITS[kind] - 1)) <= int(text) < 1 << (_BITS[kind] - 1)
+        elif kind in _TIMES:
+            readable = _BEGINS_A_TIME.match(text) is not None
         elif kind in _NUMBERS:
             Decimal(text)
         elif kind == "date":
             date.fromisoformat(text[:10])
-        readable = kind != "boolean" or text.lower() in _BOOLEANS
+        elif kind == "boolean":
+            readable = text.lower() in _BOOLEANS
     except (ValueError, InvalidOperation):
         readable = False
     if not readable:
-        raise ValueError(f"{where}: {text!r} is no {data_type}")
+        raise ValueError(f"{text!r} is no {data_type}")
 
 
 def _common_type(values: Iterable[Any], as_text: bool) -> str | None:

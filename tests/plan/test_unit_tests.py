@@ -1,6 +1,10 @@
 """What a unit test is refused for before anything runs, and which statement it runs."""
 
+from pathlib import Path
+from textwrap import indent
+
 import pytest
+import yaml
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
@@ -85,3 +89,42 @@ def test_what_does_not_fit_its_model_is_told(make_project, test, models, message
         plan(make_project, test, **models)
     assert any(f"unit test u: {message}" in problem.message for problem in raised.value.problems)
     assert all(problem.place.path == "models/m.yml" for problem in raised.value.problems)
+
+
+PLACES = yaml.safe_load((Path(__file__).parent / "unit_test_places.yml").read_text())
+
+
+@pytest.mark.parametrize("case", PLACES, ids=[case["case"] for case in PLACES])
+def test_what_is_wrong_with_rows_is_reported_where_they_are_written(make_project, case):
+    columns = (column.split() for column in case.get("columns", "id int, day date").split(", "))
+    declared = ", ".join(f"{{name: {name}, data_type: {kind}}}" for name, kind in columns)
+    head = f"models: [{{name: fct, columns: [{declared}]}}]\nunit_tests:\n  - name: u\n    model: fct\n    tags: []\n"
+    yml = f"{head}    description: x\n{indent(case['test'], '    ')}"
+    files = {"models/stg.sql": "select 1 as id, current_date as day", "models/fct.sql": FCT, "models/m.yml": yml}
+    root = make_project({**files, "tests/fixtures/wrong.csv": "id,day\n1,2024-01-01\n2, never\n"})
+    with pytest.raises(ProblemsError) as raised:
+        Planner(Project.load(root).prepared, "0123456789").plan("unit_test.shop.fct.u")
+    (problem,) = raised.value.problems
+    message = problem.message.removeprefix("unit test u: ")
+    assert f"{problem.place}: {message} / {problem.hint}" == case["found"]
+
+
+def test_rows_of_a_source_may_have_columns_that_are_not_recorded_where_the_statement_names_them(make_project):
+    source = (
+        "sources: [{name: raw, tables: [{name: s, format: json, path: s, columns: [{name: id, data_type: int}]}]}]\n"
+    )
+    files = {
+        "models/fct.sql": FCT.replace("ref('stg')", "source('raw', 's')").replace("current_date as day", "day"),
+        "models/m.yml": source + "unit_tests: [{name: u, model: fct, expect: {rows: []}, "
+        "given: [{input: \"source('raw', 's')\", rows: [{id: 1, day: 2024-01-01}]}]}]\n",
+    }
+    project = Project.load(make_project(files))
+    assert Planner(project.prepared, "0123456789").plan("unit_test.shop.fct.u") is not None
+    (project.prepared.files.root / "models/m.yml").write_text(files["models/m.yml"].replace("day:", "dya:"))
+    with pytest.raises(ProblemsError, match='the table has no column "dya"'):
+        Planner(Project.load(project.prepared.files.root).prepared, "0").plan("unit_test.shop.fct.u")
+
+
+def test_an_input_without_rows_has_the_columns_that_its_own_text_gives(make_project):
+    step = plan(make_project, "given: [{input: ref('stg'), rows: []}], expect: {rows: []}").steps[0]
+    assert step.given[0].types == {"id": None}

@@ -59,8 +59,10 @@ def test_a_query_gets_the_declared_types_and_the_columns_that_it_lacks():
         (Rows(({"id": 1.5},)), INT, "row 1, column id: '1.5' is no int"),
         (Rows(({"day": "tomorrow"},)), INT, "row 1, column day: 'tomorrow' is no date"),
         (Rows(({"d": "1,5"},)), {"d": "decimal(5, 2)"}, "row 1, column d: '1,5' is no decimal(5, 2)"),
+        (Rows(({"n": 200},)), {"n": "tinyint"}, "row 1, column n: '200' is no tinyint"),
+        (Rows(({"at": "soon"},)), {"at": "timestamp"}, "row 1, column at: 'soon' is no timestamp"),
         (Rows(({"b": "maybe"},)), {"b": "boolean"}, "row 1, column b: 'maybe' is no boolean"),
-        (Rows(), {}, "it has no columns: declare them in YAML, with data_type"),
+        (Rows(), {}, "no row is given, and no column is known"),
     ],
 )
 def test_what_its_type_does_not_hold_is_refused(rows, types, message):

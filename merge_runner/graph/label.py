@@ -1,0 +1,32 @@
+"""How result lines and messages name a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from merge_runner.graph.graph import Node
+
+
+def label(nodes: Mapping[str, Node], unique_id: str) -> str:
+    """Return the node's name; that of a test after the name of what it tests: `fct_flight: a_late_correction_wins`.
+
+    The generated name of a data test has the name of its model already; a singular test that reads several nodes is
+    known by its own name.
+    """
+    node = nodes[unique_id]
+    owner = _tested(nodes, node)
+    if owner is None or owner.replace(".", "_") in node.name:
+        return node.name
+    return f"{owner}: {node.name}"
+
+
+def _tested(nodes: Mapping[str, Node], node: Node) -> str | None:
+    """Return the name of the one node that a test is about; None where it is about several, or is no test."""
+    if node.resource_type not in ("test", "unit_test"):
+        return None
+    attached = node.generic_test.attached_node if node.generic_test is not None else None
+    owner = attached or (node.depends_on[0] if len(node.depends_on) == 1 else None)
+    if owner is None or owner not in nodes:
+        return None
+    found = nodes[owner]
+    return f"{found.source_name}.{found.name}" if found.resource_type == "source" else found.name
