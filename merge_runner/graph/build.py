@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
+from merge_runner.graph.contracts import check_contract, is_enforced, refuse_contract
 from merge_runner.graph.cycles import cycle_path, find_cycle
 from merge_runner.graph.feeds import with_feeds
 from merge_runner.graph.graph import Graph, Macro, Node
@@ -188,6 +189,8 @@ class _Builder:
 
     def _seed(self, name: str, seed: SeedFile, config: ModelConfig) -> Node:
         check_iceberg_keys(name, config, seed.layers, seed.place, self.problems)
+        if is_enforced(config):
+            refuse_contract(seed, self.problems)
         return Node(
             unique_id=f"seed.{self.project}.{name}",
             name=name,
@@ -216,11 +219,8 @@ class _Builder:
             values["conf"] = {**each.conf, **values["conf"]}
         check_iceberg_keys(name, config, [*model.layers, captured.config], place, self.problems)
         properties = model.properties
-        if properties is not None and properties.contract.enforced:
-            values["contract"] = {"enforced": True}
-            if values["materialized"] == "ephemeral":
-                message = f"{name} is ephemeral: there is no table that its contract could hold for"
-                self.problems.add("broken-contract", message, model.properties_place, "leave the contract out")
+        if is_enforced(config):
+            check_contract(model, config, [*model.layers, captured.config], place, self.problems)
         return Node(
             unique_id=f"model.{self.project}.{name}",
             name=name,

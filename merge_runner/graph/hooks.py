@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.project.config import Layer, ModelConfig, listed
+from merge_runner.project.config import Layer, ModelConfig, hook_texts
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.text import Place, SourceText
 
@@ -44,7 +44,7 @@ class Snippet:
 
 def hook(path: str, layers: Sequence[Layer], when: str, text: str) -> Snippet:
     """The hook `text` of the model in the file `path`; `layers` are all of its config, the most specific last."""
-    written = (layer.places.get(when) for layer in reversed(layers) if text in listed(layer.values.get(when)))
+    written = (layer.places.get(when) for layer in reversed(layers) if text in hook_texts(layer.values.get(when)))
     place = next((place for place in written if place is not None), Place(path, 1, 1))
     return Snippet(SourceText(f"{path} ({when})", text), place)
 

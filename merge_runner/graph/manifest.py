@@ -199,6 +199,12 @@ def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]
         "docs": {"show": True, "node_color": None},
         "build_path": None,
     }
+    if node.config.get("docs"):
+        values["docs"] = {**values["docs"], **node.config["docs"]}
+    if node.config.get("group"):
+        values["group"] = node.config["group"]
+    if node.config.get("access") and node.resource_type == "model":
+        values["access"] = node.config["access"]
     if node.resource_type == "seed":
         values["depends_on"] = {"macros": node.macros}
         return values
@@ -214,7 +220,7 @@ def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]
         "extra_ctes_injected": compiled is not None,
         "extra_ctes": [],
         "contract": {
-            "enforced": bool(node.config.get("contract", {}).get("enforced")),
+            "enforced": bool((node.config.get("contract") or {}).get("enforced")),
             "alias_types": True,
             "checksum": None,
         },

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.manifest import entry
+from merge_runner.project.config import ModelConfig
 from merge_runner.template.redact import same_but_hidden
 
 Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]
@@ -17,6 +18,8 @@ Change = Literal["new", "body", "configs", "relation", "macros", "contract", "lo
 
 # dbt compares neither these: they say where a table is (that is `relation`) or what it is filed under.
 _NOT_COMPARED = frozenset({"schema", "alias", "tags"})
+# A manifest of an earlier release lacks the keys that have been added since.
+_DEFAULTS = ModelConfig().as_json()
 
 
 def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Change]]:
@@ -101,7 +104,9 @@ def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
     is_source = values.get("resource_type") == "source"
     return {
         "body": checksum.get("checksum") if isinstance(checksum, dict) else checksum,
-        "configs": {key: value for key, value in config.items() if key not in _NOT_COMPARED},
+        "configs": {
+            key: value for key, value in config.items() if key not in _NOT_COMPARED and value != _DEFAULTS.get(key)
+        },
         "relation": (
             [values.get(key) for key in ("database", "schema", "identifier")]
             if is_source

@@ -46,7 +46,7 @@ from merge_runner.plan.steps import (
 )
 from merge_runner.plan.table_layout import own_relation, table_layout
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
-from merge_runner.project.config import Layer
+from merge_runner.project.config import Layer, config_place
 from merge_runner.relation import changes_of
 from merge_runner.text import Place
 
@@ -186,13 +186,12 @@ class Planner:
             layers = list(files.seeds[node.name].layers)
         else:
             layers = [*files.models[node.name].layers, self._compiler.rendered(node.unique_id).captured.config]
-        places = (layer.places.get(key) for layer in reversed(layers))
-        return next((place for place in places if place is not None), Place(node.path, 1, 1))
+        return config_place(layers, key) or Place(node.path, 1, 1)
 
     def _contract(self, node: Node, **of: Any) -> Sequence[Step]:
         """The step that enforces a model's contract, where it has one; `of` says what is compared."""
         model = self._prepared.files.models[node.name]
-        if model.properties is None or not model.properties.contract.enforced:
+        if not (node.config["contract"] or {}).get("enforced"):
             return ()
         return [
             EnforceContract(

@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.dbt_keys import CONFIG as DBT_KEYS
+from merge_runner.project.dbt_keys import VALUES as DBT_VALUES
 from merge_runner.project.duration import seconds
 from merge_runner.project.expect_merge import ExpectMerge
 from merge_runner.project.places import KeyPath, Places
@@ -41,6 +43,24 @@ Seconds = Annotated[float, BeforeValidator(seconds)]
 
 Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
 """A list of texts, or one text."""
+
+
+def hook_texts(value: Any) -> Any:
+    """Return the SQL texts of hooks, which may be texts or dbt's mappings `{sql: …, transaction: …}`.
+
+    `transaction` changes nothing: Spark has no transactions, and hooks run in their order. Other shapes stay as they
+    are, for the types to refuse.
+    """
+    return tuple(_hook_text(each) for each in ((value,) if isinstance(value, Mapping) else listed(value)))
+
+
+def _hook_text(value: Any) -> Any:
+    written = isinstance(value, Mapping) and isinstance(value.get("sql"), str)
+    return value["sql"] if written and value.keys() <= {"sql", "transaction"} else value
+
+
+Hooks = Annotated[tuple[str, ...], BeforeValidator(hook_texts)]
+"""SQL texts, each alone or in a mapping of dbt."""
 Count = Annotated[StrictInt, Field(ge=0)]
 Texts = Mapping[str, str]
 
@@ -61,13 +81,23 @@ class Optimize:
 
 
 @dataclass(frozen=True)
+class Contract:
+    """Whether the declared columns are enforced. `alias_types` is dbt's, and changes nothing: Spark reads all types."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    enforced: StrictBool = False
+    alias_types: StrictBool = True
+
+
+@dataclass(frozen=True)
 class ModelConfig:
     """The resolved config of a model or seed; what nothing says has its default.
 
     `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `low_shuffle`: None not said,
     so the table's properties decide. `storage_join`: None not said, so the profile decides. `optimize`: None not said
-    and True are plain compaction, on demand; False never. `expect_merge`: None not said, so no limits. `column_types`
-    and `delimiter` are those of a seed.
+    and True are plain compaction, on demand; False never. `expect_merge`: None not said, so no limits. `docs`, `group`
+    and `access` are dbt's, and are written to the manifest. `column_types` and `delimiter` are those of a seed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -87,8 +117,8 @@ class ModelConfig:
     tags: Names = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     enabled: StrictBool = True
-    pre_hook: Names = ()
-    post_hook: Names = ()
+    pre_hook: Hooks = ()
+    post_hook: Hooks = ()
     on_error: Literal["skip_children", "continue"] = "skip_children"
     full_refresh: StrictBool | None = None
     low_shuffle: StrictBool | None = None
@@ -99,6 +129,10 @@ class ModelConfig:
     retries: Count | None = None
     timeout: Seconds | None = None
     concurrent: StrictBool = False
+    contract: Contract | None = None
+    docs: Mapping[str, Any] = field(default_factory=dict)
+    group: str | None = None
+    access: Literal["private", "protected", "public"] | None = None
     column_types: Texts = field(default_factory=dict)
     delimiter: Annotated[str, Field(min_length=1)] = ","
 
@@ -112,26 +146,13 @@ _ADAPTER = TypeAdapter(ModelConfig)
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})
 MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
-TABLE_KEYS = frozenset({"properties", "conf", "meta", "optimize", "expect_merge", "column_types"})
+TABLE_KEYS = frozenset(
+    {"properties", "conf", "meta", "optimize", "expect_merge", "column_types", "contract", "pre_hook", "post_hook"}
+)
 """Keys whose value may be a mapping: in a tree of folders they are config all the same."""
 
 _ADDED = frozenset({"pre_hook", "post_hook"})
-_MERGED = frozenset({"meta", "properties", "conf", "column_types"})
-_BESIDE = dict.fromkeys(
-    ("columns", "constraints", "contract", "data_tests", "description", "docs", "tests"),
-    'it stands beside "config", not in it',
-)
-_ELSEWHERE = {
-    **_BESIDE,
-    "file_format": 'the key is "format"',
-    "tblproperties": 'the key is "properties"',
-    "liquid_clustered_by": 'the key is "cluster_by"',
-    "incremental_strategy": "leave it out: the MERGE that you write is the strategy",
-    "incremental_predicates": "write them in the ON of the MERGE",
-    "merge_update_columns": "write them in the SET of the MERGE",
-    "on_schema_change": "write WITH SCHEMA EVOLUTION in the MERGE",
-}
-"""Keys that users know from dbt or write in the wrong place, and what to do about them."""
+_MERGED = frozenset({"meta", "docs", "properties", "conf", "column_types"})
 
 
 def config_layer(
@@ -143,7 +164,7 @@ def config_layer(
     of: str = "",
     seed: bool = False,
 ) -> Layer:
-    """Config as it is written, read: keys without their `+`, values of their types, every problem at its key.
+    """Config as it is written, read: keys as `config_key` has them, values of their types, every problem at its key.
 
     `data` stands at the path `at`; `of` says in messages whose config it is. With a problem in it the layer is empty.
     """
@@ -152,7 +173,7 @@ def config_layer(
     before = len(problems)
     subject = f"{of}: " if of else ""
     for key in data:
-        name = key.removeprefix("+")
+        name = config_key(key)
         place = places.key_place((*at, key))
         if name in written:
             message = f'{subject}the config key "{name}" stands twice, as "{written[name]}" and as "{key}"'
@@ -163,7 +184,7 @@ def config_layer(
             problems.add("unknown-key", f'{subject}unknown config key "{name}"', place, config_key_hint(name, known))
     values = {name: data[key] for name, key in written.items()}
     said = {name: value for name, value in values.items() if value is not None}
-    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of)
+    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of, refused=DBT_VALUES)
     if config is None or len(problems) > before:
         return Layer({}, {})
     found = ((name, places.key_place((*at, key))) for name, key in written.items())
@@ -176,9 +197,9 @@ def config_layer(
 def resolve(layers: Sequence[Layer], problems: Problems, what: str) -> ModelConfig:
     """The config that layers give together, the most specific last, as dbt merges them.
 
-    A later value replaces an earlier one and None sets back to the default; tags and hooks add up; meta, properties,
-    conf and column_types merge key by key. Unknown keys and wrong values are added to `problems` at their places;
-    `what` ("model fct_flight", "seed airport") is named where there is none; only seeds have the keys of seeds.
+    A later value replaces an earlier one and None sets back to the default; tags and hooks add up; meta, docs,
+    properties, conf and column_types merge key by key. Unknown keys and wrong values are added to `problems` at their
+    places; `what` ("model fct_flight", "seed airport") is named where there is none; only seeds have the keys of seeds.
     """
     seed = what.startswith("seed ")
     said: dict[str, Any] = {}
@@ -198,11 +219,28 @@ def resolve(layers: Sequence[Layer], problems: Problems, what: str) -> ModelConf
     return ModelConfig(**said)
 
 
-def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str | None:
-    """What to do about a config key that does not exist."""
+def config_key(written: str) -> str:
+    """Return the key that a written one means: without the `+` of dbt's folders, and `pre-hook` as `pre_hook`."""
+    key = written.removeprefix("+")
+    folded = key.replace("-", "_")
+    return folded if folded in MODEL_KEYS | SEED_KEYS else key
+
+
+def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str:
+    """Return what to do about a config key that does not exist."""
     if key in SEED_KEYS:
         return "only seeds have it"
-    return _ELSEWHERE.get(key) or did_you_mean(key, known)
+    return (
+        DBT_KEYS.get(key.replace("-", "_"))
+        or did_you_mean(key, known)
+        or 'remove it; what your own macros read goes below "meta"'
+    )
+
+
+def config_place(layers: Sequence[Layer], key: str) -> Place | None:
+    """Return where the layer that decides a key writes it; None where no layer has a place for it."""
+    places = (layer.places.get(key) for layer in reversed(layers))
+    return next((place for place in places if place is not None), None)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ from merge_runner.text import Place
 
 Kind = Literal["model", "seed"]
 
+_BESIDE = ("tags", "meta", "docs", "contract", "group", "access")
+"""Config keys that dbt also has next to `config`."""
+
 
 @dataclass(frozen=True)
 class Description:
@@ -72,13 +75,11 @@ class Described:
                     for number, column in enumerate(entry.columns)
                 }
                 found[entry.name] = Description(entry, place, layers, places)
-                if entry.contract.enforced:
-                    self._check_contract(kind, found[entry.name], tree.key_place((*at, "contract")))
             self._add_data_tests((entry.name,), f"{kind} {entry.name}", place, entry)
             self._check_columns(f"{kind} {entry.name}", entry.columns, at, tree)
 
     def _layers(self, kind: Kind, entry: ModelProperties, at: KeyPath, tree: YamlTree) -> tuple[Layer, ...]:
-        beside = {key: value for key, value in (("tags", entry.tags), ("meta", entry.meta)) if value}
+        beside = {key: value for key in _BESIDE if (value := getattr(entry, key))}
         layers = []
         if beside:
             layers.append(Layer(beside, {key: tree.key_place((*at, key)) for key in beside}))
@@ -147,21 +148,6 @@ class Described:
                 message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
                 self.problems.add("duplicate-column", message, place, "Spark tells no columns apart by case")
             seen.setdefault(folded, place)
-
-    def _check_contract(self, kind: Kind, described: Description, place: Place | None) -> None:
-        """A contract says the type of every column: a table is compared with it before it is written."""
-        entry = described.properties
-        if kind == "seed":
-            hint = "leave the contract out: a seed is read with the types of its columns, and replaced as a whole"
-            self.problems.add("broken-contract", f"seed {entry.name} has a contract", place, hint)
-            return
-        of = f"model {entry.name} enforces its contract"
-        if not entry.columns:
-            self.problems.add("broken-contract", f"{of}, and declares no columns", place, "declare all of them")
-        for column in entry.columns:
-            if column.data_type is None:
-                message = f'{of}, and its column "{column.name}" has no data_type'
-                self.problems.add("broken-contract", message, described.column_places[column.name], "declare it")
 
     def _unknown(self, kind: Kind, name: str, place: Place) -> None:
         other: Kind = "seed" if kind == "model" else "model"

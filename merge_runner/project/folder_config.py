@@ -7,6 +7,7 @@ from typing import Literal
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.config import MODEL_KEYS, Layer
+from merge_runner.project.dbt_keys import CONFIG as DBT_KEYS
 from merge_runner.project.settings import Settings
 
 
@@ -38,7 +39,7 @@ class FolderConfig:
                 beside = {other[-1] for other in known if other[:-1] == folder[:-1] and other}
                 message = f'{kind}: "{folder[-1]}" is neither a folder nor a config key'
                 place = settings.places.key_place((kind, *path)) if settings.places else None
-                problems.add("unknown-folder", message, place, did_you_mean(folder[-1], beside | MODEL_KEYS))
+                problems.add("unknown-folder", message, place, _hint(folder[-1], beside))
 
     def layers(self, path: tuple[str, ...]) -> tuple[Layer, ...]:
         """The layers of a model or seed, by its folders and its name; the most specific last."""
@@ -47,3 +48,7 @@ class FolderConfig:
             outer = self.layers(path[:-1]) if path else ()
             found = self._inherited[path] = (*outer, *self._layers.get(path, ()))
         return found
+
+
+def _hint(key: str, folders: Iterable[str]) -> str | None:
+    return DBT_KEYS.get(key.replace("-", "_")) or did_you_mean(key, {*folders, *MODEL_KEYS})

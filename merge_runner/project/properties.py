@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool
 
-from merge_runner.project.config import Names
+from merge_runner.project.config import Contract, Names
 from merge_runner.project.freshness import UNSAID, Freshness
 from merge_runner.project.stream import OptionalStream
 from merge_runner.text import Place
@@ -99,17 +99,9 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Contract:
-    """Whether the declared columns are enforced."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
-
-    enforced: StrictBool = False
-
-
-@dataclass(frozen=True)
 class ModelProperties:
-    """What YAML says about a model or seed. `config` is read as a layer of the model's config."""
+    """What YAML says about a model or seed. `config` is read as a layer of the model's config, and so are the keys that
+    dbt has next to it: `contract tags meta docs group access`."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
@@ -118,11 +110,13 @@ class ModelProperties:
     config: Mapped = field(default_factory=dict)
     columns: Many[Column] = ()
     constraints: Many[Constraint] = ()
-    contract: Contract = Contract()
+    contract: Contract | None = None
     data_tests: tuple[DataTest, ...] = ()
     tags: Names = ()
     meta: Mapped = field(default_factory=dict)
     docs: Mapped = field(default_factory=dict)
+    group: str | None = None
+    access: Literal["private", "protected", "public"] | None = None
 
 
 @dataclass(frozen=True)

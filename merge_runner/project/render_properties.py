@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from merge_runner.project.config import config_key
 from merge_runner.project.places import KeyPath
 from merge_runner.project.value_template import ValueTemplate
 from merge_runner.project.yaml_tree import YamlTree
 
-_LATER = frozenset({"pre_hook", "post_hook", "+pre_hook", "+post_hook"})
+_LATER = frozenset({"pre_hook", "post_hook"})
 """Hooks are rendered with their model."""
 
 _AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
@@ -35,7 +36,7 @@ def _model(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Ma
         rendered["tags"] = template.render(entry["tags"], (*at, "tags"))
     if isinstance(entry.get("config"), Mapping):
         rendered["config"] = {
-            key: value if key in _LATER else template.render(value, (*at, "config", key))
+            key: value if config_key(str(key)) in _LATER else template.render(value, (*at, "config", key))
             for key, value in entry["config"].items()
         }
     return rendered

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from merge_runner.errors import Problems
-from merge_runner.project.config import TABLE_KEYS, Layer, Names, config_layer, listed
+from merge_runner.project.config import TABLE_KEYS, Layer, Names, config_key, config_layer, listed
 from merge_runner.project.toml_tree import TomlTree, toml_tree
 from merge_runner.project.validate import validate
 from merge_runner.text import SourceText
@@ -211,7 +211,7 @@ def _folders(tree: TomlTree, kind: Literal["models", "seeds"], problems: Problem
     def collect(folder: tuple[str, ...], table: Mapping[str, Any]) -> None:
         config: dict[str, Any] = {}
         for key, value in table.items():
-            if key.startswith("+") or not isinstance(value, Mapping) or key in TABLE_KEYS:
+            if key.startswith("+") or not isinstance(value, Mapping) or config_key(key) in TABLE_KEYS:
                 config[key] = value
             else:
                 collect((*folder, key), value)

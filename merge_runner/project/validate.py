@@ -29,13 +29,14 @@ def validate(
     at: KeyPath = (),
     of: str = "",
     elsewhere: Mapping[str, str] | None = None,
+    refused: Mapping[tuple[str, str], str] | None = None,
     secret: bool = False,
 ) -> T | None:
     """`data`, which stands at the path `at`, as a `kind` (a dataclass); None where that fails.
 
     A number, boolean or date where text is wanted counts as the text that its author wrote (1.10 stays 1.10). `of`
-    says in a message whose keys they are. `elsewhere` maps keys that users write here by mistake to what to do.
-    `secret` keeps values out of messages.
+    says in a message whose keys they are. `elsewhere` maps keys that users write here by mistake to what to do,
+    `refused` keys and texts that are no value of them. `secret` keeps values out of messages.
     """
     key: Any = kind  # a type variable is not known to be hashable
     adapter: TypeAdapter[T] = _adapter(key)
@@ -46,7 +47,7 @@ def validate(
             details = error.errors(include_url=False)
         written = _scalars_for_text(data, details, places, at)
         if not written:
-            _Report(kind, data, places, problems, at, of, elsewhere or {}, secret).add(details)
+            _Report(kind, data, places, problems, at, of, elsewhere or {}, refused or {}, secret).add(details)
             return None
         for path, text in written.items():
             data = _replaced(data, path, text)
@@ -75,6 +76,7 @@ class _Report:
     _at: KeyPath
     _of: str
     _elsewhere: Mapping[str, str]
+    _refused: Mapping[tuple[str, str], str]
     _secret: bool
 
     def add(self, details: Iterable[ErrorDetails]) -> None:
@@ -123,6 +125,7 @@ class _Report:
         if isinstance(value, str) and not self._secret:
             match = nearest(value, choices)
             hint = f'did you mean "{match}"?' if match else None
+            hint = self._refused.get((str(path[-1]) if path else "", value), hint)
             if hint is None and "true or false" in wanted and value.lower() in {"yes", "no", "on", "off", "y", "n"}:
                 hint = "write true or false: these are the only booleans"
         self._problems.add("invalid-value", message, self._places.place((*self._at, *path)), hint)

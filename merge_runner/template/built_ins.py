@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
+from merge_runner.project.config import config_key
 from merge_runner.project.files import Layer
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Ref, SourceRef
@@ -152,9 +153,10 @@ class BuiltIns:
 
     def _set_config(self, values: Mapping[str, Any]) -> None:
         keywords = self._rendering.keyword_places()
-        for key, value in values.items():
+        for written, value in values.items():
+            key = config_key(written)
             self._config[key] = plain(value, f"config({key}=…)")
-            self._config_places[key] = keywords.get(key) or self._rendering.call_place()
+            self._config_places[key] = keywords.get(written) or self._rendering.call_place()
 
 
 class InlineConfig:

@@ -46,6 +46,18 @@ def test_an_enforced_contract_stands_in_the_manifest(make_project):
             "model a enforces its contract, and declares no columns",
         ),
         (
+            "models:\n  - name: a\n    config:\n      contract: {enforced: true}",
+            MERGE,
+            "models/m.yml:4:7",
+            "model a enforces its contract, and declares no columns",
+        ),
+        (
+            "models: []",
+            "{{ config(materialized='view', contract={'enforced': true}) }} select 1 as id",
+            "models/a.sql:1:32",
+            "model a enforces its contract, and declares no columns",
+        ),
+        (
             "models:\n  - name: a\n    contract: {enforced: true}\n    columns: [{name: id, data_type: int}]",
             "{{ config(materialized='ephemeral') }} select 1 as id",
             "models/m.yml:2:11",
@@ -65,3 +77,44 @@ def test_a_contract_that_nothing_could_hold_is_a_problem(make_project, yaml, sql
     (problem,) = caught.value.problems
     assert (problem.code, str(problem.place)) == ("broken-contract", place)
     assert message in problem.message
+
+
+DECLARED = "columns: [{name: id, data_type: int}]"
+ENFORCED = "contract: {enforced: true}"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "sql", "settings"),
+    [
+        (f"{ENFORCED}, {DECLARED}", MERGE, ""),
+        (f"config: {{{ENFORCED}}}, {DECLARED}", MERGE, ""),
+        (f"config: {{+contract: {{enforced: true, alias_types: false}}}}, {DECLARED}", MERGE, ""),
+        (DECLARED, "{{ config(contract={'enforced': true}) }}" + MERGE, ""),
+        (DECLARED, MERGE, '"+contract" = {enforced = true}'),
+        (DECLARED, MERGE, "contract = {enforced = true}"),
+        (f"config: {{contract: {{enforced: false}}}}, {DECLARED}", MERGE, None),
+        (f"config: {{contract: {{enforced: false}}}}, {DECLARED}", MERGE, "contract = {enforced = true}"),
+    ],
+)
+def test_a_contract_is_a_config_key_as_in_dbt(make_project, yaml, sql, settings):
+    pyproject = f'[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\n{settings or ""}\n'
+    files = {"pyproject.toml": pyproject, "models/a.sql": sql, "models/m.yml": f"models: [{{name: a, {yaml}}}]"}
+    project = Project.load(make_project(files))
+    enforced = "enforced: false" not in yaml
+    assert entry(project.graph, project.graph.nodes["model.shop.a"])["contract"]["enforced"] is enforced
+    steps = [str(step) for step in explain(project.prepared, ["model.shop.a"]).levels[0][0].plan.steps]
+    assert any(step.startswith("enforce the contract") for step in steps) is enforced
+
+
+def test_what_dbt_has_next_to_config_or_in_it_is_in_the_manifest(make_project):
+    keys = "docs: {show: false, node_color: red}, group: finance, access: public, meta: {owner: me}"
+    files = {
+        "models/a.sql": MERGE,
+        "models/b.sql": MERGE,
+        "models/m.yml": f"models: [{{name: a, {keys}}}, {{name: b, config: {{{keys}}}}}]",
+    }
+    graph = Project.load(make_project(files)).graph
+    for name in ("a", "b"):
+        told = entry(graph, graph.nodes[f"model.shop.{name}"])
+        assert told["docs"] == {"show": False, "node_color": "red"}
+        assert (told["group"], told["access"], told["meta"]) == ("finance", "public", {"owner": "me"})

@@ -47,3 +47,35 @@ def test_an_error_in_a_macro_that_a_hook_calls_stands_in_the_macro(make_project)
     with pytest.raises(ProblemsError) as caught:
         Project.load(root)
     assert [str(problem.place) for problem in caught.value.problems] == ["macros/grant.sql:2:4"]
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"models/m.yml": "models:\n  - {name: fct, config: {pre-hook: \"{{ zz }}\"}}\n"}, "models/m.yml:2:26"),
+        ({"models/m.yml": "models:\n  - {name: fct, config: {+pre-hook: [{sql: \"{{ zz }}\"}]}}\n"}, "models/m.yml:2:26"),
+        (
+            {
+                "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\n'
+                '"+post-hook" = [{sql = "{{ zz }}", transaction = true}]\n'
+            },
+            "pyproject.toml:4:1",
+        ),
+        (
+            {
+                "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n'
+                '[tool.merge-runner.models.post-hook]\nsql = "{{ zz }}"\n'
+            },
+            "pyproject.toml:3:27",
+        ),
+        (
+            {"models/fct.sql": "{{ config(\n  pre_hook={'sql': '{{ zz }}', 'transaction': false}) }}\n" + MERGE},
+            "models/fct.sql:2:3",
+        ),
+        ({"models/fct.sql": "\n{{ config({'pre-hook': '{{ zz }}'}) }}\n" + MERGE}, "models/fct.sql:2:4"),
+    ],
+)  # fmt: skip
+def test_a_hook_in_a_form_of_dbt_keeps_its_place(make_project, files, place):
+    with pytest.raises(ProblemsError) as caught:
+        Project.load(make_project({"models/fct.sql": MERGE, **files}))
+    assert [(problem.code, str(problem.place)) for problem in caught.value.problems] == [("undefined-name", place)]

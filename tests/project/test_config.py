@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.config import Layer, ModelConfig, Optimize, resolve
+from merge_runner.project.config import Contract, Layer, ModelConfig, Optimize, config_key, resolve
 from merge_runner.text import Place
 
 
@@ -77,10 +77,13 @@ def test_tags_and_hooks_add_up_and_mappings_merge_by_key():
         ("full_refresh", False, False),
         ("retries", 0, 0),
         ("priority", -3, -3),
+        ("pre_hook", {"sql": "select 1", "transaction": False}, ("select 1",)),
+        ("+post-hook", ["select 1", {"sql": "select 2"}], ("select 1", "select 2")),
+        ("contract", {"enforced": True, "alias_types": False}, Contract(True, False)),
     ],
 )
 def test_a_value_is_read_in_each_of_its_forms(key, written, value):
-    assert getattr(resolved({key: written}), key) == value
+    assert getattr(resolved({key: written}), config_key(key)) == value
 
 
 def test_a_config_is_plain_json():
@@ -95,6 +98,7 @@ def test_a_config_is_plain_json():
     assert set(plain) == {
         *keys.split(),
         *more.split(),
+        *("contract", "docs", "group", "access"),
         "expect_merge",
         "low_shuffle",
         "storage_join",
@@ -127,7 +131,7 @@ def test_a_config_is_plain_json():
             "    leave it out: the MERGE that you write is the strategy"
         ]),
         ({"columns": []}, [
-            'a.sql:1:1: unknown config key "columns" [unknown-key]\n    it stands beside "config", not in it'
+            'a.sql:1:1: unknown config key "columns" [unknown-key]\n    it is written next to "config", not in it'
         ]),
         ({"delimiter": ";"}, ['a.sql:1:1: unknown config key "delimiter" [unknown-key]\n    only seeds have it']),
         ({"enabled": "no"}, [
@@ -158,6 +162,13 @@ def test_a_config_is_plain_json():
         ({"optimize": {"after": 0}}, ['a.sql:1:1: "optimize.after" must be at least 1, not 0 [invalid-value]']),
         ({"optimize": "always"}, [
             'a.sql:1:1: "optimize" must be true or false or a mapping, not "always" [invalid-value]'
+        ]),
+        ({"pre-hook": "a", "+pre_hook": "b"}, [
+            'a.sql:2:1: the config key "pre_hook" stands twice, as "pre-hook" and as "+pre_hook" [duplicate-key]\n'
+            "    keep one of them"
+        ]),
+        ({"pre-hook": [{"sql": "a", "when": "b"}]}, [
+            'a.sql:1:1: an entry of "pre_hook" must be text, not a mapping [invalid-value]'
         ]),
         ({"tags": "a", "+tags": "b"}, [
             'a.sql:2:1: the config key "tags" stands twice, as "tags" and as "+tags" [duplicate-key]\n'

@@ -1,0 +1,43 @@
+"""What a config key of dbt gets: it works, or the error says what to write here instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.errors import Problems
+from merge_runner.project.config import MODEL_KEYS, Layer, config_key, resolve
+from merge_runner.project.dbt_keys import CONFIG
+from merge_runner.text import Place
+
+CASES = yaml.safe_load((Path(__file__).parent / "dbt_keys.yml").read_text())
+KEYS = [case for part in ("core", "spark", "databricks") for case in CASES[part]]
+
+
+def problems_of(key, value):
+    problems = Problems()
+    resolve([Layer({key: value}, {key: Place("a.sql", 1, 1)})], problems, "model a")
+    return list(problems)
+
+
+@pytest.mark.parametrize("case", KEYS, ids=lambda case: case["key"])
+def test_a_key_of_dbt_works_or_its_hint_says_what_to_do(case):
+    if "says" not in case:
+        assert config_key(case["key"]) in MODEL_KEYS
+        return
+    (problem,) = problems_of(case["key"], "x")
+    assert (problem.code, problem.message) == ("unknown-key", f'unknown config key "{case["key"]}"')
+    assert case["says"] in problem.hint
+
+
+@pytest.mark.parametrize("case", CASES["values"], ids=lambda case: case["value"])
+def test_a_value_of_dbt_gets_a_hint(case):
+    (problem,) = problems_of(case["key"], case["value"])
+    assert problem.code == "invalid-value"
+    assert case["says"] in problem.hint
+
+
+def test_no_hint_is_about_a_key_that_exists():
+    assert not CONFIG.keys() & MODEL_KEYS
