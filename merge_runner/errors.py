@@ -70,10 +70,20 @@ class Problems:
             raise ProblemsError(self._found)
 
 
+_CLOSE = 0.65
+"""How much of two words is the same (difflib's ratio): `biuld` and `build` 0.8, `clone` and `clean` 0.6."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is closest to `word`, or None when nothing is close."""
-    matches = get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    """Return the known word that is closest to `word`, or None where nothing is close.
+
+    Case makes no difference, so a word that differs in case alone is the closest.
+    """
+    folded: dict[str, str] = {}
+    for each in known:
+        folded.setdefault(each.casefold(), each)
+    matches = get_close_matches(word.casefold(), folded, n=1, cutoff=_CLOSE)
+    return folded[matches[0]] if matches else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

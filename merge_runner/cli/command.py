@@ -1,16 +1,40 @@
-"""A command of `merge-runner`: its callback gets every shared option, and its help is as wide as the terminal."""
+"""A command of `merge-runner`: what its callback gets, how its help is laid out, what completes its words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from merge_runner.cli.names import Names
 from merge_runner.cli.options import shared_defaults
 
-_HELP_COLUMNS = 160
-"""Help is not wider than this on a very wide terminal: longer lines are hard to read."""
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": _HELP_COLUMNS}
+_HYPHEN = "\u2011"
+"""U+2011 NON-BREAKING HYPHEN: stands for `-` while a text is wrapped, since textwrap breaks a line after a `-`."""
+
+
+class _Formatter(click.HelpFormatter):
+    """Wraps help at blanks alone, so that neither `merge-runner` nor `--log-format` is broken in two."""
+
+    def write(self, string: str) -> None:
+        super().write(string.replace(_HYPHEN, "-"))
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        super().write_usage(prog, args.replace("-", _HYPHEN), prefix)
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], *args: Any, **settings: Any) -> None:
+        super().write_dl([(name, text.replace("-", _HYPHEN)) for name, text in rows], *args, **settings)
+
+
+class Context(click.Context):
+    """A context whose help is as wide as the terminal, 80 columns where there is none."""
+
+    formatter_class = _Formatter
 
 
 class Command(click.Command):
@@ -20,7 +44,18 @@ class Command(click.Command):
     group of options must not leave out their names.
     """
 
+    context_class = Context
+
     def invoke(self, ctx: click.Context) -> Any:
         """Call the callback with the command's parameters and the defaults of all shared options."""
         ctx.params = {**shared_defaults(), **ctx.params}
         return super().invoke(ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a further name after an option that takes several (`-s a b`); else as click does."""
+        takes_no_words = not any(isinstance(param, click.Argument) for param in self.params)
+        if takes_no_words and not incomplete.startswith("-"):
+            for param in self.params:
+                if isinstance(param, Names) and ctx.params.get(str(param.name)):
+                    return param.shell_complete(ctx, incomplete)
+        return super().shell_complete(ctx, incomplete)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from merge_runner.cli.command import Context
+from merge_runner.cli.completion import PROGRAM, VARIABLE
 from merge_runner.cli.messages import as_json, debugging, say
 from merge_runner.cli.options import output_options
 
@@ -22,9 +24,11 @@ _COMMANDS = {
     "build": "run and test the models in DAG order",
     "clean": "remove the generated files",
     "compile": "render the models' SQL",
+    "completion": "make bash, zsh or fish complete commands, options and models",
     "debug": "check the set-up",
     "deps": "fetch and verify the jars",
     "explain": "the plan, without running it",
+    "help": "this help, or that of a command",
     "init": "make a new project",
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
@@ -40,15 +44,19 @@ _COMMANDS = {
     "warm": "keep a Spark driver running for the next runs",
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""
+_ALIASES = {"list": "ls"}
+_HELP_COLUMNS = 160
+"""Help is not laid out wider than this: longer lines are hard to read."""
 
 
 class _Commands(click.Group):
+    context_class = Context
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "list":
-            cmd_name = "ls"
+        cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"merge_runner.cli.{cmd_name}_command")
@@ -60,15 +68,28 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError:
+            from merge_runner.cli.elsewhere import ELSEWHERE
             from merge_runner.errors import did_you_mean
 
-            hint = did_you_mean(args[0], _COMMANDS) if args else None
-            raise click.UsageError(f"{error.message} {hint or ''}".strip(), ctx) from None
+            if not args or args[0].startswith("-"):
+                raise
+            name = args[0].replace("_", "-")
+            hint = ELSEWHERE.get(name.lower()) or did_you_mean(name, _COMMANDS)
+            message = f"there is no command {args[0]!r}"
+            raise click.UsageError(f"{message}: {hint}" if hint else f"{message}.", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("More"):
+            more = {
+                f"{PROGRAM} help COMMAND": "the options of a command",
+                f"{PROGRAM} rule CODE": "what a finding of lint means",
+            }
+            formatter.write_dl(list(more.items()))
 
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -79,21 +100,26 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _HELP_COLUMNS},
+)
+@click.option(
+    *("-V", "--version"), is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
+)
 @output_options
 @click.pass_context
 def cli(ctx: click.Context, /, **options: Any) -> None:
     """SQL MERGE models on Spark: what each MERGE will scan, built in parallel as a DAG.
 
-    The options may stand before the command or behind it.
+    These options may also follow the command.
     """
     given = {
         name: value
         for name, value in options.items()
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    ctx.default_map = dict.fromkeys(_COMMANDS, given)
+    ctx.default_map = dict.fromkeys((*_COMMANDS, *_ALIASES), given)
 
 
 def process() -> None:
@@ -131,8 +157,13 @@ def _flush() -> None:
 
 def _run(arguments: list[str]) -> int:
     # Not click's own main(): it ends with 1 where a reader of the output has gone.
+    instruction = os.environ.get(VARIABLE)
+    if instruction:
+        from merge_runner.cli.completion import complete
+
+        return complete(cli, instruction)
     try:
-        with cli.make_context("merge-runner", arguments) as ctx:
+        with cli.make_context(PROGRAM, arguments) as ctx:
             result = cli.invoke(ctx)
             return result if isinstance(result, int) else 0
     except click.exceptions.Exit as end:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from merge_runner.cli.completion import profiles, selection, selectors, targets
 from merge_runner.cli.messages import hide, say, set_style
 from merge_runner.cli.names import Names
 
@@ -59,8 +60,8 @@ def checked_branch(value: str) -> str:
 _PROJECT = (
     click.option("--project-dir", type=_FOLDER, help="The project's folder; default: the nearest one upwards."),
     click.option("--profiles-dir", type=_FOLDER, help="Where profiles.yml is; default: the project, ~/.merge-runner."),
-    click.option("--profile", help="The profile of profiles.yml."),
-    click.option("-t", "--target", help="The output of the profile."),
+    click.option("--profile", shell_complete=profiles, help="The profile of profiles.yml."),
+    click.option("-t", "--target", shell_complete=targets, help="The output of the profile."),
     click.option("--vars", "vars_text", metavar="YAML", help="Variables, as '{name: value, …}'."),
     click.option("--target-path", help="The folder for everything generated."),
 )
@@ -70,10 +71,14 @@ _FULL_REFRESH = (
 _NO_LINT = (click.option("--no-lint", is_flag=True, help="Do not lint first; errors of lint stop a build."),)
 _SELECTION = (
     click.option(
-        "-s", "--select", "-m", "--models", cls=Names, multiple=True, help="The nodes to take, in dbt's syntax."
+        *("-s", "--select", "-m", "--models"),
+        cls=Names,
+        multiple=True,
+        shell_complete=selection,
+        help="The nodes to take, in dbt's syntax.",
     ),
-    click.option("--exclude", cls=Names, multiple=True, help="The nodes to leave out."),
-    click.option("--selector", help="A named selection of selectors.yml."),
+    click.option("--exclude", cls=Names, multiple=True, shell_complete=selection, help="The nodes to leave out."),
+    click.option("--selector", shell_complete=selectors, help="A named selection of selectors.yml."),
     click.option(
         "--state", type=_FOLDER, help="A folder with the artifacts of an earlier run, for state:, result: and --defer."
     ),

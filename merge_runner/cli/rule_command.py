@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from merge_runner.cli.command import Command
+from merge_runner.cli.completion import rule_codes
 from merge_runner.cli.options import output_options_without
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rule", cls=Command)
-@click.argument("codes", nargs=-1, metavar="[CODE]...")
+@click.argument("codes", nargs=-1, metavar="[CODE]...", shell_complete=rule_codes)
 @click.option("--all", "every", is_flag=True, help="All rules, explained.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", help="How rules are written.")
 @output_options_without("warn_error", "quiet")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,10 @@ from merge_runner.atomic import write_atomic
 from merge_runner.cli.display import JsonDisplay, TextDisplay
 from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
-from merge_runner.cli.problems import show_problems
+from merge_runner.cli.problems import show_problems, show_warnings
 from merge_runner.errors import Problem
 from merge_runner.plan.maintenance import Maintenance
-from merge_runner.run.build import Command, Options, build
+from merge_runner.run.build import TYPES, Command, Options, build
 from merge_runner.run.driving import starting_driver
 from merge_runner.run.events import Events
 from merge_runner.run.junit import junit
@@ -50,7 +51,28 @@ def _passes_lint(project: Project, ids: Sequence[str], options: dict[str, Any]) 
 def run_command(name: Command, options: dict[str, Any]) -> int:
     """Runs the selected nodes; the exit status is 1 where something failed, or warned under --warn-error."""
     project = load_project(options)
-    return run_nodes(name, project, selected(project, options), options)
+    ids = selected(project, options)
+    show_warnings(_passed_over(name, project, ids), as_errors=options["warn_error"])
+    return run_nodes(name, project, ids, options)
+
+
+_RUN_BY = {
+    "model": "`merge-runner build` runs models and their tests",
+    "seed": "`merge-runner build` loads seeds",
+    "source": "a source is read: `source:NAME+` selects what reads it",
+    "test": "`merge-runner test` runs data tests",
+    "unit_test": "`merge-runner test` runs unit tests",
+}
+"""What to use for a node of each resource type that the command does not run."""
+
+
+def _passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterator[Problem]:
+    """Yield a warning where the command runs none of the selected nodes."""
+    kinds = Counter(project.graph.nodes[node].resource_type for node in ids)
+    if kinds and kinds.keys().isdisjoint(TYPES[name]):
+        held = ", ".join(counted(count, kind.replace("_", " ")) for kind, count in sorted(kinds.items()))
+        message = f"`{name}` runs none of the selected nodes: {held}"
+        yield Problem("nothing-selected", message, hint="; ".join(_RUN_BY[kind] for kind in sorted(kinds)))
 
 
 def run_nodes(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from merge_runner.cli.command import Command
+from merge_runner.cli.completion import model_names
 from merge_runner.cli.options import (
     branch_option,
     defer_option,
@@ -22,11 +23,13 @@ from merge_runner.cli.options import (
 @click.option(
     "--mutate",
     metavar="MODEL",
+    shell_complete=model_names,
     help="Change the model's MERGE one piece at a time instead, and say which changes no unit test notices.",
 )
 @click.option(
     "--generate",
     metavar="MODEL",
+    shell_complete=model_names,
     help="Write a first unit test of the model instead, from real rows of what it reads, to be edited.",
 )
 @selection_options

@@ -32,12 +32,13 @@ from merge_runner.run.scratch_folder import scratch_folder
 _MOST_OTHERS = 3
 """How many drivers take the place of one that is lost: what loses them all would lose the next one."""
 Command = Literal["build", "run", "test", "optimize"]
-_TYPES: Mapping[Command, frozenset[str]] = {
+TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test", "unit_test"}),
     "run": frozenset({"model"}),
     "test": frozenset({"test", "unit_test"}),
     "optimize": frozenset({"model", "seed"}),
 }
+"""The resource types that a command runs; others that are selected are passed over."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class _Build:
         self.invocation = Invocation(prepared, command, options.args, events)
         nodes = planned.graph.nodes
         self.optimizes = command == "optimize"
-        chosen = [node for node in ids if nodes[node].resource_type in _TYPES[command]]
+        chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
         self.views = [node for node in chosen if options.branch is not None and is_view(prepared.graph.nodes[node])]
         self.left_out = [node for node in chosen if self.optimizes and _is_left_out(nodes[node])]
         self.streamed = {node for node in chosen if not self.optimizes and streams_read(nodes, node)}

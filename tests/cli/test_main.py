@@ -4,7 +4,11 @@ import json
 import subprocess
 import sys
 
+import click
 import pytest
+from click.testing import CliRunner
+
+from merge_runner.cli.main import cli
 
 STAGING = "select 1 as id, 'a' as name"
 MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"
@@ -43,15 +47,18 @@ def test_ls_renders_nothing_that_can_be_read_without_it(make_project):
 def test_help_names_every_command(call):
     process = call("--help")
     assert process.returncode == 0
-    commands = {line.split()[0] for line in process.stdout.partition("Commands:")[2].splitlines() if line.strip()}
+    listed = process.stdout.partition("Commands:")[2].partition("More:")[0]
+    commands = {line.split()[0] for line in listed.splitlines() if line.strip()}
     assert commands == {
         *(
             "build",
             "clean",
             "compile",
+            "completion",
             "debug",
             "deps",
             "explain",
+            "help",
             "init",
             "lint",
             "ls",
@@ -73,6 +80,55 @@ def test_an_unknown_command_names_the_nearest(call):
     process = call("biuld")
     assert process.returncode == 2
     assert 'did you mean "build"?' in process.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("seed", "build -s resource_type:seed"),
+        ("SEED", "build -s resource_type:seed"),
+        ("snapshot", "MERGE model"),
+        ("show", "compile -s MODEL"),
+        ("docs", "parse"),
+        ("run_operation", "post_hook"),
+        ("clone", "--defer --state"),
+        ("freshness", "source freshness"),
+        ("source-freshness", "source freshness"),
+        ("LS", 'did you mean "ls"?'),
+        ("deploy", "there is no command 'deploy'."),
+    ],
+)
+def test_a_command_of_dbt_says_what_to_use(word, message):
+    process = CliRunner().invoke(cli, [word])
+    assert (process.exit_code, process.stdout) == (2, "")
+    assert message in process.stderr
+    assert "clean" not in process.stderr
+    assert CliRunner().invoke(cli, ["help", word]).stderr.splitlines()[-1] == process.stderr.splitlines()[-1]
+
+
+def test_help_is_an_option_and_a_command():
+    def out(*arguments):
+        return CliRunner().invoke(cli, arguments, prog_name="merge-runner").stdout
+
+    assert out("help") == out("--help") == out("-h")
+    assert out("help", "ls") == out("ls", "-h")
+    assert out("help", "list") == out("list", "-h")
+    assert out("-V") == out("--version")
+    assert out("-V").startswith("merge-runner ")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_help_is_as_wide_as_the_terminal_and_breaks_no_word(columns):
+    context = click.Context(cli)
+    texts = []
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        with command.context_class(command, info_name=name, terminal_width=columns, max_content_width=160) as inner:
+            texts.append(command.get_help(inner))
+    lines = [line for text in texts for line in text.splitlines()]
+    alone = [line for line in lines if len(line.split()) == 1 or "[" in line]  # the forms of an option are not wrapped
+    assert columns - 20 <= max(len(line) for line in lines if line not in alone) <= columns
+    assert [line for line in lines if line.endswith("-")] == []
 
 
 def test_outside_a_project_the_error_says_what_to_do(call):

@@ -238,6 +238,29 @@ def test_optimize_of_nothing_does_nothing(call, make_project):
     assert (process.returncode, process.stderr.splitlines()[-1]) == (0, "nothing to do")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "-s", "colours"], "`run` runs none of the selected nodes: 1 seed|`merge-runner build` loads seeds"),
+        (["run", "-s", "resource_type:seed"], "1 seed|`merge-runner build` loads seeds"),
+        (
+            ["run", "-s", "resource_type:test resource_type:unit_test"],
+            "1 test, 1 unit test|`merge-runner test` runs unit tests",
+        ),
+        (["run", "-s", "source:raw"], "1 source|`source:NAME+` selects what reads it"),
+        (["test", "-s", "stg"], "`test` runs none of the selected nodes: 1 model|`merge-runner build`"),
+        (["optimize", "-s", "resource_type:test"], "1 test|`merge-runner test`"),
+    ],
+)
+def test_a_command_that_runs_nothing_of_a_selection_says_which_one_does(call, make_project, arguments, message):
+    source = "sources: [{name: raw, tables: [{name: r}]}]"
+    root = make_project({**UNIT_TESTED, "models/sources.yml": source, "seeds/colours.csv": "id\n1\n"})
+    process = call(*arguments, cwd=root)
+    assert process.returncode == 0
+    assert all(part in process.stderr for part in message.split("|")), process.stderr
+    assert process.stderr.splitlines()[-1] == "nothing to do"
+
+
 REFRESHES = ["build", "compile", "explain", "lint", "retry", "run"]
 
 

@@ -1,0 +1,139 @@
+"""What completes the words of a command line: read from the names of files, without loading the project.
+
+A shell waits for it with every TAB. Nothing here raises: a project that cannot be read completes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem, shell_complete
+
+PROGRAM = "merge-runner"
+VARIABLE = "_MERGE_RUNNER_COMPLETE"
+"""The environment variable by which a shell asks for completions, `bash_complete` or the like, as click names it."""
+
+_METHODS = (
+    *("config.", "file:", "git:", "path:", "result:", "selector:", "source:", "tag:", "test_name:"),
+    *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test")),
+    *(f"state:{what}" for what in ("modified", "new", "old", "unmodified")),
+    *(f"test_type:{kind}" for kind in ("data", "generic", "singular", "unit")),
+)
+_OPERATORS = re.compile(r"(?:@|\d*\+)?")
+"""What may come before a name in a selection."""
+
+_Found = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def complete(command: click.Command, instruction: str) -> int:
+    """Answer a shell: print what completes its words. Return the exit status."""
+    return shell_complete(command, {}, PROGRAM, VARIABLE, instruction)
+
+
+def _completes(names: Callable[[click.Context], Iterable[str]]) -> _Found:
+    """Make a function for `shell_complete` of a parameter of one that yields all names."""
+
+    @wraps(names)
+    def found(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return _beginning(_all(names, ctx), incomplete)
+
+    return found
+
+
+def _all(names: Callable[[click.Context], Iterable[str]], ctx: click.Context) -> list[str]:
+    try:
+        return sorted(set(names(ctx)))
+    except Exception:  # whatever is wrong with the project: there is nowhere to report it while somebody types
+        return []
+
+
+def _beginning(names: Iterable[str], incomplete: str, before: str = "") -> list[CompletionItem]:
+    return [CompletionItem(before + name) for name in names if name.startswith(incomplete)]
+
+
+def selection(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last part of a selection: `+stg,fct` by names that begin with `fct`."""
+    before, comma, last = incomplete.rpartition(",")
+    operator = _OPERATORS.match(last)
+    length = operator.end() if operator else 0
+    names = [*_all(_nodes, ctx), *_METHODS]
+    return _beginning(names, last[length:], before + comma + last[:length])
+
+
+def _nodes(ctx: click.Context) -> Iterator[str]:
+    root = _root(ctx)
+    from merge_runner.errors import Problems
+    from merge_runner.project.load import read_settings
+    from merge_runner.project.project_paths import project_paths
+
+    paths = project_paths(str(root), read_settings(root, Problems()), Problems())
+    yield from (found.stem for found in (*paths.models, *paths.seeds, *paths.singular_tests))
+
+
+@_completes
+def model_names(ctx: click.Context) -> Iterable[str]:
+    """Names of models, by their files."""
+    return _nodes(ctx)
+
+
+@_completes
+def targets(ctx: click.Context) -> Iterable[str]:
+    """The outputs of the project's profile; of all profiles where that is not found."""
+    known = _profiles(ctx)
+    name = str(ctx.params.get("profile"))
+    chosen = [known[name]] if name in known else list(known.values())
+    return [output for profile in chosen for output in profile.get("outputs") or {}]
+
+
+@_completes
+def profiles(ctx: click.Context) -> Iterable[str]:
+    """The names of profiles."""
+    return list(_profiles(ctx))
+
+
+@_completes
+def selectors(ctx: click.Context) -> Iterable[str]:
+    """The names of selectors.yml."""
+    document = _yaml(_root(ctx) / "selectors.yml")
+    named = document.get("selectors", document)
+    return named if isinstance(named, Mapping) else [each["name"] for each in named]
+
+
+@_completes
+def rule_codes(_ctx: click.Context) -> Iterable[str]:
+    """The codes of rules: each is a module, `p001_unbounded_target`."""
+    import merge_runner.lint as package
+
+    files = (Path(str(package.__file__)).parent / "rules").glob("[a-z][0-9][0-9][0-9]_*.py")
+    return [file.name[:4].upper() for file in files]
+
+
+@_completes
+def command_names(ctx: click.Context) -> Iterable[str]:
+    """The names of commands."""
+    outer = ctx.find_root()
+    return outer.command.list_commands(outer) if isinstance(outer.command, click.Group) else ()
+
+
+def _root(ctx: click.Context) -> Path:
+    from merge_runner.cli.options import project_root
+
+    return project_root(ctx.params.get("project_dir"))
+
+
+def _profiles(ctx: click.Context) -> Mapping[str, Any]:
+    folder = ctx.params.get("profiles_dir")
+    places = [folder] if folder else [_root(ctx), Path.home() / ".merge-runner"]
+    return _yaml(next(place / "profiles.yml" for place in places if (place / "profiles.yml").is_file()))
+
+
+def _yaml(file: Path) -> Mapping[str, Any]:
+    import yaml
+
+    document = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return document if isinstance(document, Mapping) else {}

@@ -1,0 +1,22 @@
+"""Commands that a user of dbt or SQLMesh types and that are called otherwise here: what to use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ELSEWHERE: Mapping[str, str] = {
+    "clone": "nothing is copied: `--defer --state DIR` reads what is not built here where another target has it",
+    "docs": "`merge-runner parse` writes target/manifest.json in dbt's shape; `ls --output dot` draws the DAG",
+    "freshness": "use `merge-runner source freshness`",
+    "source-freshness": "use `merge-runner source freshness`",
+    "snapshot-freshness": "use `merge-runner source freshness`",
+    "plan": "use `merge-runner explain`",
+    "render": "use `merge-runner compile`",
+    "run-operation": "a macro that runs statements is called by `pre_hook` or `post_hook` of a model: "
+    "`{{ config(post_hook='{{ my_macro() }}') }}`, then `merge-runner run -s MODEL`",
+    "seed": "use `merge-runner build -s resource_type:seed`; `build` loads seeds with the models that read them",
+    "show": "use `merge-runner compile -s MODEL`, which prints the SQL that Spark executes",
+    "snapshot": "a history of rows (SCD type 2) is a MERGE model: `merge-runner run -s MODEL`",
+    "version": "use `merge-runner --version`",
+}
+"""Each of these words, and what its user may want."""
