@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.delta_log import generated_columns, real_layout
 from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.iceberg_layout import iceberg_layout
 from merge_runner.engine.statements import run_statement
+from merge_runner.engine.table_state import table_state
 from merge_runner.engine.tables import Catalog
 from merge_runner.formats.types import parse_type
 from merge_runner.plan.steps import TableInput
@@ -77,13 +78,20 @@ def _table(session: SparkSession, relation: Relation) -> FileTable:
         generated = generated_columns(session, relation)
         columns = _columns(session, relation, generated)
         properties = _told(real.properties)
-        return FileTable(str(relation), "delta", real.partition_by, real.cluster_by, columns, None, properties)
+        table = FileTable(str(relation), "delta", real.partition_by, real.cluster_by, columns, None, properties)
+        return _with_size(session, relation, table)
     columns = _columns(session, relation, {})
     if provider == "iceberg":
         real = iceberg_layout(session, relation)
-        return FileTable(str(relation), "iceberg", real.partition_by, (), columns, None, _told(real.properties))
+        table = FileTable(str(relation), "iceberg", real.partition_by, (), columns, None, _told(real.properties))
+        return _with_size(session, relation, table)
     known = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
     return FileTable(str(relation), cast("None", provider if known else None), columns=columns)
+
+
+def _with_size(session: SparkSession, relation: Relation, table: FileTable) -> FileTable:
+    state = table_state(session, relation, "iceberg" if table.format == "iceberg" else "delta")
+    return replace(table, files=state.files, bytes=state.bytes)
 
 
 def _columns(session: SparkSession, relation: Relation, generated: Mapping[str, str]) -> tuple[FileColumn, ...]:

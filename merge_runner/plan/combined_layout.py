@@ -27,6 +27,8 @@ def over_recorded(layout: TableLayout, real: TableLayout) -> TableLayout:
         statistics=real.statistics,
         properties={**real.properties, **layout.properties},
         unique=tuple(dict.fromkeys((*layout.unique, *real.unique))),
+        files=real.files,
+        bytes=real.bytes,
     )
 
 

@@ -101,6 +101,8 @@ class _Checker:
             partition_by=partition_by,
             cluster_by=table.cluster_by,
             unique=tuple(frozenset(name.casefold() for name in names) for names in table.unique if names),
+            files=table.files,
+            bytes=table.bytes,
         )
         layout = with_properties(layout, table.properties)
         return layout if table.statistics is None else replace(layout, statistics=table.statistics)

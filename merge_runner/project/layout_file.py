@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, StrictBool
 
 from merge_runner.errors import Problems
-from merge_runner.project.config import Names
+from merge_runner.project.config import Count, Names
 from merge_runner.project.properties import Many, Name, Texts
 from merge_runner.project.read_text import read_text
 from merge_runner.project.validate import validate
@@ -42,7 +42,10 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class FileTable:
-    """A table. `columns` are all of them, in their order; what is absent is unknown, an empty list says none."""
+    """A table. `columns` are all of them, in their order; what is absent is unknown, an empty list says none.
+
+    `files` and `bytes` are how much data it held when it was recorded.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
@@ -54,6 +57,8 @@ class FileTable:
     statistics: Names | None = None
     properties: Texts = field(default_factory=dict)
     unique: Many[Names] = ()
+    files: Count | None = None
+    bytes: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,7 @@ def layout_file_text(tables: Sequence[FileTable], head: str) -> str:
             value = getattr(table, key)
             if value is not None:
                 lines.append(f"    {key}: {_scalar(value) if isinstance(value, str) else _sequence(value)}")
+        lines += [f"    {key}: {count}" for key in ("files", "bytes") if (count := getattr(table, key)) is not None]
         if table.properties:
             lines.append("    properties:")
             lines += [f"      {_scalar(key)}: {_scalar(value)}" for key, value in sorted(table.properties.items())]

@@ -11,8 +11,9 @@ from merge_runner.merge.statement import Conjunct, MergeStatement
 from merge_runner.pruning.constant import Constant
 from merge_runner.pruning.delta import delta_outcome
 from merge_runner.pruning.iceberg import iceberg_outcome
-from merge_runner.pruning.judgement import Bound
+from merge_runner.pruning.judgement import Bound, listed
 from merge_runner.pruning.layout import TableLayout
+from merge_runner.pruning.outcome import Outcome
 from merge_runner.pruning.predicate import Comparison, Predicate, disjunction
 from merge_runner.pruning.scope import ColumnRef, Scope
 from merge_runner.pruning.statistics import leaf_type
@@ -20,8 +21,10 @@ from merge_runner.pruning.statistics import leaf_type
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Bounds = Literal["auto", "off"] | Sequence[str]
-"""The config key: `auto`, `off`, or the columns to bound whatever the layout."""
+Bounds = Literal["auto", "off", "not-run"] | Sequence[str]
+"""The config key: `auto`, `off`, or the columns to bound whatever the layout; `not-run`: nothing runs the text."""
+
+_NONE = {"off": "`bounds` is off", "not-run": "merge-runner lints this text and does not run it"}
 
 
 def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scope, wanted: Bounds) -> tuple[Bound, ...]:
@@ -29,7 +32,9 @@ def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scop
 
     There are none where a WHEN NOT MATCHED BY SOURCE clause turns pruning off.
     """
-    if wanted == "off" or any(clause.kind == "not_matched_by_source" for clause in statement.clauses):
+    if (isinstance(wanted, str) and wanted in _NONE) or any(
+        clause.kind == "not_matched_by_source" for clause in statement.clauses
+    ):
         return ()
     return tuple(bound for conjunct in statement.on for bound in _bound(conjunct, layout, scope, wanted))
 
@@ -57,6 +62,52 @@ def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds
             yield Bound(reference.column, span, null_safe, prunes)
 
 
+def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> str | None:
+    """Return why a join on a partition or clustering column bounds no column; None where ON joins no such column.
+
+    It is for a conjunct that `derivable_bounds` has nothing of, in a statement without WHEN NOT MATCHED BY SOURCE.
+    """
+    tree = conjunct.expression
+    if tree is None:
+        return None
+    reference = next((ref for ref in scope.columns(tree) if ref.side == "target" and _is_laid_out(ref, layout)), None)
+    if reference is None:
+        return None
+    if isinstance(wanted, str) and wanted in _NONE:
+        return _NONE[wanted]
+    if wanted != "auto" and not _is_wanted(reference.column, layout, wanted):
+        return f"`bounds` names {listed(wanted)} only"
+    return _why_not(conjunct, tree, reference, layout, scope)
+
+
+def _why_not(conjunct: Conjunct, tree: exp.Expr, joined: ColumnRef, layout: TableLayout, scope: Scope) -> str:
+    from sqlglot import exp
+
+    sides = equality_sides(conjunct)
+    text = f"`{' '.join(conjunct.text.split())}`"
+    if sides is None or not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
+        return f"{text} is no plain equality"
+    for column, values in ((tree.left, tree.right), (tree.right, tree.left)):
+        reference = scope.reference(column)
+        if reference is None or reference != joined:
+            continue
+        if len(reference.path) > 1:
+            return f"`{reference.dotted}` is a field of a struct"
+        if scope.side(values) != "source":
+            return f"the other side of {text} is not made of the source's columns alone"
+        if not _is_deterministic(values):
+            return f"the other side of {text} may be another value each time that it is computed"
+        null_safe = isinstance(tree, exp.NullSafeEQ)
+        return (
+            f"a list of values does not prune it: {_listed_values(reference, values, null_safe, layout, scope).reason}"
+        )
+    return f"it is inside an expression in {text}, and only the bare column can be bounded"
+
+
+def _is_laid_out(reference: ColumnRef, layout: TableLayout) -> bool:
+    return layout.partition_field(reference.column) is not None or layout.is_clustered(reference.column) is True
+
+
 def _is_wanted(name: str, layout: TableLayout, wanted: Bounds) -> bool:
     """Whether the column is to be bounded."""
     if wanted != "auto":
@@ -73,13 +124,18 @@ def _prunes(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableL
     if own is None:
         any_transform = layout.format == "iceberg" and layout.partition_field(column.column) is not None
         return any_transform or layout.is_partition(column.column) is True
-    value = Constant(_source_type(values, scope) or own)
+    return _listed_values(column, values, null_safe, layout, scope).prunes is True
+
+
+def _listed_values(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableLayout, scope: Scope) -> Outcome:
+    """What a list of the values in ON does to the scan."""
+    value = Constant(_source_type(values, scope) or leaf_type(layout, column.path))
     asked: list[Predicate] = [Comparison(column, "in", (value, value))]
     declared = layout.column(column.column)
     if null_safe and (declared is None or declared.nullable is not False):
         asked.append(Comparison(column, "is null"))
     outcome = iceberg_outcome if layout.format == "iceberg" else delta_outcome
-    return outcome(disjunction(asked), layout).prunes is True
+    return outcome(disjunction(asked), layout)
 
 
 def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:

@@ -9,7 +9,7 @@ from itertools import product
 from merge_runner.formats.fact import Format
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
-from merge_runner.pruning.bounds import Bounds, derivable_bounds
+from merge_runner.pruning.bounds import Bounds, derivable_bounds, missing_bound
 from merge_runner.pruning.delta import delta_outcome, delta_whole_outcome
 from merge_runner.pruning.iceberg import iceberg_outcome
 from merge_runner.pruning.judgement import Bound, Condition, Judgement, Verdict, listed
@@ -40,16 +40,21 @@ def judge(
     scope: Scope,
     bounds: Bounds,
     source: SourceFacts,
+    left_out: str | None = None,
 ) -> Judgement:
-    """The verdict on how the statement's target scan is bounded.
+    """Return the verdict on how the statement's target scan is bounded.
 
-    `source` is what is known of the source's rows, `bounds` is what the runner may derive when it runs: `off` for a
-    text that nothing runs. Where the format is unknown, it is said what holds in both, and the rest is unknown.
+    `source` is what is known of the source's rows, `bounds` is what the runner may derive when it runs. `left_out` is
+    why it derives none of them after all: the verdict is that of the text alone. Where the format is unknown, it is
+    said what holds in both, and the rest is unknown.
     """
     read = [(conjunct, predicate(conjunct.expression, scope)) for conjunct in statement.on]
     if layout.format is not None:
-        return _Judge(statement, layout, layout.format, scope, bounds, source).judge(read)
-    judged = [_Judge(statement, layout.with_format(name), name, scope, bounds, source).judge(read) for name in _FORMATS]
+        return _Judge(statement, layout, layout.format, scope, bounds, source, left_out).judge(read)
+    judged = [
+        _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(read)
+        for name in _FORMATS
+    ]
     return _agreed(*judged)
 
 
@@ -64,6 +69,7 @@ class _Judge:
         scope: Scope,
         bounds: Bounds,
         source: SourceFacts,
+        left_out: str | None,
     ) -> None:
         self.statement = statement
         self.layout = layout
@@ -71,6 +77,7 @@ class _Judge:
         self.scope = scope
         self.wanted = bounds
         self.source = source
+        self.left_out = left_out
         kinds = {clause.kind for clause in statement.clauses}
         self.by_source = "not_matched_by_source" in kinds
         self.when_counts = kinds == {"matched"} and name == "delta"
@@ -94,8 +101,15 @@ class _Judge:
             tuple(self._in_when(conjunct, asked, whole) for conjunct, asked in conditions) for conditions in clauses
         )
         bounds = derivable_bounds(self.statement, self.layout, self.scope, self.wanted)
-        verdict, reason = self._verdict(on, whole, bounds)
-        return Judgement(verdict, reason, _with_bounds(on, bounds, self.statement), when, bounds)
+        derived = bounds if self.left_out is None else ()
+        verdict, reason = self._verdict(on, whole, derived)
+        on = _with_bounds(on, derived, self.statement)
+        if not self.by_source and (verdict == "none" or (verdict == "unknown" and self.left_out is not None)):
+            on = tuple(
+                self._unbounded(conjunct, condition, bounds) for (conjunct, _), condition in zip(read, on, strict=True)
+            )
+            reason += _missing_bounds(on)
+        return Judgement(verdict, reason, on, when, bounds, self.left_out)
 
     def _outcome(self, asked: Predicate) -> Outcome:
         return _OUTCOMES[self.format](asked, self.layout)
@@ -109,6 +123,13 @@ class _Judge:
         if self.by_source and condition.prunes is not False:
             return replace(condition, prunes=False, cause="by-source", reason=_BY_SOURCE)
         return condition
+
+    def _unbounded(self, conjunct: Conjunct, condition: Condition, bounds: Sequence[Bound]) -> Condition:
+        if condition.cause != "join":
+            return condition
+        if self.left_out is not None and any(_inside(condition, bound) and bound.prunes for bound in bounds):
+            return replace(condition, unbounded=self.left_out)
+        return replace(condition, unbounded=missing_bound(conjunct, self.layout, self.scope, self.wanted))
 
     def _joins_plainly(self) -> bool:
         """Whether Spark infers constants through the join of an Iceberg MERGE.
@@ -208,6 +229,18 @@ class _Judge:
         return "none", "no condition of ON skips a file"
 
 
+def _missing_bounds(on: Sequence[Condition]) -> str:
+    """The end of a reason: why no bounds are derived, where ON joins a column that the table is laid out by."""
+    missing: dict[str, list[str]] = {}
+    for condition in on:
+        if condition.unbounded is not None:
+            missing.setdefault(condition.unbounded, []).extend(condition.columns)
+    if not missing:
+        return ""
+    why, columns = next(iter(missing.items()))
+    return f", and no bounds are derived for {listed(dict.fromkeys(columns))}: {why}"
+
+
 def _conditions(clause: Clause, scope: Scope) -> list[tuple[Conjunct, Predicate]]:
     if clause.condition is None:
         return []
@@ -254,8 +287,9 @@ def _agreed(one: Judgement, other: Judgement) -> Judgement:
         if (mine.column, mine.source) == (its.column, its.source)
     )
     if one.verdict == other.verdict:
-        return Judgement(one.verdict, one.reason, on, when, bounds)
-    return Judgement("unknown", "it depends on the format of the table, which lint does not know", on, when, bounds)
+        return Judgement(one.verdict, one.reason, on, when, bounds, one.left_out)
+    reason = "it depends on the format of the table, which lint does not know"
+    return Judgement("unknown", reason, on, when, bounds, one.left_out)
 
 
 def _either(one: Condition, other: Condition) -> Condition:

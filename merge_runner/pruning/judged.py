@@ -8,7 +8,7 @@ from functools import cached_property
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.bounds import Bounds
 from merge_runner.pruning.judge import judge
-from merge_runner.pruning.judgement import Judgement, listed
+from merge_runner.pruning.judgement import Judgement
 from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.scope import Scope
 from merge_runner.pruning.source import Lookup, SourceFacts, source_facts
@@ -41,12 +41,4 @@ def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, 
     left_out = bounds_left_out(statement, merge.fixing) if merge.judgement.verdict == "runtime" else None
     if left_out is None:
         return merge
-    plain = judge(statement, layout, scope, "off", source)
-    return replace(merge, judgement=_without_bounds(merge.judgement, plain, left_out))
-
-
-def _without_bounds(bounded: Judgement, plain: Judgement, left_out: str) -> Judgement:
-    """What holds of the text alone, as the runner derives none of the bounds."""
-    names = listed([bound.column for bound in bounded.bounds if bound.prunes])
-    reason = f"{plain.reason}; the runner gives {names} no bounds: {left_out}"
-    return replace(plain, reason=reason, bounds=bounded.bounds, left_out=left_out)
+    return replace(merge, judgement=judge(statement, layout, scope, bounds, source, left_out))

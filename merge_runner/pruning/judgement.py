@@ -42,6 +42,8 @@ class Condition:
     `span` and `text` are those of the statement's text. `columns` are the target's columns in it, `reason` says in
     words why, and what would prune instead; `pattern` is what `cause` is about where that is short (`to_date`, `or`).
     `filters` says that it excludes rows of the target by something else than the source. `legs` are those of an OR.
+    `unbounded` is why the runner derives no bounds by it, where it joins a partition or clustering column of a MERGE
+    whose verdict is `none`.
     """
 
     span: Span
@@ -54,6 +56,7 @@ class Condition:
     filters: bool = False
     pattern: str = ""
     legs: tuple[Condition, ...] = ()
+    unbounded: str | None = None
 
     @property
     def named(self) -> str:

@@ -51,7 +51,8 @@ class TableLayout:
     `columns` None: unknown; `complete` says that `columns` are all of them in the table's order. `partition_by` and
     `cluster_by` None: unknown; () none. `statistics` names the columns that have file statistics whatever their
     position (`delta.dataSkippingStatsColumns`); else the first `indexed` leaves have them (-1: all).
-    `properties` are the table properties that are known. `unique` are sets of columns without duplicates.
+    `properties` are the table properties that are known. `unique` are sets of columns without duplicates. `files` and
+    `bytes` are how much data there was when the layout was recorded.
     """
 
     format: Format | None = None
@@ -63,6 +64,8 @@ class TableLayout:
     indexed: int | None = 32
     properties: Mapping[str, str] = field(default_factory=dict)
     unique: tuple[frozenset[str], ...] = ()
+    files: int | None = None
+    bytes: int | None = None
 
     def column(self, name: str) -> TableColumn | None:
         """The column with this name, as far as it is known."""

@@ -87,6 +87,7 @@ def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path
         ("s", "struct<a:int,b:array<string>>", True, None),
     ]
     assert ([str(item) for item in made.partition_by], made.cluster_by, made.indexed) == (["dt"], (), 2)
+    assert (made.files, made.bytes) == (0, 0)
     known = recorded.lookup(("somewhere", "known")).layout
     assert (known.partition_by, known.cluster_by, known.complete) == ((), ("k",), True)
     assert recorded.lookup(("raw", "folder")).layout.column("x") is not None

@@ -24,6 +24,9 @@ using {{ source('raw', 's') }} as s
 when matched then update set amount = s.amount
 ```
 
+## Severity
+That of [P001](P001.md), which is always next to it.
+
 ## When to ignore it
 Where a row's partition can differ between source and target, so that the key alone must find it. For a small table
 write `scan='full'` in the model's config.
@@ -35,6 +38,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import full_scan_severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.generated import base_columns
 from merge_runner.pruning.judgement import listed
@@ -57,6 +61,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             merge.statement.on_span,
             f"the target is partitioned by {columns}, and ON does not use it",
             _hint(merge, fields[0].column),
+            full_scan_severity(merge),
         )
 
 

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports every MERGE whose verdict is `none`: no condition of it keeps the engine from reading a file of the target, and
-the runner can derive no bounds for it either. Where there is more to say, the other codes beside it say why.
+no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why.
 
 ## Why it matters
 Delta and Iceberg prune the target of a MERGE by what its text says, not by what the source holds: an equality between
@@ -25,9 +25,19 @@ using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
 when matched then update set amount = s.amount
 ```
 
+## Severity
+`error`, except where the scan is known to be cheap, or may well be:
+
+- `info` where the recorded catalog (`debug --write-catalog`) says that the table holds at most 128 MiB;
+- `warning` for a model whose table is neither partitioned nor clustered and whose size is not recorded: most such
+  tables are small or new. Partition or cluster it, or record that it is larger, and this is an error.
+
+It depends on the project's files alone, so that CI reports what a developer's machine reports. The setting `severity`
+comes before it. P002, P006 and K001 follow the same rule.
+
 ## When to ignore it
 Where reading everything is meant, as for a small dimension: write `scan='full'` in the model's config. The verdict
-stays `none`, and P001, P002, P006 and K001 are silent.
+stays `none`, and P001, P002, P006 and K001 are not reported.
 """
 
 from __future__ import annotations
@@ -36,6 +46,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import full_scan_help, full_scan_severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
@@ -50,25 +61,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         yield Hit(
             merge.statement.on_span,
             f"the whole target is scanned: {merge.judgement.reason}",
-            _hint(merge),
+            full_scan_help(merge),
+            full_scan_severity(merge),
             subject=" and ".join(conjunct.text for conjunct in merge.statement.on),
         )
-
-
-def _hint(merge: LintedMerge) -> str:
-    meant = "; config(scan='full') says that reading everything is meant" if merge.file.node is not None else ""
-    if merge.scans_by_source:
-        return f"no condition helps beside that clause: take it out, and do its work by a MERGE of its own{meant}"
-    where = "by a constant in ON, and the source in USING by the same" if merge.inserts else "by a constant in ON"
-    return f"restrict {_column(merge)} {where}{meant}"
-
-
-def _column(merge: LintedMerge) -> str:
-    layout = merge.layout
-    if layout.partition_by:
-        columns = " or ".join(dict.fromkeys(f"`{field.column}`" for field in layout.partition_by))
-        return f"{columns}, by which the table is partitioned,"
-    if layout.cluster_by:
-        columns = " or ".join(f"`{column}`" for column in layout.cluster_by)
-        return f"{columns}, by which the table is clustered,"
-    return "a column that has file statistics"

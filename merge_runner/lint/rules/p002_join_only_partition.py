@@ -1,9 +1,10 @@
 """A partition column is joined, and nothing more.
 
 ## What it does
-Reports `t.p = s.p` where `p` is a partition column of the target, no condition of ON skips a file, and the runner
-derives no bounds either: `bounds` is `off` or names other columns, nothing runs the text (a plain file), or the join
-is none that bounds follow from, such as `date_add(t.p, 1) = s.p`.
+Reports `t.p = s.p` where `p` is a partition column of the target, no condition of ON skips a file, and no bounds are
+derived when it runs either. The message names the reason: `bounds` is `off` or names other columns, nothing runs the
+text (a plain file), bounds do not follow from such a join (`date_add(t.p, 1) = s.p`), or the source cannot be read
+before the MERGE (it reads the target, say). P001 next to it has the same reason.
 
 ## Why it matters
 It looks as if the merge touched only the partitions that the source holds. It does not: open-source Delta and Iceberg
@@ -28,6 +29,9 @@ using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
 when matched then update set amount = s.amount
 ```
 
+## Severity
+That of [P001](P001.md), which is always next to it.
+
 ## When to ignore it
 Where the table is small: write `scan='full'` in the model's config.
 """
@@ -38,6 +42,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import constant_filter, full_scan_severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.predicate import Other
 from merge_runner.pruning.read_predicate import predicate
@@ -53,22 +58,25 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if merge.scans_all_on_purpose or merge.judgement.verdict != "none" or merge.scans_by_source:
         return
     for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True):
-        if condition.cause != "join" or not isinstance(predicate(conjunct.expression, merge.scope), Other):
+        if condition.unbounded is None or not isinstance(predicate(conjunct.expression, merge.scope), Other):
             continue  # an OR whose legs all have a join in common is P005's
         column = next((name for name in condition.columns if merge.layout.partition_field(name) is not None), None)
         if column is not None:
             yield Hit(
                 condition.span,
-                f"`{column}` is a partition column, and joining it to the source skips no partition",
+                f"`{column}` is a partition column, joining it to the source skips no partition, and no bounds are "
+                f"derived: {condition.unbounded}",
                 _hint(merge, column),
+                full_scan_severity(merge),
             )
 
 
 def _hint(merge: LintedMerge, column: str) -> str:
-    also = ", and the source in USING by the same" if merge.inserts else ""
-    literal = f"restrict `{column}` by a constant in ON{also}"
-    if merge.file.node is None:
-        return literal
-    if merge.config.get("bounds", "auto") != "auto":
-        return f"leave `bounds` at auto, so that the runner derives them from the source when it runs, or {literal}"
-    return f"{literal}; the runner derives bounds only where the bare column equals an expression of the source alone"
+    """What to write: what gives bounds where the config keeps them away, else a filter."""
+    literal = constant_filter(merge, column)
+    bounds = merge.config.get("bounds")
+    if bounds == "off":
+        return f"leave `bounds` at auto, so that they are derived from the source when it runs, or {literal}"
+    if bounds not in (None, "auto") and column.casefold() not in {str(name).casefold() for name in bounds}:
+        return f"add {column} to `bounds` or leave it at auto, so that they are derived from the source, or {literal}"
+    return literal

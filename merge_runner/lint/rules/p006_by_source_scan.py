@@ -18,7 +18,7 @@ when not matched by source and t.dt = date'2024-01-01' then delete
 ```
 
 ## Good
-Merge without the clause, and treat the rows that are gone by a MERGE of its own, as a `post_hook` or a model behind
+Merge without the clause, and delete the rows that are gone by a separate MERGE, as a `post_hook` or a model behind
 this one. Its USING finds them, and its ON prunes. (A plain DELETE does not do: on Delta it takes no subquery.)
 ```sql
 merge into {{ this }} as t
@@ -31,6 +31,9 @@ using (
 when matched then delete
 ```
 
+## Severity
+That of [P001](P001.md), which is always next to it.
+
 ## When to ignore it
 For a small table that is compared as a whole: write `scan='full'` in the model's config.
 """
@@ -41,6 +44,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import full_scan_severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
@@ -66,6 +70,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 clause.span,
                 f"WHEN NOT MATCHED BY SOURCE turns pruning off: {_COST[merge.layout.format]}",
                 _hint(merge, clause.action),
+                full_scan_severity(merge),
             )
             return
 
@@ -73,6 +78,6 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 def _hint(merge: LintedMerge, action: str) -> str:
     meant = "; config(scan='full') says that the scan is meant" if merge.file.node is not None else ""
     return (
-        f"{action} these rows by a MERGE of its own: find them in USING (the target's partition, anti-joined to the "
+        f"{action} these rows by a separate MERGE: find them in USING (the target's partition, anti-joined to the "
         f"source), and restrict the partition by a constant in ON{meant}"
     )

@@ -1,0 +1,125 @@
+"""What a scan of the whole target costs, as far as it is known without the table, and how it is avoided.
+
+P001, P002, P006 and K001 report the same scan: they agree on its severity, and name columns of the statement at hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from merge_runner.pruning.layout import partition_field
+
+if TYPE_CHECKING:
+    from merge_runner.lint.finding import Severity
+    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.pruning.layout import TableLayout
+
+SMALL = 128 * 1024 * 1024
+"""Bytes up to which a table is small: a single task of Spark reads them (`spark.sql.files.maxPartitionBytes`)."""
+
+_LITERALS = {"date": "date'…'", "timestamp": "timestamp'…'", "timestamp_ntz": "timestamp_ntz'…'", "string": "'…'"}
+_RANGES = frozenset({"date", "timestamp", "timestamp_ntz", "smallint", "int", "bigint", "decimal", "float", "double"})
+"""Types whose columns are usually restricted to a range."""
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def full_scan_severity(merge: LintedMerge) -> Severity:
+    """Return how severe a scan of the whole target is.
+
+    `info` where the table's recorded size is small. `warning` for a model whose table has no partitioning and no
+    clustering and whose size is not recorded: most such tables are small or new. Else `error`: a table that is
+    partitioned or clustered is meant to be large, and of a plain file nothing is known.
+    """
+    size = merge.layout.bytes
+    if size is not None:
+        return "info" if size <= SMALL else "error"
+    plain = merge.layout.partition_by == () and merge.layout.cluster_by == ()
+    return "warning" if plain and merge.file.node is not None else "error"
+
+
+def full_scan_help(merge: LintedMerge) -> str:
+    """Return what to write in this statement and its config so that it does not scan the whole target; some lines."""
+    in_project = merge.file.node is not None
+    if merge.scans_by_source:
+        help = "no other condition helps: move what that clause does into a separate MERGE"
+        return f"{help}, or write scan='full' in the config where scanning is meant" if in_project else help
+    if not in_project or _layout_columns(merge.layout):
+        help = constant_filter(merge)
+        help += "; config(scan='full') says that scanning everything is meant" if in_project else ""
+        return "\n".join(filter(None, (help, _size(merge))))
+    lines = ["where the table stays small: write scan='full' in its config"]
+    lines.append(f"where it grows: {_laid_out_so(merge) or constant_filter(merge)}")
+    return "\n".join(filter(None, (*lines, _size(merge) or _UNKNOWN)))
+
+
+_UNKNOWN = (
+    "a warning while nothing says that the table is large: an error for one that is partitioned, clustered or recorded "
+    "with more than 128 MiB (`debug --write-catalog`)"
+)
+
+
+def constant_filter(merge: LintedMerge, column: str | None = None) -> str:
+    """Return which condition of ON would prune; `column` is the one to restrict, where a rule is about one."""
+    names = (column,) if column is not None else _layout_columns(merge.layout)
+    how = "by which the table is partitioned" if merge.layout.partition_by else "by which the table is clustered"
+    also = ", and the source in USING by the same" if merge.inserts else ""
+    if not names:
+        return f"restrict a column that has file statistics by a constant in ON{also}"
+    columns = " or ".join(f"`{name}`" for name in names)
+    if column is None:
+        columns += f", {how},"
+    return f"restrict {columns} by a constant in ON ({_example(merge, names[0])}){also}"
+
+
+def _example(merge: LintedMerge, name: str) -> str:
+    """A condition on the column, in the words of the statement: `t.dt >= date'…'`."""
+    column = merge.layout.column(name)
+    data_type = column.data_type.name if column is not None and column.data_type is not None else ""
+    field = merge.layout.partition_field(name)
+    operator = ">=" if data_type in _RANGES and (field is None or field.transform != "bucket") else "="
+    named = ".".join(filter(None, (merge.statement.target.qualifier, name)))
+    return f"`{named} {operator} {_LITERALS.get(data_type, '…')}`"
+
+
+def _layout_columns(layout: TableLayout) -> tuple[str, ...]:
+    """The columns by which the table is partitioned, else those by which it is clustered."""
+    fields = [field.column for field in layout.partition_by or ()]
+    return tuple(dict.fromkeys(fields or layout.cluster_by or ()))
+
+
+def _laid_out_so(merge: LintedMerge) -> str | None:
+    """A layout with which this very statement is bounded when it runs; None where none of those tried does it."""
+    from merge_runner.pruning.judged import judge_merge
+
+    joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
+    for column in dict.fromkeys(joined):
+        if merge.layout.format == "delta":
+            layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
+        elif merge.layout.format == "iceberg":
+            field = f"bucket(16, {column})"
+            layout, config = replace(merge.layout, partition_by=(partition_field(field),)), f"partition_by=['{field}']"
+        else:
+            continue
+        if judge_merge(merge.statement, layout, merge.lookup, "auto").judgement.verdict == "runtime":
+            return f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds"
+    return None
+
+
+def _size(merge: LintedMerge) -> str | None:
+    size, files = merge.layout.bytes, merge.layout.files
+    if size is None:
+        return None
+    held = f"{counted_bytes(size)} in {files} files" if files is not None else counted_bytes(size)
+    if size <= SMALL:
+        return f"no error yet: the recorded table has {held}, and one task of Spark reads 128 MiB"
+    return f"the recorded table has {held}"
+
+
+def counted_bytes(size: int) -> str:
+    """Return a number of bytes for people: `1.2 MiB`."""
+    amount, unit = float(size), 0
+    while amount >= 1024 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{size} bytes"
