@@ -1,0 +1,377 @@
+"""Every command with every option that it declares, on every kind of node: looks for internal errors.
+
+    python tests/cli/every_command.py             # without Spark: a project with every feature, this repository, the examples
+    python tests/cli/every_command.py --spark     # the project with every feature, on a warm driver
+    python tests/cli/every_command.py build ls    # these commands alone; VERBOSE=1 prints every invocation
+
+Commands, options and choices are read from click's declarations: a new one is called without an entry here. An invocation is at
+fault where it ends with another status than 0, 1 or 2, with an internal error or a traceback, or with 2 and no message.
+The exit status is 1 where one was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import click
+from every_kind import FILES
+
+from merge_runner.cli.main import cli, process
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+_FAULT = re.compile(r"\[internal\]|Traceback \(most recent call last\)|\"code\": \"internal\"|fault of merge-runner")
+_SECONDS = 240
+_COPIED = ("pyproject.toml", "profiles.yml", "models", "macros", "seeds", "data")
+
+_GIVEN: dict[str, Sequence[Sequence[str]]] = {
+    "selector": [["nightly"], ["none"]],
+    "state": [["kept"], ["models"]],
+    "exclude": [["fct+"]],
+    "vars_text": [["{day: 2024-01-02, shop: true}"], ["[1]"]],
+    "profile": [["shop"], ["none"]],
+    "target": [["prod"], ["none"]],
+    "profiles_dir": [["."], ["models"]],
+    "project_dir": [["."], ["models"]],
+    "target_path": [["elsewhere"], [".."]],
+    "mutate": [["fct"], ["stg"], ["none"]],
+    "generate": [["guarded"], ["numbers"], ["colours"], ["none"]],
+    "retain": [["14d"]],
+    "layout": [["given/layout.yml"], ["given/not_sql.txt"]],
+    "baseline": [["given/baseline.json"], ["given/layout.yml"]],
+    "write_baseline": [["written.json"]],
+    "write_catalog": [["written.yml"]],
+    "changed": [["HEAD"], ["none"]],
+    "branch": [["nightly"], ["a b"]],
+    "rules": [["P"], ["P001,correctness"]],
+    "ignore": [["P001"], ["none"]],
+    "junit": [["junit.xml"]],
+    "output": [["written"]],
+    "stdin_filename": [["models/fct.sql"], ["given/plain.sql"]],
+    "paths": [
+        ["models"],
+        ["models/fct.sql"],
+        ["macros/all.sql"],
+        ["given/plain.sql"],
+        ["given/not_sql.txt"],
+        ["dbt_project.yml"],
+        ["data/events.csv"],
+        ["none"],
+    ],
+    "codes": [["P001"], ["K"], ["none"]],
+    "name": [["made"], ["models"]],
+}
+"""Values by parameter name, where a value of the parameter's type alone would only be refused."""
+_WITH = {"defer": ["--state", "kept"], "retain": ["--vacuum"], "unsafe_fixes": ["--fix"], "junit": ["-s", "numbers"]}
+"""What an option needs next to it to have an effect."""
+_SELECTED = (
+    "tag:daily",
+    "config.materialized:view",
+    "state:modified+",
+    "result:error",
+    "@stg",
+    "source:raw",
+    "git:HEAD+",
+    "test_type:unit",
+    "1+fct+1,resource_type:model",
+)
+
+
+@dataclass(frozen=True)
+class Called:
+    """An invocation that has ended."""
+
+    arguments: Sequence[str]
+    status: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with how it ended; None where nothing is."""
+        if self.status not in (0, 1, 2):
+            return f"exit status {self.status}"
+        if found := _FAULT.search(self.out + self.err):
+            return found[0]
+        return (
+            "exit status 2 without a message"
+            if self.status == 2 and not self.err.strip() and not self.out.strip()
+            else None
+        )
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is called: `each` node alone, all `options`; those select `few` where that says something."""
+
+    each: bool = False
+    options: bool = False
+    few: str | None = None
+
+
+def commands() -> dict[str, click.Command]:
+    """Return the commands by name, as the command line has them."""
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def values(param: click.Parameter) -> Iterator[list[str]]:
+    """Yield values of a parameter, as words of the command line."""
+    if param.name in _GIVEN and not isinstance(param.type, click.Choice):
+        yield from map(list, _GIVEN[str(param.name)])
+    elif isinstance(param.type, click.Choice):
+        yield from ([str(choice)] for choice in param.type.choices)
+    elif isinstance(param.type, click.types.IntParamType | click.types.FloatParamType):
+        yield ["1"]
+        yield ["-1"]
+    else:
+        yield ["none"]
+
+
+def of_option(option: click.Option) -> Iterator[list[str]]:
+    """Yield an option with each of its values, and with what it needs next to it."""
+    name = max(option.opts, key=len)
+    beside = _WITH.get(str(option.name))
+    if option.is_flag or option._flag_needs_value:
+        yield [name]
+        if beside:
+            yield [name, *beside]
+    if not option.is_flag:
+        for value in values(option):
+            yield [name, *value]
+            if beside:
+                yield [name, *value, *beside]
+
+
+def leading(command: click.Command) -> Iterator[list[str]]:
+    """Yield the arguments that a command may begin with: one choice of each that it needs."""
+    found: list[list[str]] = [[]]
+    for param in command.params:
+        if isinstance(param, click.Argument) and param.required:
+            found = [[*words, *value] for words in found for value in values(param)]
+    yield from found
+
+
+def invocations(name: str, command: click.Command, nodes: Sequence[str], part: Part) -> Iterator[list[str]]:
+    """Yield what to call of a command: bare, all nodes, then (`each`) every node and (`options`) every option alone."""
+    always = ["--available-now"] if name == "stream" else []
+    begins = list(leading(command))
+    for words in begins:
+        yield [name, *words, *always]
+    begin = [name, *begins[0], *always]
+    params = {str(param.name): param for param in command.params}
+    if "select" in params:
+        yield [*begin, "-s", *nodes]
+        output = params.get("output")
+        if output is not None and isinstance(output.type, click.Choice):  # a form may fit some kinds of nodes only
+            for choice in output.type.choices:
+                yield [*begin, "--output", str(choice), "-s", *nodes]
+        for selected in (*nodes, *_SELECTED) if part.each else ():
+            yield [*begin, "-s", selected]
+    for param in command.params if part.options else ():
+        if isinstance(param, click.Argument) and not param.required:
+            for value in values(param):
+                yield [name, *value]
+        elif isinstance(param, click.Option) and param.name not in ("select", "available_now"):
+            few = ["-s", part.few] if part.few and "select" in params else []
+            for words in of_option(param):
+                yield [*begin, *few, *words]
+
+
+def call(arguments: Sequence[str], folder: Path, env: dict[str, str]) -> Called:
+    """Run the command line in a forked process, which has everything imported already."""
+    begun = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            _become(arguments, folder, env, out.fileno(), err.fileno())
+        _, ended = os.waitpid(child, 0)
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "replace"))
+    return Called(arguments, os.waitstatus_to_exitcode(ended), *texts, time.monotonic() - begun)
+
+
+def _become(arguments: Sequence[str], folder: Path, env: dict[str, str], out: int, err: int) -> None:
+    status = 70
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.alarm(_SECONDS)
+        os.dup2(
+            os.open(folder / "models/fct.sql" if (folder / "models/fct.sql").is_file() else os.devnull, os.O_RDONLY), 0
+        )
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(env)
+        sys.argv = ["merge-runner", *arguments]
+        process()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def generated(folder: Path) -> Path:
+    """Write the project with every feature, in a git repository, with the artifacts of an earlier run in `kept`."""
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(dedent(text))
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-C", str(folder)]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    return folder
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a project: its id, its resource type, and how it is selected."""
+
+    unique_id: str
+    kind: str
+    selected_by: str
+
+
+def listed(folder: Path, env: dict[str, str]) -> list[Node]:
+    """Return the nodes of a project. Exit where it cannot be listed."""
+    done = call(["ls", "--output", "json"], folder, env)
+    if done.status or not done.out:
+        sys.exit(f"no node of {folder} is listed: {done.err}")
+    nodes = map(json.loads, done.out.splitlines())
+    return [
+        Node(
+            node["unique_id"],
+            node["resource_type"],
+            f"source:{node['source_name']}.{node['name']}" if node["resource_type"] == "source" else node["name"],
+        )
+        for node in nodes
+    ]
+
+
+def fail_all(folder: Path, nodes: Sequence[Node], command: str = "build") -> None:
+    """Write run results of a command in which every node has failed."""
+    results = [{"unique_id": node.unique_id, "status": "error"} for node in nodes if node.kind != "source"]
+    document = {"metadata": {"invocation_id": "i"}, "args": {"which": command}, "results": results}
+    folder.mkdir(exist_ok=True)
+    (folder / "run_results.json").write_text(json.dumps(document))
+
+
+def copied(project: Path, folder: Path) -> Path:
+    """Copy a project without what it has generated."""
+    for name in _COPIED:
+        if (project / name).is_dir():
+            shutil.copytree(project / name, folder / name)
+        elif (project / name).exists():
+            folder.mkdir(exist_ok=True)
+            shutil.copy(project / name, folder / name)
+    (folder / "tests").mkdir()
+    for file in (project / "tests").glob("*.sql"):
+        shutil.copy(file, folder / "tests")
+    return folder
+
+
+def without_spark(scratch: Path) -> dict[str, str]:
+    """Return the environment in which nothing starts a JVM: no jars are at hand, and none can be fetched."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ}
+    return {
+        **kept,
+        "HOME": str(scratch),
+        "MERGE_RUNNER_CACHE": str(scratch / "cache"),
+        "MERGE_RUNNER_MAVEN_URL": "http://127.0.0.1:1",
+        "MERGE_RUNNER_WARM": "0",
+    }
+
+
+def with_spark(scratch: Path) -> dict[str, str]:
+    """Return the environment in which all that is called shares the warm driver of its project."""
+    kept = {name: value for name, value in os.environ.items() if name != "CI"}
+    return {**kept, "MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": str(scratch)}
+
+
+def imported() -> None:
+    """Import what most commands load, once for all."""
+    import merge_runner.cli.linting
+    import merge_runner.cli.running
+    import merge_runner.graph.output
+    import merge_runner.lint.run
+    import merge_runner.plan.explain  # noqa: F401
+
+
+def run(folder: Path, names: Sequence[str], env: dict[str, str], part: Part) -> tuple[int, int]:
+    """Call everything in a project, and print what is at fault; return how many were called, and how many are."""
+    nodes = listed(folder, env)
+    selected = [node.selected_by for node in nodes]
+    call(["parse", "--target-path", "kept"], folder, env)
+    fail_all(folder / "kept", nodes)
+    count = wrong = 0
+    for name, command in commands().items():
+        if names and name not in names:
+            continue
+        for arguments in invocations(name, command, selected, part):
+            if name == "retry":
+                fail_all(folder / "target", nodes, ("build", "test", "optimize", "run")[count % 4])
+            done = call(arguments, folder, env)
+            count += 1
+            shown = f"{folder.name}: {done.status} {done.seconds:6.2f} s  merge-runner {' '.join(arguments)}"
+            if done.fault is not None:
+                wrong += 1
+                print(f"{shown}\n    FAULT: {done.fault}\n{done.err[-2000:]}", flush=True)
+            elif "VERBOSE" in os.environ:
+                print(shown, flush=True)
+    return count, wrong
+
+
+def main() -> None:
+    """Run the script."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("commands", nargs="*", help="these commands alone")
+    parser.add_argument("--spark", action="store_true", help="on a warm driver; default: nothing starts a JVM")
+    parser.add_argument("--brief", action="store_true", help="each command on all nodes at once, without options")
+    asked = parser.parse_args()
+    imported()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # the warm driver is stopped then
+    with tempfile.TemporaryDirectory(prefix="mr") as name:
+        scratch = Path(name)
+        env = with_spark(scratch) if asked.spark else without_spark(scratch)
+        project = generated(scratch / "generated")
+        if asked.spark:
+            call(["warm", "start", "--idle", "5"], project, env)
+        try:
+            part = Part() if asked.brief else Part(each=True, options=True, few="numbers" if asked.spark else None)
+            done = [run(project, asked.commands, env, part)]
+            if not asked.spark and not asked.brief:
+                projects = (REPOSITORY, *sorted((REPOSITORY / "examples").glob("*/")))
+                done += [run(copied(path, scratch / path.name), asked.commands, env, Part()) for path in projects]
+        finally:
+            if asked.spark:
+                call(["warm", "stop"], project, env)
+    count, wrong = map(sum, zip(*done, strict=True))
+    print(f"{count:,} invocations, {wrong} at fault")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
