@@ -11,6 +11,7 @@ from typing import Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.project.config import Layer
+from merge_runner.project.declared_vars import typed_vars
 from merge_runner.project.described import Described, Description
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.folder_config import FolderConfig
@@ -96,7 +97,8 @@ def read(
     name = profile or said.profile
     chosen = read_profile(root, name, problems, env=env, target=target, profiles_dir=profiles_dir, named_at=named_at)
     shown = chosen or Profile(name, target or "", schema=name)
-    loader = _Loader(root, said, problems, shown, {**said.vars, **(vars or {})}, env)
+    values = typed_vars(said.vars, vars or {}, said.places, problems)
+    loader = _Loader(root, said, problems, shown, values, env)
     loader.read()
     return loader.files()
 

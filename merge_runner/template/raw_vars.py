@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,12 @@ class RawVar:
     tag: Span
     replaces: Span | None = None
     replacement: str = ""
+    name: str | None = None
+    """That of the var, where it is written out in the call."""
+    quoted: bool = False
+    """Whether the tag is inside a string of SQL."""
+    whole: bool = False
+    """Whether the tag holds nothing else."""
 
 
 def raw_vars(source: SourceText) -> list[RawVar]:
@@ -77,7 +83,7 @@ def raw_vars(source: SourceText) -> list[RawVar]:
             for node in _raw(child):
                 raw = surroundings.raw_var(_span(source.text, node), whole=node is child)
                 if raw is not None:
-                    found.append(raw)
+                    found.append(replace(raw, name=_var_name(node)))
     return sorted(found, key=lambda raw: raw.span)
 
 
@@ -135,6 +141,16 @@ def _reads(node: nodes.Node) -> bool:
     return False
 
 
+def _var_name(node: nodes.Node) -> str | None:
+    """The name in `var('name')`; None for any other call or name."""
+    from jinja2 import nodes
+
+    if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name) or node.node.name != "var":
+        return None
+    first = node.args[0] if node.args else None
+    return first.value if isinstance(first, nodes.Const) and isinstance(first.value, str) else None
+
+
 def _quotes(node: nodes.Filter) -> bool:
     from jinja2 import nodes
 
@@ -186,21 +202,23 @@ class _Surroundings:
         around = next((token for token in self._tokens if token.start() < tag.start < token.end()), None)
         if around is not None and around.lastgroup == "comment":
             return None
+        quoted = around is not None and around.lastgroup == "string"
+        found = RawVar(span, tag, quoted=quoted, whole=whole)
         if not whole:
-            return RawVar(span, tag)
+            return found
         before, inside, behind = self._text[tag.start : span.start], span.of(self._text), self._text[span.end : tag.end]
         if around is None:
             if _VALUE_BEFORE.search(self._text[max(tag.start - 80, 0) : tag.start]) and not _GLUED.match(
                 self._text, tag.end
             ):
-                return RawVar(span, tag, Span(span.end, span.end), " | literal")
-            return RawVar(span, tag)
+                return replace(found, replaces=Span(span.end, span.end), replacement=" | literal")
+            return found
         if (around.start() + 1, around.end() - 1) != (tag.start, tag.end):
-            return RawVar(span, tag)
+            return found
         quoting = " | identifier" if around.lastgroup == "name" else " | literal"
         if around.lastgroup == "string" and _TYPE_BEFORE.search(
             self._text[max(around.start() - 80, 0) : around.start()]
         ):
             quoting = " | string | literal"  # a date in YAML would bring its own DATE
         replaces = Span(around.start(), around.end())
-        return RawVar(span, tag, replaces, f"{before}{inside}{quoting}{behind}")
+        return replace(found, replaces=replaces, replacement=f"{before}{inside}{quoting}{behind}")

@@ -6,6 +6,10 @@ Reports `{{ var(…) }}`, `{{ env_var(…) }}` and `{{ target.… }}` whose text
 `literal` (a value) or `identifier` (a name). `int` and `float` are as good. What is only compared in Jinja, given to a
 macro or set to another name is not looked at.
 
+A var that `[tool.merge-runner.vars]` declares as a number or a boolean (`days = 7`) takes only such values, `--vars`
+included, and is not reported. One that is declared as a date (`since = 2024-01-01`) is not reported in quotes. Without
+them SQL would read `2024-01-01` as 2024 - 1 - 1: `{{ var('since') | literal }}` is `DATE'2024-01-01'`.
+
 ## Why it matters
 
 A value with a quote in it ends the string that it stands in: at best Spark refuses the statement, at worst it runs
@@ -41,6 +45,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Edit, Fix, Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.project.declared_vars import VarType, var_type
 from merge_runner.template.raw_vars import RawVar, raw_vars
 
 if TYPE_CHECKING:
@@ -52,10 +57,40 @@ SEVERITY: Severity = "warning"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Raw values in the models of the graph and in the project's macros."""
+    declared = project.files.settings.vars
+    types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
     models = (node for node in project.graph.nodes.values() if node.resource_type == "model")
     for source in [*(project.files.models[node.name].source for node in models), *project.files.macros]:
         for raw in raw_vars(source):
-            yield _hit(source, raw)
+            kind = types.get(raw.name) if raw.name is not None else None
+            if kind is None:
+                yield _hit(source, raw)
+            elif not _is_safe(source, raw, kind):
+                yield _typed_hit(source, raw, kind)
+
+
+def _is_safe(source: SourceText, raw: RawVar, kind: VarType) -> bool:
+    """Whether a value of the declared type means in SQL what it is: dates do in quotes, the others anywhere."""
+    if kind in ("date", "timestamp"):
+        return raw.quoted
+    return raw.quoted or kind == "boolean" or not source.text.endswith("-", 0, raw.tag.start)
+
+
+def _typed_hit(source: SourceText, raw: RawVar, kind: VarType) -> Hit:
+    call = raw.span.of(source.text)
+    written = f"{{{{ {' '.join(call.split())} | literal }}}}"
+    if kind == "number":
+        message = f"{' '.join(call.split())} is spliced after a minus: a negative number would begin a comment"
+        hint = f"write {written}, which puts a negative number into parentheses"
+    else:
+        message = f"{' '.join(call.split())} is a {kind}, and SQL reads its text as a calculation (2013-01-31 is 1981)"
+        hint = f"write {written}, which is {kind}'…' in SQL"
+    fix = None
+    if raw.whole:
+        end = source.place(raw.span.end, raw.span.end)
+        fix = Fix("write it with literal", (Edit(end, " | literal"),))
+    at = source.place(raw.span.start, raw.span.end)
+    return Hit(at, message, hint, fix=fix, subject=raw.tag.of(source.text))
 
 
 def _hit(source: SourceText, raw: RawVar) -> Hit:

@@ -4,6 +4,8 @@
 Reports a MERGE into a partitioned table whose ON names none of the columns that the table is partitioned by, where the
 whole target is scanned for it (the verdict is `none`).
 
+Its severity is that of [P001](P001.md), which is always next to it.
+
 ## Why it matters
 Partitions are the one thing that is skipped for certain. Without them the merge reads the whole table and conflicts
 with every other writer. A join on the partition column is enough for the runner to derive bounds.
@@ -23,9 +25,6 @@ using {{ source('raw', 's') }} as s
    on t.id = s.id and t.dt = s.dt
 when matched then update set amount = s.amount
 ```
-
-## Severity
-That of [P001](P001.md), which is always next to it.
 
 ## When to ignore it
 Where a row's partition can differ between source and target, so that the key alone must find it. For a small table

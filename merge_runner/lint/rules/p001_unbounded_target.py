@@ -4,6 +4,15 @@
 Reports every MERGE whose verdict is `none`: no condition of it keeps the engine from reading a file of the target, and
 no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why.
 
+Its severity is `error`, except where the scan is known to be cheap, or may well be:
+
+- `info` where the recorded catalog (`debug --write-catalog`) says that the table holds at most 128 MiB;
+- `warning` for a model whose table is neither partitioned nor clustered and whose size is not recorded: most such
+  tables are small or new. Partition or cluster it, or record that it is larger, and this is an error.
+
+It depends on the project's files alone, so that CI reports what a developer's machine reports. The setting `severity`
+comes before it. P002, P006 and K001 follow the same rule.
+
 ## Why it matters
 Delta and Iceberg prune the target of a MERGE by what its text says, not by what the source holds: an equality between
 target and source skips no file. The merge gets slower as the table grows, however few rows the source has, and it
@@ -24,16 +33,6 @@ using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
    on t.id = s.id and t.dt = s.dt and t.dt >= date'2024-01-01'
 when matched then update set amount = s.amount
 ```
-
-## Severity
-`error`, except where the scan is known to be cheap, or may well be:
-
-- `info` where the recorded catalog (`debug --write-catalog`) says that the table holds at most 128 MiB;
-- `warning` for a model whose table is neither partitioned nor clustered and whose size is not recorded: most such
-  tables are small or new. Partition or cluster it, or record that it is larger, and this is an error.
-
-It depends on the project's files alone, so that CI reports what a developer's machine reports. The setting `severity`
-comes before it. P002, P006 and K001 follow the same rule.
 
 ## When to ignore it
 Where reading everything is meant, as for a small dimension: write `scan='full'` in the model's config. The verdict

@@ -6,6 +6,8 @@ derived when it runs either. The message names the reason: `bounds` is `off` or 
 text (a plain file), bounds do not follow from such a join (`date_add(t.p, 1) = s.p`), or the source cannot be read
 before the MERGE (it reads the target, say). P001 next to it has the same reason.
 
+Its severity is that of [P001](P001.md), which is always next to it.
+
 ## Why it matters
 It looks as if the merge touched only the partitions that the source holds. It does not: open-source Delta and Iceberg
 derive nothing from the source when they pick the files of the target, so every partition is read.
@@ -28,9 +30,6 @@ using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
    on t.id = s.id and t.dt = s.dt and t.dt >= date'2024-01-01'
 when matched then update set amount = s.amount
 ```
-
-## Severity
-That of [P001](P001.md), which is always next to it.
 
 ## When to ignore it
 Where the table is small: write `scan='full'` in the model's config.

@@ -3,6 +3,8 @@
 ## What it does
 Reports a MERGE with a WHEN NOT MATCHED BY SOURCE clause, whatever else it says.
 
+Its severity is that of [P001](P001.md), which is always next to it.
+
 ## Why it matters
 The clause asks for the rows of the target that the source does *not* have, so every row has to be read. On Delta all
 files are rewritten, even when ON and the clause are both restricted to one partition and nothing is deleted; on Iceberg
@@ -30,9 +32,6 @@ using (
    on t.id = s.id and t.dt = date'2024-01-01'
 when matched then delete
 ```
-
-## Severity
-That of [P001](P001.md), which is always next to it.
 
 ## When to ignore it
 For a small table that is compared as a whole: write `scan='full'` in the model's config.

@@ -1,0 +1,70 @@
+"""The types of vars: one that pyproject.toml declares as a number, a date or a boolean takes no other value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, Literal, TypeAlias
+
+from merge_runner.errors import Problems
+from merge_runner.project.toml_tree import TomlTree
+
+VarType: TypeAlias = Literal["boolean", "number", "date", "timestamp"]
+
+_EXAMPLES: Mapping[VarType, str] = {
+    "boolean": "true",
+    "number": "15",
+    "date": "2013-01-31",
+    "timestamp": "2013-01-31 12:00:00",
+}
+
+
+def var_type(value: Any) -> VarType | None:
+    """Return the type of a value that is checked and spliced by it; None for a text, a list, a table and NaN."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number" if math.isfinite(value) else None
+    if isinstance(value, datetime):
+        return "timestamp"
+    return "date" if isinstance(value, date) else None
+
+
+def typed_vars(
+    declared: Mapping[str, Any], given: Mapping[str, Any], places: TomlTree | None, problems: Problems
+) -> dict[str, Any]:
+    """Return the declared vars with those that an invocation gives instead.
+
+    A text that reads as a value of the declared type (`"15"`, as schedulers pass it) is that value. What is of another
+    type is a problem at the declaration; the value itself is not shown, for it may be a secret.
+    """
+    found = {**declared, **given}
+    for name, value in given.items():
+        wanted = var_type(declared[name]) if name in declared else None
+        if wanted is None or var_type(value) == wanted:
+            continue
+        read = _read(value, wanted) if isinstance(value, str) else None
+        if read is not None:
+            found[name] = read
+            continue
+        place = places.key_place(("vars", name)) if places is not None else None
+        hint = f"write --vars '{name}: {_EXAMPLES[wanted]}', or declare the var as a text, in quotes, if it may be any"
+        problems.add(
+            "invalid-vars", f'the var "{name}" is declared as a {wanted}, and another value is given', place, hint
+        )
+    return found
+
+
+def _read(text: str, wanted: VarType) -> Any:
+    try:
+        if wanted == "date":
+            return date.fromisoformat(text)
+        if wanted == "timestamp":
+            return datetime.fromisoformat(text)
+        if wanted == "boolean":
+            return {"true": True, "false": False}.get(text.strip().lower())
+        number = float(text)
+        return int(text) if text.strip().lstrip("+-").isdigit() else number if math.isfinite(number) else None
+    except ValueError:
+        return None
