@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from merge_runner.text import Place
@@ -15,17 +15,28 @@ class Problem:
     """One thing that is wrong.
 
     `code` is a kebab-case word that scripts and tests can rely on (`unknown-key`, `cycle`), `message` says what is
-    wrong in one sentence without a full stop, `hint` what to do about it.
+    wrong in one sentence without a full stop, `hint` what to do about it. `calls` says for a place in a macro where
+    the macro was called: a text for each call that came to it.
     """
 
     code: str
     message: str
     place: Place | None = None
     hint: str | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def advice(self) -> str | None:
+        """The hint, and the call that led to the place."""
+        if not self.calls:
+            return self.hint
+        more = f", and by {len(self.calls) - 1} more calls" if len(self.calls) > 2 else ""
+        more = f", and from {self.calls[1]}" if len(self.calls) == 2 else more
+        return joined_hints([self.hint, f"called at {self.calls[0]}{more}"])
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
-        return f"{where}{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
+        return f"{where}{self.message} [{self.code}]" + (f"\n    {self.advice}" if self.advice else "")
 
 
 class ProblemsError(Exception):
@@ -37,24 +48,27 @@ class ProblemsError(Exception):
 
 
 class Problems:
-    """Collects problems, so that a user sees all of them at once."""
+    """Collects problems, so that a user sees all of them together."""
 
     def __init__(self) -> None:
-        self._found: dict[Problem, None] = {}
+        self._found: dict[Problem, dict[str, None]] = {}
+        """Each problem without its calls, and these."""
 
     def __iter__(self) -> Iterator[Problem]:
-        return iter(self._found)
+        return iter([replace(problem, calls=tuple(calls)) for problem, calls in self._found.items()])
 
     def __len__(self) -> int:
         return len(self._found)
 
     def add(self, code: str, message: str, place: Place | None = None, hint: str | None = None) -> None:
         """Keeps a problem, once however often it is found."""
-        self._found[Problem(code, message, place, hint)] = None
+        self._found.setdefault(Problem(code, message, place, hint), {})
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Keeps problems that were found elsewhere."""
-        self._found.update(dict.fromkeys(problems))
+        """Keep problems that were found elsewhere; one that several calls of a macro lead to is kept once."""
+        for problem in problems:
+            known = self._found.setdefault(replace(problem, calls=()), {})
+            known.update(dict.fromkeys(problem.calls))
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -67,7 +81,16 @@ class Problems:
     def check(self) -> None:
         """Raises ProblemsError with all problems so far, if there are any."""
         if self._found:
-            raise ProblemsError(self._found)
+            raise ProblemsError(self)
+
+
+def joined_hints(hints: Iterable[str | None]) -> str | None:
+    """Return the hints that are not empty as one."""
+    joined = ""
+    for hint in hints:
+        if hint:
+            joined += hint if not joined else f" {hint}" if joined.endswith("?") else f"; {hint}"
+    return joined or None
 
 
 _CLOSE = 0.65

@@ -87,3 +87,13 @@ class SourceText:
         offset = min(offset, len(self.text))
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
+
+
+@dataclass(frozen=True)
+class PlacedText(SourceText):
+    """A text inside a value, such as a hook in a config; its author knows no offsets in it, so all of it is at `at`."""
+
+    at: Place
+
+    def place(self, start: int, end: int | None = None) -> Place:
+        return self.at

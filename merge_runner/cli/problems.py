@@ -35,9 +35,9 @@ def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> N
     if as_json():
         place = asdict(problem.place) if problem.place else {}
         level: Literal["error", "warn"] = "error" if word == "error" else "warn"
-        say(problem.message, level, event="problem", code=problem.code, hint=problem.hint, **place)
+        say(problem.message, level, event="problem", code=problem.code, hint=problem.advice, **place)
         return
     where = f"{styled(str(problem.place), bold=True)}: " if problem.place else ""
     say(f"{where}{styled(word, fg=colour)}: {problem.message} {styled(f'[{problem.code}]', dim=True)}")
-    if problem.hint:
-        say(f"    {problem.hint}")
+    if problem.advice:
+        say(f"    {problem.advice}")

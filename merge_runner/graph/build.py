@@ -96,7 +96,8 @@ class _Builder:
         self._add_tests(tests)
         self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
         dag = self._dag()
-        return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled))
+        unread = frozenset(self.files.models.keys() - captured.keys())
+        return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled), unread)
 
     def _add(self, node: Node | None, enabled: bool = True) -> None:
         if node is None:
@@ -272,8 +273,7 @@ class _Builder:
         try:
             found = self.naming.relation(name, config, self._context(name))
         except ProblemsError as error:
-            for problem in error.problems:
-                self.problems.add(problem.code, problem.message, problem.place or place, problem.hint)
+            self.problems.extend(replace(problem, place=problem.place or place) for problem in error.problems)
             return None
         if (part := no_folder(found)) is not None:
             message = f"{name} is the table {found.name!r}, and {part!r} cannot be the name of a folder"

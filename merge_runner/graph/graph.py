@@ -109,3 +109,5 @@ class Graph:
     """The project's own macros by id."""
     disabled: tuple[Node, ...] = ()
     """Nodes that config turned off: in no selection, but in the manifest."""
+    unread: frozenset[str] = frozenset()
+    """Names of models that are no nodes because their Jinja cannot be rendered, where a graph is made without them."""

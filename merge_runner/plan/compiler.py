@@ -6,7 +6,6 @@ import threading
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Node
-from merge_runner.graph.hooks import Snippet
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.prepare import Prepared
@@ -14,7 +13,7 @@ from merge_runner.plan.query import query
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.rendered import Rendered
-from merge_runner.text import SourceText
+from merge_runner.text import PlacedText, SourceText
 
 
 class Compiler:
@@ -41,10 +40,9 @@ class Compiler:
                     raise
             return self._rendered[unique_id]
 
-    def snippet(self, node: Node, snippet: Snippet) -> str:
-        """A hook or another text in a config, rendered as part of its node. Raises ProblemsError at its place."""
-        with snippet.placed():
-            return self._render(node, snippet.source).text
+    def snippet(self, node: Node, text: PlacedText) -> str:
+        """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
+        return self._render(node, text).text
 
     def _render(self, node: Node, source: SourceText) -> Rendered:
         rendered = self._prepared.templates.render(source, self._context(node))
@@ -90,6 +88,8 @@ class Compiler:
             for kind in ("model", "seed"):
                 if f"{kind}.{project}.{name}" in nodes:
                     return self.relation(f"{kind}.{project}.{name}")
+            if name in self._prepared.graph.unread:
+                return Relation(name)  # the problem is in its own file
             hint = did_you_mean(name, [other.name for other in nodes.values() if other.resource_type == "model"])
             raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
 

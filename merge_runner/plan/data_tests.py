@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Node
-from merge_runner.graph.hooks import Snippet
 from merge_runner.graph.naming import failures_table, table_location
 from merge_runner.plan.bounding import bounding
 from merge_runner.plan.inputs import Inputs
@@ -15,7 +14,7 @@ from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.steps import Layout, NodePlan, RunTest, Step
 from merge_runner.plan.touched import TOUCHED, Touched, touched
-from merge_runner.text import SourceText
+from merge_runner.text import PlacedText
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
@@ -112,4 +111,4 @@ class DataTestPlanner:
 
     def _text(self, node: Node, name: str, text: str) -> str:
         """A text of a test with its Jinja rendered."""
-        return self._compiler.snippet(node, Snippet(SourceText(f"{node.path} ({name})", text), node.place))
+        return self._compiler.snippet(node, PlacedText(f"{node.path} ({name})", text, node.place))

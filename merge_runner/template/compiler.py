@@ -39,6 +39,9 @@ _WITHOUT = {
     "from": "every macro of the project is visible everywhere, without an import",
     "extends": "templates do not inherit: put what models share into a macro",
     "block": "templates do not inherit: put what models share into a macro",
+    "snapshot": "write the history as a merge model: docs/jinja.md shows it",
+    "materialization": "config(materialized=…) is merge, table, view or ephemeral",
+    "docs": "a docs block belongs in a .md file of the model paths",
     "autoescape": "HTML escaping is wrong for SQL: use the filters literal and identifier",
 }
 
@@ -83,6 +86,11 @@ def assigned_names(environment: Environment, source: SourceText) -> set[str]:
     tree = OffsetParser(environment, source).parse()
     names = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
     return names | {node.name for node in tree.find_all(nodes.Macro)}
+
+
+_TAGS = ("if", "for", "set", "macro", "call", "filter", "with", "do", "print", "raw")
+_AT_OFFSET = re.compile(r" at \d+\Z")
+"""What the lexer adds to a message: an offset, which is in the place."""
 
 
 class OffsetParser(Parser):
@@ -132,6 +140,17 @@ class OffsetParser(Parser):
         statement = super().parse_statement()
         self._blocks.pop()
         return statement
+
+    def fail_unknown_tag(self, name: str, lineno: int | None = None) -> NoReturn:
+        closes = name.startswith("end") or name in ("else", "elif")
+        if closes and len(self._blocks) > 1:  # the last one is this tag
+            opened, number = self._blocks[-2]
+            line = self._text.count("\n", 0, number - 1) + 1
+            inside = f"{{% {name} %}} is inside {{% {opened} %}} of line {line}, which is not closed"
+            self.fail(f"{inside}: {{% end{opened} %}} is missing", lineno)
+        if closes:
+            self.fail(f"{{% {name} %}} belongs to no tag before it", lineno)
+        self.fail(f"there is no tag {{% {name} %}}: {did_you_mean(name, _TAGS)}", lineno)
 
     def fail_eof(self, end_tokens: tuple[str, ...] | None = None, lineno: int | None = None) -> NoReturn:
         if not self._blocks:
@@ -289,7 +308,7 @@ def unknown_filter(environment: Environment, message: str) -> Problem | None:
 
 def _problem(environment: Environment, source: SourceText, parser: OffsetParser, error: TemplateSyntaxError) -> Problem:
     offset = error.lineno - 1
-    message = str(error.message).rstrip(".")
+    message = _AT_OFFSET.sub("", str(error.message).rstrip("."))
     if unknown := unknown_filter(environment, message):
         return replace(unknown, place=source.place(offset))
     hint = None

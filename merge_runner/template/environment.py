@@ -147,8 +147,10 @@ class ModelContext(JinjaContext):
         self.rendering.limits.build(written_size(value))
         return value
 
-    def concat(self, parts: tuple[Any, ...]) -> str:
+    def concat(self, parts: tuple[Any, ...]) -> str | ReportedUndefined:
         """`a ~ b`."""
+        if (undefined := use_undefined(parts)) is not None:
+            return undefined
         self.rendering.limits.build(sum(map(written_size, parts)))
         return str_join(parts)
 
@@ -187,8 +189,9 @@ def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) 
     def bounded(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, Iterator) and name not in _LAZY:
             value = list(value)
-        if name not in MAY_BE_UNDEFINED["filters"]:
-            use_undefined((value, *args, *kwargs.values()))
+        undefined = use_undefined((value, *args, *kwargs.values())) if name not in MAY_BE_UNDEFINED["filters"] else None
+        if undefined is not None:
+            return undefined
         context.rendering.limits.work(filter_work(name, value))
         if not isinstance(value, Undefined):
             with suppress(TypeError):  # the filter itself says what is wrong with its arguments

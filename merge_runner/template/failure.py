@@ -11,7 +11,6 @@ from jinja2 import Environment, Template
 from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
 from jinja2.runtime import Macro
 from jinja2.sandbox import MAX_RANGE
-from jinja2.utils import missing
 
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
@@ -90,7 +89,7 @@ def innermost(traceback: TracebackType | None) -> tuple[str, int] | None:
 def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int, known: Collection[str]) -> Problem:
     """The use of an undefined name, attribute or key; `offset` is the name's, or the dot's or bracket's before it."""
     name, owner = undefined.name, undefined.owner
-    if owner is missing and name is not None:
+    if name is not None and undefined.variable is not None:
         place = source.place(offset, offset + len(name))
         return Problem("undefined-name", f'"{name}" is not defined', place, _hint_for_name(name, source, known))
     start = source.text.find(name, offset) if name is not None else -1

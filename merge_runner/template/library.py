@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.compiler import Compiled, compile_template
 from merge_runner.template.environment import ModelEnvironment, ProjectMacro
 from merge_runner.text import SourceText
@@ -12,15 +14,28 @@ from merge_runner.text import SourceText
 class Library:
     """The environment, the project's macros as values, and a cache of compiled files; threads may share it."""
 
-    def __init__(self, macro_files: Mapping[str, SourceText]) -> None:
+    def __init__(self, macro_files: Mapping[str, SourceText], sources: Sequence[SourceText]) -> None:
+        """`macro_files` are the files by the names of their macros, `sources` all files, also those without any."""
         self.environment = ModelEnvironment()
         self.macros = {name: ProjectMacro(name) for name in macro_files}
         self._macro_files = macro_files
+        self._sources = sources
         self._compiled: dict[str, Compiled] = {}
 
     def macro_file(self, name: str) -> SourceText:
         """The file that defines the macro."""
         return self._macro_files[name]
+
+    def broken_definition(self, name: str) -> tuple[Problem, ...]:
+        """Return what is wrong with a macro file that cannot be read and seems to define the macro."""
+        begin = re.compile(rf"\{{%[-+]?\s*macro\s+{re.escape(name)}\b")
+        for source in self._sources:
+            if begin.search(source.text):
+                try:
+                    self.compiled(source)
+                except ProblemsError as error:
+                    return error.problems
+        return ()
 
     def compiled(self, source: SourceText) -> Compiled:
         """The file, compiled; the cache keeps the newest text per path. Raises ProblemsError."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from jinja2.runtime import Macro
 from jinja2.sandbox import SandboxedEnvironment
 
-from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.errors import Problem, Problems, ProblemsError, joined_hints
 from merge_runner.template.built_ins import BuiltIns, plain
 from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
@@ -26,6 +26,8 @@ from merge_runner.template.undefined import ReportedUndefined, use_undefined
 from merge_runner.text import Place, SourceText
 
 _Result = TypeVar("_Result")
+_MAX_CALLS = 5
+"""Of nested macros that a message names."""
 
 
 class Rendering:
@@ -132,6 +134,9 @@ class Rendering:
     def report(self, undefined: ReportedUndefined, path: str, offset: int) -> None:
         """A template used the undefined value that it got at `offset`."""
         self._has_placeholders = True
+        if undefined.variable is not None and (broken := self._library.broken_definition(undefined.variable)):
+            self._keep(broken)
+            return
         source = self._sources[path]
         if path not in self._assigned:
             self._assigned[path] = assigned_names(self._library.environment, source)
@@ -201,22 +206,18 @@ class Rendering:
         return ProblemsError([self._told(problem.code, problem.message, place, problem.hint)])
 
     def _told(self, code: str, message: str, place: Place, *hints: str | None) -> Problem:
-        """A problem with its hints and the call that led to it, and without secrets."""
-        told = ""
-        for hint in (*hints, self._caller(place)):
-            if hint:
-                told += hint if not told else f" {hint}" if told.endswith("?") else f"; {hint}"
-        return Problem(code, redact(message, self.secrets), place, redact(told, self.secrets) or None)
+        """A problem with its hints and the calls that led to it, and without secrets."""
+        hint = redact(joined_hints(hints) or "", self.secrets) or None
+        return Problem(code, redact(message, self.secrets), place, hint, self._calls(place))
 
-    def _caller(self, place: Place) -> str | None:
-        """Which call of the model led to a place in a macro."""
-        if not self._running:
-            return None
-        path, offset = self._running[0]
-        call = self._sources[path].place(offset)
-        if (call.path, call.line, call.column) == (place.path, place.line, place.column):
-            return None
-        return f'called at {call} for "{self.context.model_name}"'
+    def _calls(self, place: Place) -> tuple[str, ...]:
+        """Return the calls that led to a place in a macro, the innermost first and the model's last."""
+        calls = [str(self._sources[path].place(offset)) for path, offset in reversed(self._running)]
+        if calls and calls[0] == str(place):
+            del calls[0]  # the call itself is what is wrong
+        if len(calls) > _MAX_CALLS:
+            calls[_MAX_CALLS - 1 : -1] = ["…"]
+        return (", from ".join(calls),) if calls else ()
 
     def _context_of(self, compiled: Compiled) -> ModelContext:
         path = compiled.source.path

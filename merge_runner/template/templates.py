@@ -111,7 +111,7 @@ class Templates:
         # Jinja takes 30 ms to import, and a project whose files `scan` can read never needs it.
         from merge_runner.template.library import Library
 
-        return Library(self._macro_files)
+        return Library(self._macro_files, self._macro_sources)
 
     def _rendering(self, context: Context) -> Rendering:
         from merge_runner.template.rendering import Rendering

@@ -53,6 +53,11 @@ class ReportedUndefined(StrictUndefined):
         return self._undefined_name if isinstance(self._undefined_name, str) else None
 
     @property
+    def variable(self) -> str | None:
+        """The name, where it is that of a variable and of no attribute or key."""
+        return self.name if self._undefined_obj is missing else None
+
+    @property
     def key(self) -> Any:
         """What was looked up."""
         return self._undefined_name

@@ -52,4 +52,4 @@ SEVERITY: Severity = "error"
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """What rendering the file ran into."""
     for problem in file.problems:
-        yield Hit(problem.place or Place(file.path, 1, 1), problem.message, problem.hint)
+        yield Hit(problem.place or Place(file.path, 1, 1), problem.message, problem.advice)
