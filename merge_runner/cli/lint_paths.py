@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lint.plain import holds_no_sql
+from merge_runner.lint.plain_files import holds_no_sql
 from merge_runner.project.load import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.profile import FILE as PROFILES
 

@@ -15,8 +15,10 @@ from merge_runner.cli.messages import say
 from merge_runner.cli.options import parsed_vars, project_flags, selected
 from merge_runner.cli.problems import show_warnings
 from merge_runner.errors import Problem
+from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.finish import joined
-from merge_runner.lint.plain import DBT_PROJECT, PlainFile, Surroundings, lint_files, plain_files, read_plain
+from merge_runner.lint.plain import Surroundings, lint_files
+from merge_runner.lint.plain_files import PlainFile, plain_files, read_plain
 from merge_runner.lint.run import LintOptions, lint_project
 from merge_runner.text import SourceText, as_source
 
@@ -141,7 +143,7 @@ def _plain(
     from merge_runner.cli.fixing import fix
 
     fix({file.path: file.file for file in files}, report, unsafe=options["unsafe_fixes"])
-    return look([read_plain(file.file, file.path) for file in files])
+    return look([file if file.model else read_plain(file.file, file.path) for file in files])
 
 
 def _surroundings(paths: Sequence[Path], options: dict[str, Any]) -> Surroundings:

@@ -59,6 +59,8 @@ def reported(merge: LintedMerge) -> ReportedMerge:
     conjuncts = []
     for condition in judgement.on:
         place = _place(condition.span, file)
+        if place.path != file.path:  # the YAML of a dbt model
+            place = Place(file.path, 1, 1)
         conjuncts.append(ReportedConjunct(condition.text, condition.prunes, condition.reason, place.line, place.column))
     target = file.relation.name if file.relation else ".".join(statement.target.parts)
     return ReportedMerge(

@@ -1,59 +1,49 @@
-"""What dbt's manifest.json tells of the tables that its generated statements in target/run name.
-
-Read as plain data, whatever its version: the keys that are looked at have the same meaning from v7 (dbt 1.3) to v12
-(1.8 and later). What is absent, or of another shape, is unknown.
-"""
+"""A dbt project as its target folder shows it: the tables that its statements name, and the MERGE of each model."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.formats.fact import Format
-from merge_runner.formats.types import parse_type
-from merge_runner.merge.expression import name_parts
+from merge_runner.lint.dbt_manifest import DbtNode, ManifestReader
+from merge_runner.lint.dbt_merge import Unknown, next_merge
+from merge_runner.merge.find import holds_merge
 from merge_runner.plan.layout_file import Namespace, TableKey
-from merge_runner.pruning.layout import PartitionField, TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.source import KnownTable, Lookup
-from merge_runner.pruning.table_properties import with_properties
-from merge_runner.text import Place
+from merge_runner.text import Place, as_source
 
 MANIFEST = "manifest.json"
+DBT_PROJECT = "dbt_project.yml"
 
-_DELTA_BY_DEFAULT = frozenset({"databricks", "fabricspark"})
-"""Adapters that create Delta tables where `file_format` is not set; dbt-spark leaves it to the session."""
-_ENFORCING = frozenset({"merge", "delete+insert"})
-"""Strategies of an incremental model that keep its unique_key unique."""
-_COLUMN = re.compile(r"`(?:[^`]|``)+`|\w+")
 _NAMES = Namespace()
-
-
-@dataclass(frozen=True)
-class DbtNode:
-    """A model, seed, snapshot or source of a dbt project. `file` is where its text stands below run/ and compiled/."""
-
-    name: str
-    key: TableKey
-    layout: TableLayout
-    file: str | None = None
-    materialized: str | None = None
+_BUILT_IN = ("dbt", "dbt_spark")
+"""Packages whose macros are dbt's own."""
+_ASKS_THE_WAREHOUSE = re.compile(
+    r"\b(?:is_incremental|should_full_refresh|load_relation|load_cached_relation|run_query|statement|flags"
+    r"|invocation_args_dict|adapter\s*\.\s*(?!dispatch\b))"
+)
+"""By what a template may render differently once the table exists."""
 
 
 @dataclass(frozen=True)
 class DbtProject:
-    """A dbt project as its target folder shows it."""
+    """A dbt project. `target` is its target folder, `files` are the models and snapshots by their paths below run/."""
 
     target: Path
     nodes: Mapping[TableKey, DbtNode] = field(default_factory=dict)
     files: Mapping[str, DbtNode] = field(default_factory=dict)
+    adapter: str | None = None
+    macros: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
     def node(self, file: Path) -> DbtNode | None:
-        """The model or snapshot that a file of target/run was made for."""
+        """Return the model or snapshot that a file of target/run was made for."""
         try:
             path = file.absolute().relative_to((self.target / "run").absolute()).as_posix()
         except ValueError:
@@ -61,13 +51,13 @@ class DbtProject:
         # Several snapshots of one file have a folder of its name.
         return self.files.get(path) or self.files.get(path.rpartition("/")[0])
 
-    def lookup(self, file: Path) -> Lookup:
-        """Finds what the statement of a file names: relations of the project, and dbt's temporary view of new rows."""
-        own = self.node(file)
+    def lookup(self, own: DbtNode | None) -> Lookup:
+        """Return what finds the tables in a statement: the project's, and dbt's temporary view of the rows of `own`."""
 
         def find(parts: tuple[str, ...]) -> KnownTable | None:
             if own is not None and len(parts) == 1 and _is_new_rows(parts[0], own):
-                return KnownTable(TableLayout(), self._compiled(own))
+                query = self.new_rows(own)
+                return KnownTable(TableLayout(), query) if query is not None else None
             node = self.nodes.get(_NAMES.key(parts))
             if node is None:
                 return None
@@ -75,18 +65,70 @@ class DbtProject:
 
         return find
 
+    def new_rows(self, node: DbtNode) -> str | None:
+        """Return the query of the temporary view that dbt merges into a model's table; None where it is not known.
+
+        That is the model's compiled query as an incremental run has it. What was compiled before the table existed may
+        be another one where the template can see the difference.
+        """
+        if node.materialized != "incremental" or node.language != "sql":
+            return None
+        if self._branches(node) and self.last_merge(node) is None:
+            return None
+        return self._compiled(node)
+
+    def last_merge(self, node: DbtNode) -> str | None:
+        """Return the MERGE that dbt ran last for a node; None where its last statement was another one, or none."""
+        text = self._read(self.target / "run" / node.file) if node.file is not None else None
+        return text if text is not None and holds_merge(text) else None
+
+    def next_merge(self, node: DbtNode) -> str | Unknown:
+        """Return the MERGE that dbt will run for a model once its table exists, or why it is not known."""
+        return next_merge(node, self.adapter, self._overriding)
+
+    @cached_property
+    def _overriding(self) -> frozenset[str]:
+        """The names of macros that are not dbt's own."""
+        return frozenset(
+            str(macro.get("name")) for macro in self.macros.values() if macro.get("package_name") not in _BUILT_IN
+        )
+
+    def _branches(self, node: DbtNode) -> bool:
+        """Whether the template may render differently once the table exists."""
+        return bool(_ASKS_THE_WAREHOUSE.search(node.raw_code)) or any(self._macro_asks(key) for key in node.macros)
+
+    def _macro_asks(self, key: str) -> bool:
+        if key not in self._asking:
+            self._asking[key] = False  # a macro that calls itself
+            macro = self.macros.get(key)
+            depends = macro.get("depends_on") if macro is not None else None
+            called = depends.get("macros") if isinstance(depends, Mapping) else None
+            self._asking[key] = (
+                macro is None
+                or bool(_ASKS_THE_WAREHOUSE.search(str(macro.get("macro_sql"))))
+                or any(self._macro_asks(str(each)) for each in (called if isinstance(called, list) else ()))
+            )
+        return self._asking[key]
+
+    @cached_property
+    def _asking(self) -> dict[str, bool]:
+        return {}
+
     def _compiled(self, node: DbtNode) -> str | None:
         """The compiled query of a node; None where there is none to read."""
-        if node.file is None:
-            return None
+        if node.compiled_code or node.file is None:
+            return node.compiled_code or None
+        return self._read(self.target / "compiled" / node.file)
+
+    def _read(self, file: Path) -> str | None:
         try:
-            return (self.target / "compiled" / node.file).read_text(encoding="utf-8")
+            return as_source(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
             return None
 
 
 def target_folder(file: Path) -> Path | None:
-    """The dbt target folder whose run/ the file (or folder) belongs to; None where there is no manifest."""
+    """Return the dbt target folder whose run/ the file (or folder) belongs to; None where there is no manifest."""
     path = file.absolute()
     for folder in (path, *path.parents):
         if folder.name == "run" and (folder.parent / MANIFEST).is_file():
@@ -95,222 +137,31 @@ def target_folder(file: Path) -> Path | None:
 
 
 def read_dbt_project(target: Path, problems: Problems) -> DbtProject:
-    """The project of a target folder; without tables, and a problem, where its manifest cannot be read."""
+    """Return the project of a target folder; without tables, and a problem, where its manifest cannot be read."""
     file = target / MANIFEST
     try:
         manifest = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        what = error.strerror if isinstance(error, OSError) else "it is no JSON"
+        what = error.strerror if isinstance(error, OSError) else "it is not JSON"
         _bad_manifest(file, str(what), problems)
         return DbtProject(target)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("nodes"), dict):
         _bad_manifest(file, 'it has no "nodes"', problems)
         return DbtProject(target)
-    nodes = dict(_Reader(manifest).nodes())
+    reader = ManifestReader(manifest)
+    nodes = dict(reader.nodes())
     tables: dict[TableKey, DbtNode] = {}
     for node in nodes.values():
         tables.setdefault(node.key, node)
-    return DbtProject(target, tables, {node.file: node for node in nodes.values() if node.file is not None})
+    files = {node.file: node for node in nodes.values() if node.file is not None}
+    return DbtProject(target, tables, files, reader.adapter, reader.macros)
 
 
 def _bad_manifest(file: Path, what: str, problems: Problems) -> None:
-    hint = "make it anew with `dbt parse`; without it lint knows no layout of the project's tables"
+    hint = "write it again with `dbt parse`; without it lint knows no layout of the project's tables"
     problems.add("unreadable", f"dbt's manifest cannot be read: {what}", Place(str(file), 1, 1), hint)
 
 
 def _is_new_rows(name: str, node: DbtNode) -> bool:
     """Whether a name is that of the temporary view of a model's new rows: `<identifier>__dbt_tmp`, perhaps a suffix."""
     return bool(node.key) and name.casefold().startswith(f"{node.key[-1]}__dbt_tmp")
-
-
-class _Reader:
-    """Reads the nodes of a manifest."""
-
-    def __init__(self, manifest: Mapping[str, Any]) -> None:
-        self._entries = {**_mapping(manifest.get("nodes")), **_mapping(manifest.get("sources"))}
-        self._adapter = _mapping(manifest.get("metadata")).get("adapter_type")
-        self._not_null: dict[str, set[str]] = {}
-        self._unique: dict[str, list[frozenset[str]]] = {}
-        for entry in self._entries.values():
-            if isinstance(entry, dict) and entry.get("resource_type") == "test":
-                self._read_test(entry)
-
-    def nodes(self) -> Iterator[tuple[str, DbtNode]]:
-        """Every node that is a relation, with its id."""
-        for unique_id, entry in self._entries.items():
-            if not isinstance(entry, dict) or entry.get("resource_type") not in _LAYOUTS:
-                continue
-            config = _mapping(entry.get("config"))
-            materialized = config.get("materialized")
-            key = _key(entry)
-            if not key or materialized == "ephemeral":
-                continue
-            layout = _LAYOUTS[entry["resource_type"]](self, unique_id, entry, config)
-            path = entry.get("original_file_path") if entry["resource_type"] in ("model", "snapshot") else None
-            file = f"{entry.get('package_name')}/{path}".replace("\\", "/") if isinstance(path, str) else None
-            yield unique_id, DbtNode(str(entry.get("name")), key, layout, file, materialized)
-
-    def model(self, unique_id: str, entry: Mapping[str, Any], config: Mapping[str, Any]) -> TableLayout:
-        """A model: a table as its config creates it, or a view."""
-        enforced = _mapping(config.get("contract")).get("enforced") is True
-        kind = config.get("materialized")
-        is_table = kind in ("table", "incremental")
-        # dbt creates tables by CREATE TABLE AS, whose columns take NULL; constraints are added under a contract only.
-        columns = self._columns(unique_id, entry, enforced, True if is_table else None)
-        strategy = config.get("incremental_strategy")
-        keyed = kind != "incremental" or strategy in _ENFORCING or (strategy is None and self._adapter != "spark")
-        layout = TableLayout(
-            columns=columns or None,
-            complete=bool(columns) and enforced,
-            unique=self._keys(unique_id, entry, config.get("unique_key") if keyed else None),
-        )
-        return self._with_table(layout, config) if is_table else layout
-
-    def seed(self, unique_id: str, entry: Mapping[str, Any], config: Mapping[str, Any]) -> TableLayout:
-        """A seed: a small table."""
-        layout = TableLayout(
-            columns=self._columns(unique_id, entry, False, True) or None, unique=self._keys(unique_id, entry, None)
-        )
-        return self._with_table(layout, config)
-
-    def snapshot(self, unique_id: str, entry: Mapping[str, Any], config: Mapping[str, Any]) -> TableLayout:
-        """A snapshot, which holds several rows of one unique_key."""
-        return self.seed(unique_id, entry, config)
-
-    def source(self, unique_id: str, entry: Mapping[str, Any], _config: Mapping[str, Any]) -> TableLayout:
-        """A source: nothing is known of how it was created."""
-        columns = self._columns(unique_id, entry, False, None)
-        return TableLayout(columns=columns or None, unique=self._keys(unique_id, entry, None))
-
-    def _with_table(self, layout: TableLayout, config: Mapping[str, Any]) -> TableLayout:
-        written = config.get("file_format") or ("delta" if self._adapter in _DELTA_BY_DEFAULT else None)
-        if config.get("table_format") not in (None, "default", "delta"):
-            written = None  # Databricks' managed Iceberg: neither of the two as it stands
-        # dbt-spark knows no liquid clustering; its `clustered_by` makes buckets, which skip nothing.
-        clustered = () if self._adapter == "spark" else _listed(config.get("liquid_clustered_by"))
-        properties = {
-            str(key): str(value).lower() if isinstance(value, bool) else str(value)
-            for key, value in _mapping(config.get("tblproperties")).items()
-        }
-        partitions = _listed(config.get("partition_by"))
-        layout = TableLayout(
-            format=cast(Format, written) if written in ("delta", "iceberg") else None,
-            columns=layout.columns,
-            complete=layout.complete,
-            partition_by=None if partitions is None else tuple(_partition_fields(partitions)),
-            cluster_by=None if config.get("auto_liquid_cluster") else clustered,
-            unique=layout.unique,
-        )
-        return with_properties(layout, properties)
-
-    def _columns(
-        self, unique_id: str, entry: Mapping[str, Any], enforced: bool, otherwise: bool | None
-    ) -> tuple[TableColumn, ...]:
-        not_null = set(self._not_null.get(unique_id, ()))
-        if enforced:
-            for names in _constrained(entry, ("not_null", "primary_key")):
-                not_null |= names
-        found = []
-        for name, column in _mapping(entry.get("columns")).items():
-            data_type = _mapping(column).get("data_type")
-            nullable = False if name.casefold() in not_null else otherwise
-            found.append(TableColumn(name, parse_type(data_type) if isinstance(data_type, str) else None, nullable))
-        return tuple(found)
-
-    def _keys(self, unique_id: str, entry: Mapping[str, Any], unique_key: Any) -> tuple[frozenset[str], ...]:
-        own = _column_set(_listed(unique_key) or ())
-        keys = [own, *_constrained(entry, ("unique", "primary_key")), *self._unique.get(unique_id, ())]
-        return tuple(dict.fromkeys(key for key in keys if key))
-
-    def _read_test(self, entry: Mapping[str, Any]) -> None:
-        metadata = _mapping(entry.get("test_metadata"))
-        arguments = _mapping(metadata.get("kwargs"))
-        owner = _owner(entry)
-        if owner is None or not _holds_always(_mapping(entry.get("config"))):
-            return
-        name = metadata.get("name")
-        column = entry.get("column_name") or arguments.get("column_name")
-        if name == "unique_combination_of_columns":
-            key = _column_set(_listed(arguments.get("combination_of_columns")) or ())
-            self._unique.setdefault(owner, []).append(key)
-        elif name in ("unique", "not_null") and isinstance(column, str) and (key := _column_set([column])):
-            if name == "unique":
-                self._unique.setdefault(owner, []).append(key)
-            else:
-                self._not_null.setdefault(owner, set()).update(key)
-
-
-_LAYOUTS: Mapping[str, Callable[[_Reader, str, Mapping[str, Any], Mapping[str, Any]], TableLayout]] = {
-    "model": _Reader.model,
-    "seed": _Reader.seed,
-    "snapshot": _Reader.snapshot,
-    "source": _Reader.source,
-}
-
-
-def _key(entry: Mapping[str, Any]) -> TableKey:
-    written = entry.get("relation_name")
-    parts = name_parts(written) if isinstance(written, str) else ()
-    if not parts:
-        identifier = entry.get("alias") or entry.get("identifier") or entry.get("name")
-        given = (entry.get("database"), entry.get("schema"), identifier)
-        parts = tuple(part for part in given if isinstance(part, str) and part)
-    return _NAMES.key(parts)
-
-
-def _owner(test: Mapping[str, Any]) -> str | None:
-    """The id of what a test is attached to; manifests before v9 have the nodes that it depends on alone."""
-    attached = test.get("attached_node")
-    if isinstance(attached, str):
-        return attached
-    nodes = _mapping(test.get("depends_on")).get("nodes")
-    return nodes[0] if isinstance(nodes, list) and len(nodes) == 1 and isinstance(nodes[0], str) else None
-
-
-def _holds_always(config: Mapping[str, Any]) -> bool:
-    """Whether the test is an error for each row that fails it, of all rows."""
-    usual = {"fail_calc": "count(*)", "error_if": "!= 0", "where": None}
-    severe = str(config.get("severity") or "error").lower() == "error"
-    return severe and config.get("enabled", True) and all(config.get(key) in (None, usual[key]) for key in usual)
-
-
-def _constrained(entry: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[frozenset[str]]:
-    """The columns of each constraint of these kinds, on a column and on the table."""
-    for name, column in _mapping(entry.get("columns")).items():
-        for constraint in _listed_mappings(_mapping(column).get("constraints")):
-            if constraint.get("type") in kinds:
-                yield frozenset({name.casefold()})
-    for constraint in _listed_mappings(entry.get("constraints")):
-        if constraint.get("type") in kinds:
-            yield _column_set(_listed(constraint.get("columns")) or ())
-
-
-def _column_set(names: Iterable[str]) -> frozenset[str]:
-    """Names as they compare; empty where one of them is an expression."""
-    found = [name.strip() for name in names]
-    if not all(_COLUMN.fullmatch(name) for name in found):
-        return frozenset()
-    return frozenset(name.strip("`").replace("``", "`").casefold() for name in found)
-
-
-def _partition_fields(texts: Iterable[str]) -> Iterator[PartitionField]:
-    for text in texts:
-        yield partition_field(text)
-
-
-def _listed(value: Any) -> tuple[str, ...] | None:
-    """A text or a list of texts as a tuple, absence as an empty one; None where it is something else."""
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        return (value,)
-    whole = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return tuple(value) if whole else None
-
-
-def _listed_mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -1,9 +1,8 @@
-"""Lints plain .sql files outside of any project, and the generated statements in a dbt project's target/run."""
+"""Lints plain .sql files outside of any project, and the MERGEs that dbt generates for its models."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,11 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.baseline import Baseline
 from merge_runner.lint.check import Checked, check_file, linted_merge
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
-from merge_runner.lint.dbt_project import DbtProject, read_dbt_project, target_folder
+from merge_runner.lint.dbt_files import created
+from merge_runner.lint.dbt_model import DbtModel
+from merge_runner.lint.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.finish import finish
+from merge_runner.lint.plain_files import PlainFile, shown
 from merge_runner.lint.report import Report
 from merge_runner.lint.run import LintOptions
 from merge_runner.lint.selection import RuleSelection
@@ -35,17 +37,8 @@ from merge_runner.template.rendered import Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
 
-DBT_PROJECT = "dbt_project.yml"
-
-
-@dataclass(frozen=True)
-class PlainFile:
-    """A file as it is to be shown (`path`), and its text; None where it could not be read, and `problem` says why."""
-
-    path: str
-    file: Path
-    source: SourceText | None
-    problem: str | None = None
+_MOST_NAMES = 10
+"""How many models a message names."""
 
 
 @dataclass(frozen=True)
@@ -60,40 +53,6 @@ class Surroundings:
     places: TomlTree | None = None
     macros: Sequence[SourceText] = ()
     vars: Mapping[str, Any] = field(default_factory=dict)
-
-
-def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
-    """The files that are meant: a file itself, of a folder all .sql files below it, hidden ones left out.
-
-    Of a dbt project these are the statements in its target/run. They are shown relative to `root` where they lie in it.
-    A file that holds no SQL by its name is left out: a hook is given whatever has changed. Raises ProblemsError for a
-    path that does not exist.
-    """
-    problems = Problems()
-    found: dict[Path, None] = {}
-    for path in paths:
-        if (path / DBT_PROJECT).is_file():
-            path = path / "target/run"  # noqa: PLW2901 -- its models are no SQL before dbt has made it of them
-            if not path.is_dir():
-                hint = "`dbt run` or `dbt build` writes the statements there"
-                problems.add("no-such-file", f"this is a dbt project, and there is no folder {path}", None, hint)
-                continue
-        if path.is_dir():
-            inside = (file for file in sorted(path.rglob("*.sql")) if not _is_hidden(file.relative_to(path)))
-            found.update(dict.fromkeys(file for file in inside if not file.is_dir()))
-        elif path.exists() or path.is_symlink():
-            if not holds_no_sql(path.name):
-                found[path] = None
-        else:
-            problems.add("no-such-file", f"there is no file or folder {path}")
-    problems.check()
-    for file in found:
-        yield read_plain(file, _shown(file, root))
-
-
-def holds_no_sql(file: str) -> bool:
-    """Whether the name of a file says that it holds something else than SQL."""
-    return file.lower().endswith((".yml", ".yaml", ".toml", ".json", ".csv", ".md", ".py"))
 
 
 def lint_files(
@@ -117,17 +76,21 @@ def lint_files(
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     linter = _PlainLinter(options, vars, env, selection, Templates(around.macros))
     checked = [linter.check(file) for file in files]
+    unknown = list(_unknown_merges([file.model for file in files if file.model is not None], around.root))
+    checked += [check_file(file, None, selection) for file in unknown]
+    texts = {file.path: file.source for file in files if file.source is not None}
+    texts |= {file.path: file.source for file in unknown} | linter.described
     secrets = frozenset((*secret_values(dict(env.asked)), *secret_vars(vars)))
     merges = [merge_without_secrets(item.merge, secrets) for item in checked if item.merge is not None]
     parsed = {merge.path for merge in merges}
     return finish(
         [without_secrets(finding, secrets) for item in checked for finding in item.findings],
         merges,
-        {file.path: file.source for file in files if file.source is not None},
+        texts,
         selection,
         baseline,
         files=len(files),
-        models={},
+        models={file.path: file.model.node.name for file in files if file.model is not None},
         ran=lambda path, rule: rule.check_project is None and rule.ran_on(path in parsed),
     )
 
@@ -150,8 +113,12 @@ class _PlainLinter:
         problems.check()
         self._templates = templates
         self._dbt: dict[Path, DbtProject] = {}
+        self.described: dict[str, SourceText] = {}
+        """The YAML files of dbt projects in which findings are."""
 
     def check(self, file: PlainFile) -> Checked:
+        if file.model is not None and file.source is not None:
+            return self._check_model(file.model, file.source)
         if file.source is None:
             nothing = SourceText(file.path, "")
             error = MergeSyntaxError(file.problem or "cannot be read", Span(0, 0), "lint reads SQL in UTF-8")
@@ -175,8 +142,30 @@ class _PlainLinter:
         merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
         return check_file(linted, merge, self._selection)
 
+    def _check_model(self, model: DbtModel, source: SourceText) -> Checked:
+        """Look at the MERGE that dbt runs for a model; nothing where it has none, or where it is not known."""
+        if model.text is None:
+            return Checked(())
+        linted = LintedFile(source, None, model.rendered(None), model.node.name, declared=model.declared)
+        try:
+            statement = parse(model.text)
+        except MergeSyntaxError as error:
+            checked, merge = check_file(replace(linted, error=error), None, self._selection), None
+        else:
+            linted = replace(linted, statement=statement, rendered=model.rendered(statement))
+            lookup = self._known(model.project.lookup(model.node))
+            target = lookup(statement.target.parts) if statement.target.parts else None
+            merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
+            checked = check_file(linted, merge, self._selection)
+        found = tuple(model.adapted(finding, merge) for finding in checked.findings)
+        if any(finding.place.path != source.path for finding in found) and (yaml := model.config.read_yaml()):
+            self.described[yaml.path] = yaml
+        return Checked(found, checked.merge)
+
     def _lookup(self, file: Path) -> Lookup:
-        dbt = self._dbt_lookup(file)
+        return self._known(self._dbt_lookup(file))
+
+    def _known(self, dbt: Lookup | None) -> Lookup:
 
         def find(parts: tuple[str, ...]) -> KnownTable | None:
             return self._recorded.lookup(parts) or (dbt(parts) if dbt is not None else None)
@@ -191,7 +180,8 @@ class _PlainLinter:
             problems = Problems()
             self._dbt[target] = read_dbt_project(target, problems)
             problems.check()
-        return self._dbt[target].lookup(file)
+        project = self._dbt[target]
+        return project.lookup(project.node(file))
 
     def _context(self, file: PlainFile) -> Context:
         """Names stand for themselves: there is no project that knows better."""
@@ -207,17 +197,16 @@ class _PlainLinter:
         )
 
 
-def read_plain(file: Path, path: str) -> PlainFile:
-    """A file with its text, shown as `path`."""
-    problems = Problems()
-    source = read_text(file, path, problems)
-    return PlainFile(path, file, source, next((problem.message for problem in problems), None))
-
-
-def _shown(file: Path, root: Path) -> str:
-    absolute = Path(os.path.abspath(file))  # noqa: PTH100 -- `..` ends, links stay
-    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _unknown_merges(models: Sequence[DbtModel], root: Path) -> Iterator[LintedFile]:
+    """Give a file for each dbt project in which the MERGE of some model is not known, with that as its error."""
+    for project, unknown in created(models):
+        names = ", ".join(model.node.name + (f" ({model.why})" if model.why else "") for model in unknown[:_MOST_NAMES])
+        more = f" and {len(unknown) - _MOST_NAMES} more" if len(unknown) > _MOST_NAMES else ""
+        many = "1 incremental model" if len(unknown) == 1 else f"{len(unknown)} incremental models"
+        message = f"the MERGE of {many} is not known yet, since dbt's first run creates the table: {names}{more}"
+        hint = "run `dbt run` a second time, which writes the MERGE into target/run, and lint again"
+        file = project.target.parent / DBT_PROJECT
+        source = read_text(file, shown(file, root), Problems()) if file.is_file() else None
+        source = source or SourceText(shown(project.target / MANIFEST, root), "")
+        error = MergeSyntaxError(message, Span(0, 0), hint)
+        yield LintedFile(source, None, Rendered.plain(source), error=error, is_merge=False)

@@ -37,6 +37,8 @@ class LintedFile:
     platform: str = "oss"
     conf: Mapping[str, str] = field(default_factory=dict)
     """The confs that its session has: the model's over those of the profile."""
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    """The config of a file that is no model of this project, such as `scan` of a dbt model."""
 
     @property
     def path(self) -> str:
@@ -50,8 +52,8 @@ class LintedFile:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """The model's resolved config; empty for a plain file."""
-        return self.node.config if self.node else {}
+        """The model's resolved config; what is declared for a plain file."""
+        return self.node.config if self.node else self.declared
 
 
 @dataclass(frozen=True)

@@ -92,33 +92,33 @@ def test_the_target_folder_of_a_file_has_the_manifest_beside_run(tmp_path):
     ],
 )
 def test_a_table_is_laid_out_as_its_config_creates_it(project, name, layout):
-    known = project.lookup(ORDERS)(("SHOP", name))
+    known = project.lookup(project.node(ORDERS))(("SHOP", name))
     assert shown(known.layout) == layout
     assert known.query is None
 
 
 def test_properties_say_which_columns_have_statistics(project):
-    assert project.lookup(ORDERS)(("shop", "orders")).layout.indexed == 2
+    assert project.lookup(project.node(ORDERS))(("shop", "orders")).layout.indexed == 2
 
 
 def test_a_test_with_a_where_proves_nothing_and_a_view_has_its_query(project):
-    known = project.lookup(ORDERS)(("shop", "stg_orders"))
+    known = project.lookup(project.node(ORDERS))(("shop", "stg_orders"))
     assert known.query.strip() == "select * from raw.events"
     assert known.layout.unique == (frozenset({"id"}),)  # its unique_key alone
     assert known.layout.format is None
 
 
 def test_a_source_is_known_as_far_as_it_is_declared(project):
-    layout = project.lookup(ORDERS)(("spark_catalog", "raw", "events")).layout
+    layout = project.lookup(project.node(ORDERS))(("spark_catalog", "raw", "events")).layout
     assert shown(layout)["columns"] == ["id bigint not null"]
     assert (layout.complete, layout.partition_by, layout.unique) == (False, None, (frozenset({"id"}),))
 
 
 def test_the_temporary_view_of_a_merge_is_the_compiled_query_of_its_model(project):
-    known = project.lookup(ORDERS)(("orders__dbt_tmp",))
+    known = project.lookup(project.node(ORDERS))(("orders__dbt_tmp",))
     assert known.query == "\nselect id, dt, amount from shop.stg_orders\n where dt > '2024-01-01' "
     assert known.layout.unique == ()
-    assert project.lookup(TARGET / "run/shop/models/evo.sql")(("orders__dbt_tmp",)) is None
+    assert project.lookup(project.node(TARGET / "run/shop/models/evo.sql"))(("orders__dbt_tmp",)) is None
 
 
 def test_a_file_belongs_to_its_node(project):
@@ -128,8 +128,8 @@ def test_a_file_belongs_to_its_node(project):
 
 
 def test_what_is_not_in_the_project_is_unknown(project):
-    assert project.lookup(ORDERS)(("shop", "nope")) is None
-    assert project.lookup(ORDERS)(("orders",)) is None
+    assert project.lookup(project.node(ORDERS))(("shop", "nope")) is None
+    assert project.lookup(project.node(ORDERS))(("orders",)) is None
 
 
 def manifest(**node):
@@ -162,7 +162,7 @@ def test_databricks_has_its_own_defaults(tmp_path, config, expected):
     layout = found.node(tmp_path / "run/p/models/m.sql").layout
     partitions = None if layout.partition_by is None else [str(item) for item in layout.partition_by]
     assert (layout.format, partitions, layout.cluster_by) == expected
-    assert found.lookup(tmp_path / "x")(("DB", "s", "m")).layout == layout
+    assert found.lookup(None)(("DB", "s", "m")).layout == layout
 
 
 def test_tests_of_an_old_manifest_have_no_attached_node(tmp_path):
@@ -192,7 +192,7 @@ def test_a_broken_manifest_is_a_problem_and_leaves_an_empty_project(tmp_path, te
     problems = Problems()
     project = read_dbt_project(tmp_path, problems)
     assert [problem.code for problem in problems] == ["unreadable"]
-    assert project.lookup(tmp_path / "run/p/m.sql")(("s", "m")) is None
+    assert project.lookup(None)(("s", "m")) is None
 
 
 @pytest.mark.parametrize(

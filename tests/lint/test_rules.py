@@ -12,7 +12,8 @@ import yaml
 from merge_runner.lint.documentation import examples
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.fixes import apply
-from merge_runner.lint.plain import Surroundings, lint_files, plain_files
+from merge_runner.lint.plain import Surroundings, lint_files
+from merge_runner.lint.plain_files import plain_files
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import rules
 from merge_runner.lint.run import LintOptions, lint_project

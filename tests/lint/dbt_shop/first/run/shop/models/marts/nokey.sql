@@ -1,0 +1,18 @@
+
+  
+    
+        create or replace table shop.nokey
+      
+      
+    using delta
+      
+      
+      
+      
+      
+      
+
+      as
+      
+select id, dt from shop.stg_orders
+  

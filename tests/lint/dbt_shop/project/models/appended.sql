@@ -1,0 +1,2 @@
+{{ config(materialized='incremental', file_format='delta') }}
+select id, dt from {{ ref('stg_orders') }}

@@ -1,0 +1,2 @@
+{{ config(materialized='incremental') }}
+select id, dt from {{ ref('stg_orders') }}

@@ -1,0 +1,2 @@
+{{ config(materialized='incremental', unique_key='id', merge_exclude_columns=['dt']) }}
+select id, dt, amount from {{ ref('stg_orders') }}

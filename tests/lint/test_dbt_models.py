@@ -1,0 +1,250 @@
+"""The models of a dbt project, with the manifests and statements that dbt 1.11 and dbt-spark 1.11 wrote for it.
+
+`parse` is what `dbt parse` leaves, `first` and `second` what the first and the second `dbt run` do.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from merge_runner.errors import Problems, ProblemsError
+from merge_runner.lint.dbt_merge import Unknown
+from merge_runner.lint.dbt_project import read_dbt_project
+from merge_runner.lint.plain import Surroundings, lint_files
+from merge_runner.lint.plain_files import plain_files
+from merge_runner.lint.run import LintOptions
+from merge_runner.project.settings import LintSettings
+from merge_runner.text import SourceText
+
+SHOP = Path(__file__).parent / "dbt_shop"
+DERIVED = ["events", "nokey", "orders", "payments", "some_columns"]
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Makes the project after one of the commands, with other values in its manifest by model."""
+
+    def make(after, adapter="spark", macros=None, **models):
+        root = tmp_path / "shop"
+        shutil.copytree(SHOP / "project", root, dirs_exist_ok=True)
+        shutil.rmtree(root / "target", ignore_errors=True)
+        shutil.copytree(SHOP / after, root / "target")
+        file = root / "target/manifest.json"
+        manifest = json.loads(file.read_text())
+        manifest["metadata"]["adapter_type"] = adapter
+        manifest["macros"].update(macros or {})
+        for name, config in models.items():
+            manifest["nodes"][f"model.shop.{name}"]["config"].update(config)
+        file.write_text(json.dumps(manifest))
+        return root
+
+    return make
+
+
+def lint(root, *paths, **settings):
+    around = Surroundings(root, LintSettings(**settings))
+    return lint_files(list(plain_files([root / path for path in paths or ["."]], root)), LintOptions(), {}, around)
+
+
+def found(report, root, *codes):
+    """What findings there are, each with the text that its place covers."""
+    lines = []
+    for finding in report.findings:
+        place = finding.place
+        if not codes or finding.code in codes:
+            source = SourceText(place.path, (root / place.path).read_text())
+            text = source.text[
+                source.offset(place.line, place.column) : source.offset(place.end_line, place.end_column)
+            ]
+            lines.append((finding.code, finding.model, place.path, place.line, " ".join(text.split())))
+    return lines
+
+
+PREDICATE = "DBT_INTERNAL_DEST.dt >= date'2024-01-01'"
+UNKNOWN = ("C010", None, "dbt_project.yml", 1, "")
+ONE_SIDED = ("C001", "events", "models/marts/schema.yml", 8, PREDICATE)
+
+
+def test_the_merge_of_a_model_is_the_one_that_dbt_spark_writes():
+    first, second = (read_dbt_project(SHOP / run, Problems()) for run in ("first", "second"))
+    checked = []
+    for path, node in first.files.items():
+        if node.merges and node.name != "other_columns":
+            written = (SHOP / "second/run" / path).read_text().partition("merge into")
+            assert f"merge into{written[2]}".split() == first.next_merge(node).split()
+            assert first.last_merge(node) is None
+            assert second.last_merge(second.files[path]) is not None
+            checked.append(node.name)
+    assert sorted(checked) == DERIVED
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"), [("parse", [UNKNOWN]), ("first", [UNKNOWN, ONE_SIDED]), ("second", [ONE_SIDED])]
+)
+def test_what_is_known_after_each_command(shop, run, expected):
+    root = shop(run)
+    report = lint(root)
+    assert found(report, root, "C001", "C010") == expected
+    assert [merge.model for merge in report.merges if merge.model != "other_columns"] == DERIVED
+    assert report.files == 8
+    assert {merge.path for merge in report.merges} <= {
+        f"models/marts/{name}.sql" for name in [*DERIVED, "other_columns"]
+    }
+
+
+def test_what_only_the_warehouse_knows_is_not_said(shop):
+    """Before the table exists the compiled query is the one of a first run."""
+    root = shop("first", orders={"incremental_predicates": ["DBT_INTERNAL_DEST.dt >= date'2030-01-01'"]})
+    assert found(lint(root, "models/marts/orders.sql"), root, "C001", "C003") == []
+    for run, known in (("parse", []), ("first", ["payments"]), ("second", ["payments", "orders"])):
+        project = read_dbt_project(SHOP / run, Problems())
+        nodes = {node.name: node for node in project.nodes.values()}
+        assert [name for name in ("payments", "orders") if project.new_rows(nodes[name])] == known
+    assert "max(dt)" in project.new_rows(nodes["orders"])
+
+
+@pytest.mark.parametrize(
+    ("path", "models"),
+    [
+        (".", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
+        ("models", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
+        ("dbt_project.yml", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
+        ("target", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
+        ("target/run", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
+        ("models/marts/events.sql", ["events"]),
+        ("target/run/shop/models/marts/events.sql", ["events"]),
+        ("models/marts/schema.yml", ["events", "some_columns"]),
+        ("models/stg_orders.sql", []),
+        ("profiles.yml", []),
+    ],
+)
+def test_paths_of_a_dbt_project(shop, path, models):
+    root = shop("second")
+    (root / "profiles.yml").write_text("")
+    assert [merge.model for merge in lint(root, path).merges] == models
+
+
+def test_target_run_is_what_dbt_ran_and_the_models_are_what_it_will_run(shop):
+    root = shop("second", payments={"incremental_predicates": ["DBT_INTERNAL_DEST.id > 5"]})
+    (ran,) = lint(root, "target/run/shop/models/marts/payments.sql").merges
+    (next_,) = lint(root, "models/marts/payments.sql").merges
+    assert (ran.conjuncts[0].text, next_.conjuncts[0].text) == (PREDICATE, "DBT_INTERNAL_DEST.id > 5")
+
+
+def test_places_are_those_of_the_config_and_the_query(shop):
+    late = "DBT_INTERNAL_DEST.dt >= date'2030-01-01'"
+    root = shop("second", payments={"incremental_predicates": [late]}, some_columns={"meta": {}})
+    file = root / "models/marts/payments.sql"
+    file.write_text("-- é\n" + file.read_text().replace(PREDICATE, late))
+    report = lint(root, "models/marts/payments.sql", "models/marts/some_columns.sql")
+    assert found(report, root, "C001", "C003", "P001") == [
+        ("C001", "payments", "models/marts/payments.sql", 6, late),
+        ("C003", "payments", "models/marts/payments.sql", 9, "select id, dt, max(amount) as amount"),
+        ("P001", "some_columns", "models/marts/some_columns.sql", 1, "'id'"),
+        (
+            "C003",
+            "some_columns",
+            "models/marts/some_columns.sql",
+            2,
+            "select distinct id, dt, amount from {{ ref('stg_orders') }}",
+        ),
+    ]
+    (one, *_), _ = (merge.conjuncts for merge in report.merges)
+    assert (one.line, one.column) == (6, 30)
+
+
+def test_help_speaks_of_the_config(shop):
+    root = shop("second", payments={"incremental_predicates": None, "unique_key": ["dt"]}, nokey={"unique_key": "id"})
+    hints = {finding.code: finding.hint for finding in lint(root, "models/marts/payments.sql").findings}
+    assert "incremental_predicates (DBT_INTERNAL_DEST.dt >= …)" in hints["P001"]
+    assert "meta: {merge_runner: {scan: full}}" in hints["P002"]
+    assert all(finding.fix is None for finding in lint(root).findings)
+
+
+def test_settings_comments_and_a_baseline_apply_to_the_models_file(shop):
+    root = shop("second", payments={"incremental_predicates": None})
+    path = "models/marts/payments.sql"
+    codes = {finding.code for finding in lint(root, path).findings}
+    assert {"P001", "C003"} <= codes
+    ignored = lint(root, path, per_path_ignores={"models/marts/**": ("P001",)}, severity={"C003": "error"})
+    assert {(finding.code, finding.severity) for finding in ignored.findings} >= {("C003", "error")}
+    assert "P001" not in {finding.code for finding in ignored.findings}
+    file = root / path
+    file.write_text("-- merge-runner: noqa: P001 -- small\n" + file.read_text())
+    assert {finding.code for finding in lint(root, path).findings} == codes - {"P001"}
+
+
+def test_a_whole_scan_is_declared_in_meta(shop):
+    root = shop("second")
+    merges = {merge.model: merge for merge in lint(root).merges}
+    assert (merges["some_columns"].verdict, merges["some_columns"].scans_all_on_purpose) == ("none", True)
+    assert "P001" not in {finding.code for finding in lint(root, "models/marts/some_columns.sql").findings}
+
+
+@pytest.mark.parametrize("meta", [{"scan": "ful"}, {"scann": "full"}, "full", ["scan"]])
+def test_a_wrong_meta_is_a_problem_at_its_place(shop, meta):
+    root = shop("second", some_columns={"meta": {"merge_runner": meta}})
+    with pytest.raises(ProblemsError) as caught:
+        lint(root)
+    (problem,) = caught.value.problems
+    assert (problem.place.path, problem.place.line) == ("models/marts/schema.yml", 14)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"merge_exclude_columns": ["dt"]}, "merge_exclude_columns depends on the columns of the table"),
+        ({"incremental_predicates": "a = b"}, "incremental_predicates must be a list of strings"),
+        ({"unique_key": {"a": "b"}}, "unique_key and merge_update_columns must be columns"),
+        ({"file_format": "parquet"}, "dbt-spark merges into delta, iceberg and hudi"),
+        ({"incremental_strategy": "append"}, ""),
+        ({"materialized": "table"}, ""),
+    ],
+)
+def test_a_config_of_which_dbt_spark_makes_something_else(shop, changed, why):
+    project = read_dbt_project(shop("first", payments=changed) / "target", Problems())
+    node = project.files["shop/models/marts/payments.sql"]
+    assert project.next_merge(node) == Unknown(why)
+
+
+def test_a_project_that_overrides_dbts_macros_is_not_guessed(shop):
+    macros = {"macro.shop.spark__get_merge_sql": {"name": "spark__get_merge_sql", "package_name": "shop"}}
+    root = shop("first", macros=macros)
+    (finding,) = [finding for finding in lint(root).findings if finding.code == "C010"]
+    assert "the MERGE of 6 incremental models is not known yet" in finding.message
+    assert "events (the project overrides spark__get_merge_sql)" in finding.message
+
+
+def test_a_first_run_of_another_adapter_is_an_error_and_a_second_is_linted(shop):
+    first = lint(shop("first", adapter="databricks"), "target/run")
+    assert [finding.code for finding in first.findings] == ["C010"]
+    # dbt-databricks merges where no strategy is set.
+    assert "7 incremental models" in first.findings[0].message
+    assert "run `dbt run` a second time" in first.findings[0].hint
+    assert first.merges == ()
+    second = lint(shop("second", adapter="databricks", appended={"incremental_strategy": "append"}), "target/run")
+    assert len(second.merges) == 6
+    assert "C010" not in {finding.code for finding in second.findings}
+
+
+def test_without_the_models_files_the_manifest_has_their_text(shop):
+    root = shop("second")
+    shutil.rmtree(root / "models")
+    report = lint(root, "target/run")
+    assert {merge.path for merge in report.merges if merge.model == "events"} == {"models/marts/events.sql"}
+    assert [finding.place.path for finding in report.findings if finding.code == "C001"] == ["models/marts/events.sql"]
+
+
+def test_models_of_a_project_that_dbt_has_not_parsed(shop):
+    root = shop("parse")
+    (root / "target/manifest.json").unlink()
+    for path in (".", "models", "models/marts/events.sql"):
+        with pytest.raises(ProblemsError, match=r"dbt project without target/manifest\.json"):
+            lint(root, path)
+    (root / "analyses").mkdir()
+    (root / "analyses/by_hand.sql").write_text("merge into t using s on t.id = s.id when matched then delete")
+    assert len(lint(root, "analyses/by_hand.sql").merges) == 1
