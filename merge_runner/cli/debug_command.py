@@ -27,14 +27,14 @@ from merge_runner.cli.options import load_project, output_options_without, proje
 @output_options_without("warn_error")
 def command(**options: Any) -> int:
     """Check the set-up: versions, Java, jars, project, profile and class-data archive, and with --spark a session."""
-    from merge_runner.cli.messages import show, styled
+    from merge_runner.cli.messages import show_text, styled
     from merge_runner.cli.problems import show_problems
     from merge_runner.errors import ProblemsError
 
     status = 0
     for name, check in _checks(options):
         try:
-            show(f"{name:<9} {styled('OK', fg='green')}  {check()}")
+            show_text(f"{name:<9} {styled('OK', fg='green')}  {check()}", hanging=14)
         except ProblemsError as error:
             click.echo(f"{name:<9} {styled('ERROR', fg='red')}")
             show_problems(error.problems)

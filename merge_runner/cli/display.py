@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.cli.messages import coloured, counted, printable, say, styled
+from merge_runner.cli.announcer import Announcer
+from merge_runner.cli.messages import coloured, counted, fitted, printable, say, styled, terminal_columns
 from merge_runner.cli.summary import summary_lines
 from merge_runner.run.events import Event
 
@@ -37,6 +38,8 @@ _DIFF = {"-": "red", "+": "green", "~": "yellow"}
 """What stands in front of a row that is missing, one that is not expected, and one that differs."""
 _ENDS = ("invocation_finished", "freshness_finished")
 _REFRESH_SECONDS = 0.25
+_HANGING = 8
+"""How far the later lines of a node's message are indented."""
 
 
 class JsonDisplay:
@@ -60,9 +63,11 @@ class JsonDisplay:
 class TextDisplay:
     """A line when a node ends, and on a terminal a live view of what runs below them."""
 
-    def __init__(self, quiet: bool, debug: bool) -> None:
+    def __init__(self, quiet: bool, debug: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._quiet = quiet
         self._debug = debug
+        self.announcer = Announcer(self._announce, clock)
+        """Announces what takes long where there is no live view."""
         self._total = 0
         self._done = 0
         self._running: dict[str, tuple[str, float, str]] = {}
@@ -101,11 +106,16 @@ class TextDisplay:
     def observe(self, driver: Driver) -> None:
         """The driver whose tasks the live view counts."""
         self._driver = driver
-        if self._live is None and not self._quiet and coloured() and sys.stderr.isatty():
+        if self._quiet or self._live is not None:
+            return
+        if coloured() and sys.stderr.isatty():
             self._start_live()
+        else:
+            self.announcer.start()
 
     def close(self) -> None:
-        """Ends the live view."""
+        """Ends the live view, and announces nothing more."""
+        self.announcer.stop()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -137,10 +147,19 @@ class TextDisplay:
     def _on_started(self, data: dict[str, Any]) -> None:
         with self._lock:
             self._running[data["node"]] = (data["name"], time.monotonic(), data["group"])
+        self.announcer.started(data["node"], data["name"], data.get("expected"))
+
+    def _announce(self, name: str, seconds: float) -> None:
+        if self._live is not None or self._quiet:
+            return
+        margin = " " * (2 * len(str(self._total)) + 1)
+        mark, shown = ("RUN", f"{seconds:6.0f} s") if seconds >= 1 else ("START", " " * 8)
+        self._say(f"{margin} {mark:<5} {shown}  {name}")
 
     def _on_finished(self, data: dict[str, Any]) -> None:
         with self._lock:
             self._running.pop(data["node"], None)
+        self.announcer.finished(data["node"])
         self._done += 1
         result = data["result"]
         mark, colour = _MARKS[result["status"]]
@@ -157,7 +176,7 @@ class TextDisplay:
             styled(data["name"], bold=True),
             f" {_indented(message, differs='differences' in result.get('adapter_response', {}))}" if message else "",
         ]
-        self._say(" ".join(parts).rstrip())
+        self._say(" ".join(parts).rstrip(), _HANGING)
         for warning in result["warnings"]:
             self._say(f"    {styled('warning', fg='yellow')}: {warning}")
 
@@ -192,13 +211,14 @@ class TextDisplay:
         if not self._quiet:
             self._say(styled(text, fg=colour) if colour else text)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, hanging: int = 4) -> None:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.console.print(Text.from_ansi(printable(text)))
+            fitting = fitted(printable(text), terminal_columns(sys.stderr), hanging)
+            self._live.console.print(Text.from_ansi(fitting), soft_wrap=True)
         else:
-            say(text)
+            say(text, hanging=hanging)
 
     def _start_live(self) -> None:
         from rich.console import Console

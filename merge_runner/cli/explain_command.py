@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,7 +38,8 @@ def command(**options: Any) -> int:
 
     The exit status is 1 where --spark is given and Spark refuses a statement.
     """
-    from merge_runner.cli.messages import concealed
+    from merge_runner.cli.messages import concealed, fitted, terminal_columns
+    from merge_runner.columns import cut
     from merge_runner.plan.explain import explain
 
     project = load_project(options)
@@ -49,9 +49,10 @@ def command(**options: Any) -> int:
     if options["output"] == "json":
         click.echo(json.dumps(prepared.concealed(explanation.as_json()), indent=2))
     else:
-        width = get_terminal_size().columns if options["spark"] and sys.stdout.isatty() else None
+        columns = terminal_columns(sys.stdout)
         for line in map(concealed, explanation.lines()):
-            click.echo(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
+            # A node of Spark's plan may be thousands of characters long: it is cut.
+            click.echo(cut(line, columns, "…") if columns and options["spark"] else fitted(line, columns))
     return 0 if explanation.ok else 1
 
 

@@ -145,13 +145,17 @@ def _write(report: Report, options: dict[str, Any]) -> None:
             say(text)
 
     file: Path | None = options["output"]
+    from merge_runner.cli.messages import terminal_columns
+
     colour = None if file is not None else _colour()
+    terminal = terminal_columns(sys.stdout) if file is None else None
     text = render(
         report,
         options["format_"],
         colour=colour,
         unicode=file is not None or _carries_unicode(),
-        width=shutil.get_terminal_size((100, 24)).columns,
+        width=terminal or shutil.get_terminal_size((100, 24)).columns,
+        wrap=terminal is not None,
         statistics=options["statistics"],
         verbose=options["verbose"],
     )

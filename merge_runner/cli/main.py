@@ -8,13 +8,14 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from merge_runner.cli.command import Context
 from merge_runner.cli.completion import PROGRAM, VARIABLE
-from merge_runner.cli.messages import as_json, debugging, say
+from merge_runner.cli.messages import as_json, debugging, fitted, say, terminal_columns
 from merge_runner.cli.options import output_options
 
 if TYPE_CHECKING:
@@ -172,7 +173,9 @@ def _run(arguments: list[str]) -> int:
         if as_json():
             say(error.format_message(), "error", event="problem", code="usage")
         else:
-            error.show()
+            shown = StringIO()
+            error.show(shown)
+            click.echo(fitted(shown.getvalue().rstrip("\n"), terminal_columns(sys.stderr)), err=True)
     except (KeyboardInterrupt, EOFError, click.Abort) as error:
         click.echo("interrupted", err=True)
         if type(error).__name__ == "EndedAtOnceError":

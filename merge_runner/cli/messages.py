@@ -17,6 +17,8 @@ from typing import Any, Literal, TextIO
 
 import click
 
+from merge_runner.columns import wrapped
+
 _CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -58,9 +60,33 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
+def terminal_columns(stream: TextIO | None) -> int | None:
+    """Return how many columns the terminal has that a stream writes to ($COLUMNS wins); None without one."""
+    try:
+        if stream is None or not stream.isatty():
+            return None
+        given = os.environ.get("COLUMNS", "")
+        return int(given) if given.isdecimal() and int(given) else os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):  # it is closed, or no file
+        return None
+
+
+def fitted(text: str, columns: int | None, hanging: int = 4) -> str:
+    """Return the text with its lines broken between words where they are wider than `columns`; None: as it is.
+
+    Lines that follow begin with `hanging` more blanks.
+    """
+    return text if columns is None else "\n".join(wrapped(text, columns, hanging))
+
+
 def show(text: str) -> None:
     """Prints a line of what was asked for on standard output, without secrets."""
     click.echo(concealed(text))
+
+
+def show_text(text: str, hanging: int = 4) -> None:
+    """Print text for people on standard output, without secrets, and as wide as the terminal."""
+    click.echo(fitted(concealed(text), terminal_columns(sys.stdout), hanging))
 
 
 def debugging() -> bool:
@@ -90,15 +116,18 @@ def styled(text: str, **style: Any) -> str:
     return click.style(text, **style) if coloured() else text
 
 
-def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", **data: Any) -> None:
-    """Prints a line on standard error; with --log-format json an object of the shape that events have."""
+def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", *, hanging: int = 4, **data: Any) -> None:
+    """Prints a line on standard error; with --log-format json an object of the shape that events have.
+
+    On a terminal that is narrower, later lines begin with `hanging` more blanks.
+    """
     if _STYLE.as_json:
         now = datetime.now(timezone.utc).isoformat()
         shown = {key: concealed(value) if isinstance(value, str) else value for key, value in data.items()}
         document = {"event": "message", "at": now, "level": level, "message": concealed(text.strip()), **shown}
         text = json.dumps(document, default=str)
     else:
-        text = printable(concealed(text))
+        text = fitted(printable(concealed(text)), terminal_columns(sys.stderr), hanging)
     click.echo(text, err=True, color=coloured())
 
 

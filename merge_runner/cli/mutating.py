@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from merge_runner.cli.messages import as_json, counted, say, show, styled
+from merge_runner.cli.messages import as_json, counted, say, show, show_text, styled
 from merge_runner.cli.options import load_project
 from merge_runner.cli.running import display_for
 from merge_runner.engine.failures import EngineError
@@ -34,7 +34,7 @@ def mutate_model(model: str, options: dict[str, Any]) -> int:
         show(json.dumps(report.as_json()))
         return 0 if report.ok else 1
     for line in _lines(report):
-        show(line)
+        show_text(line)
     _say_sum(report)
     return 0 if report.ok else 1
 

@@ -25,6 +25,7 @@ def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -
 
     CODE is a rule's code or name, or the beginning of codes: P is all about pruning. Without one, the rules are listed.
     """
+    from merge_runner.cli.messages import show_text
     from merge_runner.lint.documentation import summary, text
     from merge_runner.lint.rule import rules
 
@@ -34,12 +35,12 @@ def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -
     if output == "json":
         click.echo(json.dumps([_document(rule) for rule in found], indent=2, ensure_ascii=False))
     elif codes or every:
-        click.echo("\n\n\n".join(text(rule) for rule in found))
+        show_text("\n\n\n".join(text(rule) for rule in found), hanging=0)
     else:
         widths = [max(len(part) for part in column) for column in zip(*map(_head, found), strict=True)]
         for rule in found:
             head = (part.ljust(width) for part, width in zip(_head(rule), widths, strict=True))
-            click.echo(f"{'  '.join(head)}  {summary(rule)}")
+            show_text(f"{'  '.join(head)}  {summary(rule)}", hanging=sum(widths) + 2 * len(widths))
     return 0
 
 

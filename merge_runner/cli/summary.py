@@ -1,17 +1,18 @@
-"""Draws the merges of an invocation as a table of plain characters, as wide as the terminal or 80 columns."""
+"""Draws the merges of an invocation as a table of plain characters, as wide as the terminal, else 80 columns."""
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from merge_runner.cli.messages import styled
+from merge_runner.cli.messages import styled, terminal_columns
+from merge_runner.columns import padded, width, wrapped
 
 _NARROW = 80
 _WIDEST = 120
+_NAME = 12
+"""What a name must have room for next to its figures."""
 _HEAD = ("merge", "seconds", "files scanned", "inserted", "updated", "deleted", "copied")
 _GAP = "  "
 
@@ -21,15 +22,19 @@ def summary_lines(merges: Sequence[Mapping[str, Any]], hidden: int, hidden_hints
 
     `merges` are rows of run/summary.py as JSON values; `hidden` more are not shown, `hidden_hints` of them with a hint.
     """
+    columns = _columns()
     cells = [_HEAD, *(_cells(merge) for merge in merges)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(_HEAD))]
-    room = _width() - sum(widths[1:]) - len(_GAP) * (len(_HEAD) - 1)
-    widths[0] = max(len(_HEAD[0]), min(widths[0], room))
-    yield styled(_line(_HEAD, widths), bold=True)
+    widths = [max(width(row[column]) for row in cells) for column in range(len(_HEAD))]
+    room = columns - sum(widths[1:]) - len(_GAP) * (len(_HEAD) - 1)
+    below = room < min(_NAME, widths[0])  # a name has a line to itself, and its figures are below it
+    widths[0] = 0 if below else max(len(_HEAD[0]), min(widths[0], room))
+    yield styled(_line(("", *_HEAD[1:]) if below else _HEAD, widths), bold=True)
     for merge, row in zip(merges, cells[1:], strict=True):
-        yield _line((_cut(row[0], widths[0]), *row[1:]), widths)
+        if below:
+            yield _cut(row[0], columns)
+        yield _line(("" if below else _cut(row[0], widths[0]), *row[1:]), widths)
         for hint in merge["hints"]:
-            yield from _hint(hint)
+            yield from _hint(hint, columns)
     if hidden:
         told = f"{hidden} more that took less time"
         yield told + (f", {hidden_hints} of them with a hint" if hidden_hints else "") + ": target/run_results.json"
@@ -69,25 +74,22 @@ def _short(number: float | None) -> str:
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     numbers = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
-    return _GAP.join((cells[0].ljust(widths[0]), *numbers))
+    return _GAP.join((*([padded(cells[0], widths[0])] if widths[0] else []), *numbers))
 
 
-def _cut(name: str, width: int) -> str:
+def _cut(name: str, room: int) -> str:
     """A name that is too long loses its middle: both ends tell it from others."""
-    if len(name) <= width:
+    if width(name) <= room:
         return name
-    kept = width - 2
+    kept = room - 2
+    while width(name[: (kept + 1) // 2]) + width(name[len(name) - kept // 2 :]) > room - 2:
+        kept -= 1  # wide characters take two columns each
     return f"{name[: (kept + 1) // 2]}..{name[len(name) - kept // 2 :]}"
 
 
-def _hint(text: str) -> Iterator[str]:
-    lines = textwrap.wrap(text, _width() - 10, break_long_words=False, break_on_hyphens=False)
-    yield f"    {styled('hint', fg='yellow')}: {lines[0]}"
-    for line in lines[1:]:
-        yield f"          {line}"
+def _hint(text: str, columns: int) -> Iterator[str]:
+    yield from wrapped(f"    {styled('hint', fg='yellow')}: {text}", columns, 6)
 
 
-def _width() -> int:
-    if not sys.stderr.isatty():
-        return _NARROW
-    return max(_NARROW, min(_WIDEST, shutil.get_terminal_size((_NARROW, 24)).columns))
+def _columns() -> int:
+    return min(_WIDEST, terminal_columns(sys.stderr) or _NARROW)

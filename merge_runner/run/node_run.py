@@ -142,6 +142,7 @@ class NodeRun:
             writes=writes,
             touched=self._touched,
             conceal=self.prepared.conceal,
+            durations=self.nodes.durations,
         )
         nodes = self.graph.nodes
         unit_tests = [node for node in self.plans if nodes[node].resource_type == "unit_test"]

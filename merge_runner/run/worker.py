@@ -70,11 +70,14 @@ class Worker:
     """The bounds that the MERGEs of this run had, by node."""
     conceal: Callable[[str], str] = str
     """Takes secrets out of a message."""
+    durations: Mapping[str, float] = field(default_factory=dict)
+    """How long nodes took in the last run, in seconds."""
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
         name = label(self.nodes, unique_id)
-        self.events.emit("node_started", node=unique_id, name=name, group=self.group(unique_id))
+        expected = self.durations.get(unique_id)
+        self.events.emit("node_started", node=unique_id, name=name, group=self.group(unique_id), expected=expected)
         with ExitStack() as sessions:
             try:
                 session = sessions.enter_context(self.driver.session())

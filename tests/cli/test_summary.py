@@ -1,8 +1,12 @@
 """How the merges of a build are shown."""
 
+import io
+import sys
+
 import pytest
 
 from merge_runner.cli.summary import _short, summary_lines
+from merge_runner.columns import width
 
 
 def merge(name, **figures):
@@ -43,6 +47,28 @@ def test_the_table_fits_into_80_columns():
         "3 more that took less time, 1 of them with a hint: target/run_results.json",
     ]
     assert max(map(len, lines)) <= 80
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("columns", [60, 70, 100])
+def test_the_table_fits_into_the_terminal(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    hint = "all 365 files were scanned to change 2: filter the target in ON by a partition or clustering column"
+    rows = [
+        merge("fct_flight", files_scanned=100_000, files_total=1_234_567, hints=[hint]),
+        merge("umsätze_表_je_kunde_und_jahr"),
+    ]
+    lines = list(summary_lines(rows, 0, 0))
+    assert max(map(width, lines)) <= columns
+    assert " ".join(hint.split()) in " ".join(" ".join(lines).split())
+    assert "fct_flight" in " ".join(lines)
+    assert lines[0].split()[0] == ("seconds" if columns < 80 else "merge")
 
 
 @pytest.mark.parametrize(

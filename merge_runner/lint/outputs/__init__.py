@@ -20,13 +20,14 @@ def render(
     width: int = 100,
     statistics: bool = False,
     verbose: bool = False,
+    wrap: bool = False,
 ) -> str:
-    """The report in one of FORMATS, without a newline at its end. `colour`, `unicode` and `width` are as in Style.
+    """The report in one of FORMATS, without a newline at its end.
 
-    Raises ValueError for another format.
+    `colour`, `unicode`, `width` and `wrap` are as in Style. Raises ValueError for another format.
     """
     if format not in FORMATS:
         raise ValueError(f"no such format: {format}")
     module = importlib.import_module(f"{__name__}.{format}")
-    text: str = module.render(report, Style(colour, unicode, width, statistics, verbose))
+    text: str = module.render(report, Style(colour, unicode, width, statistics, verbose, wrap))
     return text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from merge_runner.columns import one_line
 from merge_runner.lint.outputs.statistics import table
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
-from merge_runner.lint.outputs.visible import one_line
 from merge_runner.lint.report import Report
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from merge_runner.columns import cells
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.outputs.visible import cells
 from merge_runner.text import Place
 
 _FIRST, _LAST = 3, 1

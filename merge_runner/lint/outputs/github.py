@@ -6,10 +6,10 @@ a step, so errors come first; and it refuses columns where a place covers more t
 
 from __future__ import annotations
 
+from merge_runner.columns import one_line
 from merge_runner.lint.finding import SEVERITIES, Finding, Severity
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
-from merge_runner.lint.outputs.visible import one_line
 from merge_runner.lint.report import Report
 
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from merge_runner.columns import cut, one_line
 from merge_runner.lint.finding import Finding, Fix
 from merge_runner.lint.outputs.diff import changed_lines
 from merge_runner.lint.outputs.excerpt import excerpt, gutter
@@ -11,7 +13,6 @@ from merge_runner.lint.outputs.statistics import COLOURS, table
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
 from merge_runner.lint.outputs.verdicts import listed, of_path, proof, proofs, scan
-from merge_runner.lint.outputs.visible import cut, one_line
 from merge_runner.lint.report import Report, ReportedMerge
 from merge_runner.text import SourceText
 
@@ -21,6 +22,10 @@ _MANY = 30
 
 _CHANGED = 12
 """How many lines of a fix are shown."""
+
+
+_HANGING = 4
+"""How much further the later lines of a long text are indented than its first."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -37,7 +42,7 @@ def render(report: Report, style: Style) -> str:
 
 def _summary(report: Report, style: Style) -> str:
     fg = "red" if report.count("error") else "yellow" if report.count("warning") else "green"
-    return style.styled(summary(report), fg=fg, bold=True)
+    return "\n".join(style.styled(line, fg=fg, bold=True) for line in style.lines(summary(report)))
 
 
 def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
@@ -51,8 +56,9 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
         beside = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
         if head is not None:
             block = list(_finding(head, source, style, merges.get(path)))
+            inner = replace(style, width=style.width - 2)
             for finding in beside:
-                block += ["", *(f"  {line}".rstrip() for line in _finding(finding, source, style))]
+                block += ["", *(f"  {line}".rstrip() for line in _finding(finding, source, inner))]
             yield block
         for finding in findings:
             if finding is not head and finding not in beside:
@@ -63,22 +69,26 @@ def _finding(finding: Finding, source: SourceText, style: Style, merge: Reported
     fg = COLOURS[finding.severity]
     severity = style.styled(f"{finding.severity}[{finding.code}]", fg=fg, bold=True)
     name = style.styled(f"{finding.name}:", bold=True)
-    yield f"{one_line(str(finding.place))} {severity} {name} {one_line(finding.message)}"
+    yield from style.lines(f"{one_line(str(finding.place))} {severity} {name} {one_line(finding.message)}", _HANGING)
     yield from excerpt(source.text, finding.place, style, fg)
     note = " " * gutter(finding.place) + " = "
     if merge is not None:
-        yield note + scan(merge, style)
-        yield from (f"{' ' * len(note)}{line}" for line in proof(merge, style))
+        yield from style.lines(note + scan(merge, style), _HANGING)
+        yield from (f"{' ' * len(note)}{line}" for line in proof(merge, replace(style, width=style.width - len(note))))
     if finding.hint:
         first, *more = [one_line(line) for line in finding.hint.strip().splitlines()] or [""]
-        yield f"{note}{style.styled('help:', fg='cyan', bold=True)} {first}"
-        yield from (f"{' ' * len(note)}      {line}" for line in more)
+        indent = len(note) + len("help: ")
+        help_ = f"{note}{style.styled('help:', fg='cyan', bold=True)} {first}"
+        yield from style.lines(help_, indent - gutter(finding.place) - 1)
+        for line in more:
+            yield from style.lines(" " * indent + line)
     if finding.fix:
         yield from _fix(finding.fix, source, style, note)
 
 
 def _fix(fix: Fix, source: SourceText, style: Style, note: str) -> Iterator[str]:
-    yield f"{note}{style.styled(f'fix ({fix.applicability}):', fg='green', bold=True)} {one_line(fix.message)}"
+    said = f"{note}{style.styled(f'fix ({fix.applicability}):', fg='green', bold=True)} {one_line(fix.message)}"
+    yield from style.lines(said, _HANGING)
     lines = list(changed_lines(source, fix)) if source.text else []
     indent = " " * len(note)
     for line in lines[:_CHANGED]:

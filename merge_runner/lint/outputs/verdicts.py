@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from merge_runner.columns import cut, one_line, padded, width
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.outputs.visible import cut, one_line, padded, width
 from merge_runner.lint.report import Report, ReportedConjunct, ReportedMerge
 from merge_runner.pruning.judgement import Verdict
 
@@ -31,7 +32,12 @@ def listed(report: Report, style: Style) -> Iterator[str]:
     path = max((width(one_line(merge.path)) for merge in shown), default=0)
     target = max((width(one_line(merge.target)) for merge in shown), default=0)
     with_target = style.width - path - target - 13 >= _REASON
+    below = style.wrap and style.width - path - 11 < _REASON
     for merge in shown:
+        if below:
+            yield f"{_verdict(merge, style, 7)}  {one_line(merge.path)}"
+            yield from (style.styled(line, dim=True) for line in style.lines(" " * 9 + _reason(merge)))
+            continue
         front = padded(one_line(merge.path), path) + "  "
         front += padded(one_line(merge.target), target) + "  " if with_target else ""
         reason = cut(_reason(merge), max(style.width - width(front) - 9, _REASON), style.ellipsis)
@@ -51,11 +57,11 @@ def proofs(report: Report, style: Style) -> Iterator[str]:
             for clause in merge.clauses
         ).replace("…", style.ellipsis)
         place = style.styled(one_line(merge.path), bold=True)
-        yield f"{_verdict(merge, style, 0)}  {place}  {_table(merge)}, {merge.merge_class}"
-        yield f"  {_reason(merge)}"
-        yield from (f"  {line}" for line in proof(merge, style))
+        yield from style.lines(f"{_verdict(merge, style, 0)}  {place}  {_table(merge)}, {merge.merge_class}", 2)
+        yield from style.lines(f"  {_reason(merge)}", 2)
+        yield from (f"  {line}" for line in proof(merge, replace(style, width=style.width - 2)))
         if clauses:
-            yield f"  {style.styled(clauses, dim=True)}"
+            yield from (style.styled(line, dim=True) for line in style.lines(f"  {clauses}", 2))
 
 
 def scan(merge: ReportedMerge, style: Style) -> str:
@@ -71,14 +77,18 @@ def proof(merge: ReportedMerge, style: Style) -> Iterator[str]:
     places = [f"{conjunct.line}:{conjunct.column}" for conjunct in merge.conjuncts]
     place = max(len(text) for text in places)
     beside = max((width(text) for text in texts if width(text) <= _COLUMN), default=0)
+    if style.wrap and style.width - place - beside - 6 < _REASON:
+        beside = -1  # each reason below its conjunct
+    least = 0 if style.wrap else _COLUMN
     for conjunct, text, at in zip(merge.conjuncts, texts, places, strict=True):
         front = f"{_mark(conjunct, style)} {style.styled(f'{at:<{place}}', dim=True)}  "
-        reason = one_line(conjunct.reason)
-        if width(text) <= _COLUMN:
-            yield f"{front}{padded(text, beside)}  {style.styled(reason, dim=True)}".rstrip()
+        reason = style.styled(one_line(conjunct.reason), dim=True)
+        if width(text) <= min(_COLUMN, beside):
+            column = place + beside + 6
+            yield from style.lines(f"{front}{padded(text, beside)}  {reason}".rstrip(), column)
         else:
-            yield f"{front}{cut(text, max(style.width - place - 8, _COLUMN), style.ellipsis)}"
-            yield f"{' ' * (place + 6)}{style.styled(reason, dim=True)}"
+            yield f"{front}{cut(text, max(style.width - place - 8, least), style.ellipsis)}"
+            yield from style.lines(f"{' ' * (place + 6)}{reason}")
 
 
 def of_path(merges: Sequence[ReportedMerge]) -> dict[str, ReportedMerge]:

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from merge_runner.columns import one_line
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.outputs import FORMATS, render
-from merge_runner.lint.outputs.visible import one_line
 from merge_runner.lint.report import Report, ReportedConjunct, ReportedMerge
 from merge_runner.text import SourceText
 

@@ -3,9 +3,9 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from merge_runner.columns import cut, one_line, width
 from merge_runner.lint.outputs.excerpt import excerpt
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.outputs.visible import cut, one_line, width
 from merge_runner.text import SourceText
 
 from .golden import HERE, place

@@ -1,10 +1,13 @@
-"""What a terminal shows of a text: nothing in it moves the cursor, and its width is known."""
+"""What a terminal shows of a text: nothing in it moves the cursor, its width is known, and lines end between words."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _TAB = 4
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_WORD = re.compile(r"( *)([^ ]+)")
 
 
 def cells(text: str) -> list[tuple[str, int]]:
@@ -44,13 +47,48 @@ def cut(text: str, room: int, ellipsis: str) -> str:
     found = cells(text)
     if sum(columns for _, columns in found) <= room:
         return "".join(shown for shown, _ in found)
-    kept, taken = [], len(ellipsis)
+    kept: list[str] = []
+    taken, blank = len(ellipsis), 0
     for shown, columns in found:
         taken += columns
+        if shown == " ":
+            blank = len(kept)
         if taken > room:
             break
         kept.append(shown)
-    return "".join(kept).rstrip() + ellipsis
+    # Between words, unless that would leave less than half.
+    return "".join(kept[:blank] if 2 * blank >= len(kept) else kept).rstrip() + ellipsis
+
+
+def wrapped(text: str, room: int, hanging: int = 0) -> list[str]:
+    """Return the lines of a text within `room` columns, broken between words.
+
+    A line of the text keeps its own indentation, and what follows of it has `hanging` more blanks. A word that is wider
+    than the room has a line to itself. Colours (ANSI escape sequences) take no columns.
+    """
+    lines = []
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        lines += _wrapped(line, room, indent + hanging)
+    return lines
+
+
+def _wrapped(line: str, room: int, hanging: int) -> list[str]:
+    if len(line) <= room // 2 or width(_COLOUR.sub("", line)) <= room:
+        return [line]
+    hanging = min(hanging, room // 2)
+    lines, used, empty = [""], 0, True
+    for found in _WORD.finditer(line):
+        blanks, word = found.groups()
+        columns = width(_COLOUR.sub("", word))
+        if not empty and used + len(blanks) + columns > room:
+            lines.append(" " * hanging + word)
+            used = hanging + columns
+        else:
+            lines[-1] += blanks + word
+            used += len(blanks) + columns
+        empty = False
+    return lines
 
 
 def padded(text: str, room: int) -> str:
