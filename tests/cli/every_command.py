@@ -360,7 +360,9 @@ def main() -> None:
         if asked.spark:
             call(["warm", "start", "--idle", "5"], project, env)
         try:
-            part = Part() if asked.brief else Part(each=True, options=True, few="numbers" if asked.spark else None)
+            # On Spark, what differs between nodes differs between all of them at once as well.
+            few = "numbers" if asked.spark else None
+            part = Part() if asked.brief else Part(each=not asked.spark, options=True, few=few)
             done = [run(project, asked.commands, env, part)]
             if not asked.spark and not asked.brief:
                 projects = (REPOSITORY, *sorted((REPOSITORY / "examples").glob("*/")))
