@@ -60,37 +60,37 @@ def cut(text: str, room: int, ellipsis: str) -> str:
     return "".join(kept[:blank] if 2 * blank >= len(kept) else kept).rstrip() + ellipsis
 
 
-def wrapped(text: str, room: int, hanging: int = 0) -> list[str]:
-    """Return the lines of a text within `room` columns, broken between words.
+def wrapped(text: str, columns: int, hanging: int = 0) -> list[str]:
+    """Return the lines of a text within `columns` columns, broken between words.
 
     A line of the text keeps its own indentation, and what follows of it has `hanging` more blanks. A word that is wider
-    than the room has a line to itself. Colours (ANSI escape sequences) take no columns.
+    than the columns has a line to itself. Colours (ANSI escape sequences) take no columns.
     """
     lines = []
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
-        lines += _wrapped(line, room, indent + hanging)
+        lines += _wrapped(line, columns, indent + hanging)
     return lines
 
 
-def _wrapped(line: str, room: int, hanging: int) -> list[str]:
-    if len(line) <= room // 2 or width(_COLOUR.sub("", line)) <= room:
+def _wrapped(line: str, columns: int, hanging: int) -> list[str]:
+    if len(line) <= columns // 2 or width(_COLOUR.sub("", line)) <= columns:
         return [line]
-    hanging = min(hanging, room // 2)
+    hanging = min(hanging, columns // 2)
     lines, used, empty = [""], 0, True
     for found in _WORD.finditer(line):
         blanks, word = found.groups()
-        columns = width(_COLOUR.sub("", word))
-        if not empty and used + len(blanks) + columns > room:
+        taken = width(_COLOUR.sub("", word))
+        if not empty and used + len(blanks) + taken > columns:
             lines.append(" " * hanging + word)
-            used = hanging + columns
+            used = hanging + taken
         else:
             lines[-1] += blanks + word
-            used += len(blanks) + columns
+            used += len(blanks) + taken
         empty = False
     return lines
 
 
-def padded(text: str, room: int) -> str:
-    """The text with blanks behind it, up to `room` columns."""
-    return text + " " * (room - width(text))
+def padded(text: str, columns: int) -> str:
+    """The text with blanks behind it, up to `columns` columns."""
+    return text + " " * (columns - width(text))

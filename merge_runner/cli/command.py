@@ -12,7 +12,7 @@ from merge_runner.cli.names import Names
 from merge_runner.cli.options import shared_defaults
 
 _HYPHEN = "\u2011"
-"""U+2011 NON-BREAKING HYPHEN: stands for `-` while a text is wrapped, since textwrap breaks a line after a `-`."""
+"""U+2011 NON-BREAKING HYPHEN: replaces `-` while a text is wrapped, since textwrap breaks a line after a `-`."""
 
 
 class _Formatter(click.HelpFormatter):

@@ -48,7 +48,7 @@ def _completes(names: Callable[[click.Context], Iterable[str]]) -> _Found:
 def _all(names: Callable[[click.Context], Iterable[str]], ctx: click.Context) -> list[str]:
     try:
         return sorted(set(names(ctx)))
-    except Exception:  # whatever is wrong with the project: there is nowhere to report it while somebody types
+    except Exception:  # whatever is wrong with the project: there is nowhere to report it between two keys
         return []
 
 

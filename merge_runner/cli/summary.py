@@ -12,7 +12,7 @@ from merge_runner.columns import padded, width, wrapped
 _NARROW = 80
 _WIDEST = 120
 _NAME = 12
-"""What a name must have room for next to its figures."""
+"""The fewest columns of a name next to its figures."""
 _HEAD = ("merge", "seconds", "files scanned", "inserted", "updated", "deleted", "copied")
 _GAP = "  "
 
@@ -25,9 +25,9 @@ def summary_lines(merges: Sequence[Mapping[str, Any]], hidden: int, hidden_hints
     columns = _columns()
     cells = [_HEAD, *(_cells(merge) for merge in merges)]
     widths = [max(width(row[column]) for row in cells) for column in range(len(_HEAD))]
-    room = columns - sum(widths[1:]) - len(_GAP) * (len(_HEAD) - 1)
-    below = room < min(_NAME, widths[0])  # a name has a line to itself, and its figures are below it
-    widths[0] = 0 if below else max(len(_HEAD[0]), min(widths[0], room))
+    free = columns - sum(widths[1:]) - len(_GAP) * (len(_HEAD) - 1)
+    below = free < min(_NAME, widths[0])  # a name has a line to itself, and its figures are below it
+    widths[0] = 0 if below else max(len(_HEAD[0]), min(widths[0], free))
     yield styled(_line(("", *_HEAD[1:]) if below else _HEAD, widths), bold=True)
     for merge, row in zip(merges, cells[1:], strict=True):
         if below:
@@ -77,12 +77,12 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return _GAP.join((*([padded(cells[0], widths[0])] if widths[0] else []), *numbers))
 
 
-def _cut(name: str, room: int) -> str:
+def _cut(name: str, columns: int) -> str:
     """A name that is too long loses its middle: both ends tell it from others."""
-    if width(name) <= room:
+    if width(name) <= columns:
         return name
-    kept = room - 2
-    while width(name[: (kept + 1) // 2]) + width(name[len(name) - kept // 2 :]) > room - 2:
+    kept = columns - 2
+    while width(name[: (kept + 1) // 2]) + width(name[len(name) - kept // 2 :]) > columns - 2:
         kept -= 1  # wide characters take two columns each
     return f"{name[: (kept + 1) // 2]}..{name[len(name) - kept // 2 :]}"
 

@@ -360,7 +360,7 @@ def main() -> None:
         if asked.spark:
             call(["warm", "start", "--idle", "5"], project, env)
         try:
-            # On Spark, what differs between nodes differs between all of them at once as well.
+            # On Spark all nodes are selected together: each of them alone is called without it.
             few = "numbers" if asked.spark else None
             part = Part() if asked.brief else Part(each=not asked.spark, options=True, few=few)
             done = [run(project, asked.commands, env, part)]
