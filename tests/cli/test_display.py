@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import sys
 import threading
@@ -10,6 +11,7 @@ import threading
 import pytest
 
 from merge_runner.cli.display import JsonDisplay, TextDisplay
+from merge_runner.columns import width
 from merge_runner.run.events import Events
 
 
@@ -191,6 +193,25 @@ def test_on_a_terminal_the_table_follows_the_live_view(terminal):
     assert f"\x1b[1m{TABLE[1]}\x1b[0m" in text
     assert "\x1b[33mhint\x1b[0m: all 30 files were scanned" in text
     assert text.index("5.0x") < text.index("1 success")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+@pytest.mark.parametrize("live", [True, False])
+def test_on_a_terminal_lines_end_between_words(terminal, monkeypatch, columns, live):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    message = "models/facts/fct_flight.sql:33:18: s.updatd_at cannot be resolved in UPDATE condition, 漢字 漢字 漢字 漢字 漢字"
+    warning = "the column channel is in the table and is not declared: declare it, or drop it with ALTER TABLE"
+    written = terminal()
+    display = TextDisplay(quiet=False, debug=False)
+    if live:
+        display.observe(FakeDriver())
+    event = result("error", f"{message}\n    {warning}", warnings=[warning])
+    Events(display).emit("node_finished", "error", node="model.p.a", name="fct_flight", result=event)
+    display.close()
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line).rstrip() for line in re.split(r"[\r\n]+", written())]
+    assert max(map(width, lines)) <= columns
+    words = " ".join(lines).split()
+    assert words == f"1/0 ERROR 1.25 s fct_flight {message} {warning} warning: {warning}".split()
 
 
 def test_a_statement_that_runs_again_says_why(capsys):
