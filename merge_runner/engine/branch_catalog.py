@@ -14,7 +14,7 @@ from merge_runner.engine import ddl
 from merge_runner.engine.branches import begin_branch
 from merge_runner.engine.drift import drift
 from merge_runner.engine.failures import EngineError
-from merge_runner.engine.stamp import as_hook
+from merge_runner.engine.stamp import FULL_REFRESH, as_hook
 from merge_runner.engine.statements import analyse, run_command
 from merge_runner.engine.tables import Catalog, Replaced, Target
 from merge_runner.engine.temporary_confs import temporary_confs
@@ -41,7 +41,7 @@ class BranchCatalog(Catalog):
         begin_branch(session, layout.relation, self._branch)
         if not replace or target.created:
             return target
-        with as_hook(session, "full_refresh"):
+        with as_hook(session, FULL_REFRESH):
             self._overwrite(session, layout.relation, f"SELECT * FROM {layout.relation} WHERE false")
         return Target(emptied=True, drift=target.drift)
 

@@ -36,7 +36,26 @@ def run_hook(step: RunHook, place: Workplace) -> None:
         _stamp(place, place.stamp)
     except EngineError as error:
         error.hint = f"in {step}"
+        if _names_missing_table(step, place):
+            raise _missing_table(step) from error
         raise
+
+
+def _names_missing_table(step: RunHook, place: Workplace) -> bool:
+    """Whether a hook names the model's own table, which its first run has yet to create."""
+    if step.names_this is None or step.prepares is None:
+        return False
+    return not place.catalog.adopt(place.session, step.prepares.layout)
+
+
+def _missing_table(step: RunHook) -> EngineError:
+    assert step.prepares is not None
+    return EngineError(
+        "no-table-yet",
+        f"{step.names_this}: a {step.when} names {step.prepares.layout.relation.name}, the model's own table, which "
+        "does not exist before the first run",
+        hint=f"write {{% if is_incremental() %}} … {{% endif %}} around what needs it; in {step}",
+    )
 
 
 def is_of_the_session(sql: str) -> bool:

@@ -9,8 +9,9 @@ from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.bounded import Bounded
 from merge_runner.engine.contract import enforce_contract
+from merge_runner.engine.empty_table import warn_of_empty_table
 from merge_runner.engine.expecting import check_source
-from merge_runner.engine.failures import engine_error, from_engine
+from merge_runner.engine.failures import EngineError, engine_error, from_engine
 from merge_runner.engine.feed_merging import merge_changes
 from merge_runner.engine.feeds import open_feed
 from merge_runner.engine.freshness import measure_freshness
@@ -34,6 +35,7 @@ from merge_runner.plan.steps import (
     MeasureFreshness,
     OpenFeed,
     OptimizeTable,
+    RaiseError,
     ReplaceTable,
     RunHook,
     RunMerge,
@@ -98,9 +100,20 @@ def _(step: CheckSource, place: Workplace) -> None:
 def _(step: CreateTarget, place: Workplace) -> None:
     if step.replace and place.batch is not None and table_exists(place.session, step.layout.relation):
         place.past_record = outlives_replacement(place.session, step.layout.relation, step.layout.format, place.batch)
+    exists = place.catalog.adopt(place.session, step.layout)
+    if step.reads_itself is not None and not exists and not step.layout.has_all_types:
+        raise EngineError(
+            "no-columns",
+            f"{step.reads_itself}: USING reads {step.layout.relation.name}, the model's own table, which does not "
+            "exist before the first run; without declared columns it cannot be created",
+            hint="declare the columns with name and data_type in YAML, or read it only where it exists: "
+            "{% if is_incremental() %} … {% endif %}",
+        )
     shape = step.shape.query if step.shape else None
     target = place.catalog.create_target(place.session, step.layout, shape, step.replace)
     place.response["created"] = target.created
+    if step.loses_history and exists and (target.created or target.emptied):
+        place.response["history_replaced"] = True
     if target.emptied:
         place.response["emptied"] = True
     if target.altered:
@@ -125,6 +138,7 @@ def _(step: RunMerge, place: Workplace) -> None:
         run_merge(step, place)
     else:
         merge_batch(step, place, place.batch)
+    warn_of_empty_table(step, place)
     new = [name for name in _evolving_columns(step, place) if name not in before]
     if new:
         place.warnings.append(
@@ -195,6 +209,12 @@ def _(step: RunUnitTest, place: Workplace) -> None:
 @_perform.register
 def _(step: MeasureFreshness, place: Workplace) -> None:
     measure_freshness(step, place)
+
+
+@_perform.register
+def _(step: RaiseError, place: Workplace) -> None:
+    problem = step.problem
+    raise EngineError(problem.code, f"{problem.place}: {problem.message}", problem.hint)
 
 
 @_perform.register

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.commit import Commit
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})
 """Delta's operations that are a model's own statement."""
 _ICEBERG_CONF = f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}"
+FULL_REFRESH = "full_refresh"
+"""The hook that takes the rows out of a branch before a full refresh (engine/branch_catalog.py)."""
 _RECENT = 50
 """Commits of other writers that may stand above ours before we look no further."""
 
@@ -42,13 +45,27 @@ def of_maintenance(stamp: str, what: str) -> str:
     return _beside(stamp, "maintenance", what)
 
 
-def is_of_a_statement(stamp: str | None) -> bool:
-    """Whether a stamp is that of a node's own statement, whichever node's; False for other writers' texts."""
+@dataclass(frozen=True)
+class Writer:
+    """Who has written a commit: the id of the node, and which hook or maintenance (`of`); None: its own statement."""
+
+    node: str
+    of: str | None
+
+
+def written_by(stamp: str | None) -> Writer | None:
+    """Return what a stamp says; None for no stamp and for other writers' texts."""
     try:
         told = json.loads(stamp or "")["merge_runner"]
-    except (ValueError, KeyError, TypeError):
-        return False
-    return isinstance(told, dict) and set(told) == {"invocation_id", "node"}
+        return Writer(told["node"], told.get("hook") or told.get("maintenance"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def is_of_a_statement(stamp: str | None) -> bool:
+    """Whether a stamp is that of a node's own statement, whichever node's; False for other writers' texts."""
+    writer = written_by(stamp)
+    return writer is not None and writer.of is None
 
 
 def _beside(stamp: str, key: str, value: str) -> str:

@@ -255,7 +255,7 @@ def table_folder(location: Path) -> bool:
 
 def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:
     """The declared columns; where types are missing, those of the analysed `shape`, the declared ones on top."""
-    if layout.columns and all(column.data_type for column in layout.columns):
+    if layout.has_all_types:
         return list(layout.columns)
     if shape is None:
         raise EngineError(

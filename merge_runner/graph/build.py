@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
+from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.contracts import check_contract, is_enforced, refuse_contract
 from merge_runner.graph.cycles import cycle_path, find_cycle
 from merge_runner.graph.feeds import with_feeds
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 class Invocation:
     """What an invocation adds to the files: the environment, and whether targets are rebuilt.
 
+    `incremental`: the tables of merge models count as built before, so that their `is_incremental()` is true.
     `macros` are results that stand for those of the project's macros of these names.
     """
 
     env: Mapping[str, str]
     full_refresh: bool = False
+    incremental: bool = True
     macros: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -137,7 +140,7 @@ class _Builder:
         found = {}
         for name, source in sources.items():
             with self.problems.collecting():
-                found[name] = self.templates.capture(source, self._context(name))
+                found[name] = capture_all_runs(self.templates, source, self._context(name))
         return found
 
     def _configs(self, captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
@@ -241,13 +244,19 @@ class _Builder:
             macros=self._called(captured.macros | self.naming.macros),
             patch_path=model.properties_place.path if model.properties_place else None,
             unrendered_config=dict(captured.config.values),
+            differs_by_run=self.templates.differs_by_run(
+                "\n".join((model.source.text, *config.pre_hook, *config.post_hook)), captured.macros
+            ),
         )
 
     def _with_hooks(self, model: ModelFile, captured: Captured, config: ModelConfig) -> Captured:
         """What the file and its hooks refer to: a hook that reads a model waits for it."""
         layers = [*model.layers, captured.config]
-        context = self._context(model.name)
-        for hook in captured_in_hooks(model.source.path, layers, config, self.templates, context, self.problems):
+
+        def capture(source: SourceText) -> Captured:
+            return capture_all_runs(self.templates, source, self._context(model.name))
+
+        for hook in captured_in_hooks(model.source.path, layers, config, capture, self.problems):
             for call in hook.changes:
                 message = f"a hook of {model.name} calls changes(): only its MERGE commits what was consumed"
                 self.problems.add("changes-refused", message, call.place, "call it in the MERGE itself")

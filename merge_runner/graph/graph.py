@@ -91,6 +91,8 @@ class Node:
     """For a table of a source: the name of the source."""
     generic_test: GenericTest | None = None
     unit_test: UnitTestCase | None = None
+    differs_by_run: bool = False
+    """Whether its text or a hook may differ between an incremental run, a first run and a full refresh."""
 
     @property
     def application(self) -> str:

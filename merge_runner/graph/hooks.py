@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems
@@ -11,8 +11,7 @@ from merge_runner.text import Place, PlacedText
 
 if TYPE_CHECKING:
     from merge_runner.template.captured import Captured
-    from merge_runner.template.context import Context
-    from merge_runner.template.templates import Templates
+    from merge_runner.text import SourceText
 
 
 def hook(path: str, layers: Sequence[Layer], when: str, text: str) -> PlacedText:
@@ -26,12 +25,11 @@ def captured_in_hooks(
     path: str,
     layers: Sequence[Layer],
     config: ModelConfig,
-    templates: Templates,
-    context: Context,
+    capture: Callable[[SourceText], Captured],
     problems: Problems,
 ) -> Iterator[Captured]:
-    """What each hook refers to, at the hook's place; a hook that cannot be read is a problem."""
+    """What each hook refers to, at the hook's place; a hook that `capture` cannot read is a problem."""
     for when, texts in (("pre_hook", config.pre_hook), ("post_hook", config.post_hook)):
         for text in texts:
             with problems.collecting():
-                yield templates.capture(hook(path, layers, when, text), context)
+                yield capture(hook(path, layers, when, text))

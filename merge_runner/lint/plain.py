@@ -194,6 +194,7 @@ class _PlainLinter:
             env=self._env,
             target={},
             full_refresh=False,
+            incremental=True,
         )
 
 

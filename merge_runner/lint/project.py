@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.build import Invocation
+from merge_runner.graph.captures import DEFERRED
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.finding import Finding
-from merge_runner.lint.renderings import BRANCHING, RUNS, merged
+from merge_runner.lint.renderings import RUNS, Text, merged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.subject import LintedFile, LintedMerge, LintedProject
 from merge_runner.merge.error import MergeSyntaxError
@@ -29,8 +30,7 @@ class ProjectLinter:
         self._selection = selection
         self._compiler = prepared.compiler
         self._layouts = layouts
-        self._compilers = {run.name: self._compiler_of(run.invocation(prepared.invocation)) for run in RUNS}
-        self._branches = any(_branches(source.text) for source in prepared.files.macros)
+        self._compilers = {run: self._compiler_of(run.invocation(prepared.invocation)) for run in RUNS}
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -43,21 +43,25 @@ class ProjectLinter:
         What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
         hand.
         """
-        node = self._prepared.graph.nodes[unique_id]
-        if not (_branches(node.raw_code) or (self._branches and node.macros)):
+        if not self._prepared.graph.nodes[unique_id].differs_by_run:
             return self._checked(self._file(unique_id, self._compiler))
-        found: dict[object, tuple[list[str], Checked]] = {}
+        found: dict[object, Text] = {}
         verdict = None
-        for name, compiler in self._compilers.items():
+        for run in RUNS:
+            compiler = self._compilers[run]
             file = self._file(unique_id, compiler)
+            if any(problem.code == DEFERRED for problem in file.problems):
+                continue  # the author's own error, which is raised where a node is about to run so
             text = file.rendered.text if file.rendered is not None else object()
+            checked = self._checked(file)
             if text not in found:
-                found[text] = ([], self._checked(file))
-            names, checked = found[text]
-            names.append(name)
+                found[text] = Text([], checked.findings)
+            found[text].runs.append(run)
             if compiler is self._compiler:
                 verdict = checked.merge
-        return Checked(merged([(names, checked.findings) for names, checked in found.values()]), verdict)
+        if not found:  # it raises an error in every run
+            return self._checked(self._file(unique_id, self._compiler))
+        return Checked(merged(list(found.values())), verdict)
 
     def check_project(self, unique_ids: Sequence[str]) -> Iterator[Finding]:
         """Findings in what the models have to do with each other."""
@@ -125,8 +129,3 @@ class _Merges(Mapping[str, LintedMerge]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def _branches(text: str) -> bool:
-    """Whether a template may render different texts in different kinds of runs."""
-    return any(name in text for name in BRANCHING)

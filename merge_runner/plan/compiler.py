@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.graph.build import Invocation
 from merge_runner.graph.graph import Node
 from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.statement import MergeStatement
@@ -40,9 +42,29 @@ class Compiler:
                     raise
             return self._rendered[unique_id]
 
-    def snippet(self, node: Node, text: PlacedText) -> str:
+    def snippet(self, node: Node, text: PlacedText) -> Rendered:
         """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
-        return self._render(node, text).text
+        return self._render(node, text)
+
+    def read_by(self, node: Node) -> Sequence[str]:
+        """Return the parents that this kind of run reads: what another kind alone reads need not be there.
+
+        Raises ProblemsError for Jinja that cannot be rendered.
+        """
+        if not node.differs_by_run:
+            return node.depends_on
+        hooks = [SourceText(node.path, text) for when in ("pre_hook", "post_hook") for text in node.config[when]]
+        capture, context = self._prepared.templates.capture, self._context(node)
+        captured = [self.rendered(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
+        names = {ref.name for each in captured for ref in each.refs}
+        sources = {(source.source, source.table) for each in captured for source in each.sources}
+        nodes = self._prepared.graph.nodes
+        return [
+            parent
+            for parent in node.depends_on
+            if (nodes[parent].source_name, nodes[parent].name) in sources
+            or (nodes[parent].resource_type != "source" and nodes[parent].name in names)
+        ]
 
     def _render(self, node: Node, source: SourceText) -> Rendered:
         rendered = self._prepared.templates.render(source, self._context(node))
@@ -82,6 +104,8 @@ class Compiler:
     def _context(self, node: Node) -> Context:
         files = self._prepared.files
         project = files.settings.name
+        invocation = self._prepared.invocation
+        full_refresh = is_rebuilt(node, invocation)
         nodes = self._prepared.graph.nodes
 
         def resolve_ref(name: str) -> Relation:
@@ -105,8 +129,14 @@ class Compiler:
             resolve_ref=resolve_ref,
             resolve_source=resolve_source,
             vars=files.vars,
-            env=self._prepared.invocation.env,
+            env=invocation.env,
             target=files.profile.target_values,
-            full_refresh=self._prepared.invocation.full_refresh,
-            macros=self._prepared.invocation.macros,
+            full_refresh=full_refresh,
+            incremental=invocation.incremental and not full_refresh and node.config.get("materialized") == "merge",
+            macros=invocation.macros,
         )
+
+
+def is_rebuilt(node: Node, invocation: Invocation) -> bool:
+    """Return whether a full refresh is asked of a node; a model with `full_refresh: false` keeps its table."""
+    return invocation.full_refresh and node.config.get("full_refresh") is not False

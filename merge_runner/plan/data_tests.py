@@ -111,4 +111,4 @@ class DataTestPlanner:
 
     def _text(self, node: Node, name: str, text: str) -> str:
         """A text of a test with its Jinja rendered."""
-        return self._compiler.snippet(node, PlacedText(f"{node.path} ({name})", text, node.place))
+        return self._compiler.snippet(node, PlacedText(f"{node.path} ({name})", text, node.place)).text

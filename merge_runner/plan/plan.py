@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
 from merge_runner.plan.bounding import bounding
+from merge_runner.plan.compiler import Compiler, is_rebuilt
 from merge_runner.plan.data_tests import DataTestPlanner
 from merge_runner.plan.expectation import Expectation, expectation
 from merge_runner.plan.inputs import Inputs
@@ -34,10 +36,13 @@ from merge_runner.plan.steps import (
     DefineView,
     EnforceContract,
     Feed,
+    FirstRun,
+    Layout,
     LoadSeed,
     MeasureFreshness,
     NodePlan,
     OpenFeed,
+    RaiseError,
     ReplaceTable,
     RunHook,
     RunMerge,
@@ -47,7 +52,9 @@ from merge_runner.plan.steps import (
 from merge_runner.plan.table_layout import own_relation, table_layout
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.project.config import Layer, config_place
+from merge_runner.pruning.target_reads import target_reads
 from merge_runner.relation import changes_of
+from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -77,7 +84,8 @@ class Planner:
         plan = self._plan(node)
         if plan is not None and self._prepared.secrets:
             problems = Problems()
-            problems.extend(kept_secrets(plan, node.place, self._prepared.tells_a_secret))
+            for form in plan.forms:
+                problems.extend(kept_secrets(form, node.place, self._prepared.tells_a_secret))
             problems.check()
         return plan
 
@@ -137,8 +145,33 @@ class Planner:
         return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
     def _merge(self, node: Node) -> NodePlan:
-        rendered = self._compiler.rendered(node.unique_id)
-        statement = self._compiler.merge(node.unique_id)
+        plan = self._merge_plan(node, self._compiler)
+        if not node.differs_by_run or is_rebuilt(node, self._prepared.invocation):
+            return plan
+        first = self._first_run(node)
+        if _texts(first) == _texts(plan):
+            return plan
+        relation = own_relation(node)
+        others = (
+            other.unique_id
+            for other in self._prepared.graph.nodes.values()
+            if other is not node and other.relation == relation and other.resource_type in ("model", "seed")
+        )
+        return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), frozenset(others)))
+
+    def _first_run(self, node: Node) -> NodePlan:
+        """The plan of a first run; an error that the author raises there counts only where it is one."""
+        try:
+            return self._merge_plan(node, self._prepared.first_run.compiler)
+        except ProblemsError as error:
+            if any(problem.code != DEFERRED for problem in error.problems):
+                raise
+            return NodePlan(node.unique_id, (RaiseError(error.problems[0]),), writes=own_relation(node))
+
+    def _merge_plan(self, node: Node, compiler: Compiler) -> NodePlan:
+        """The plan of one kind of run: what is different in it is what `compiler` renders."""
+        rendered = compiler.rendered(node.unique_id)
+        statement = compiler.merge(node.unique_id)
         relation = own_relation(node)
         default = relation.schema == self._profile.schema
         if statement.target.parts and not relation.is_named_by(statement.target.parts, default=default):
@@ -153,7 +186,7 @@ class Planner:
                     )
                 ]
             )
-        anew = self._prepared.invocation.full_refresh and node.config["full_refresh"] is not False
+        anew = is_rebuilt(node, self._prepared.invocation)
         judged = self._judged(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
@@ -163,15 +196,39 @@ class Planner:
             *([OpenFeed(feed)] if feed else ()),
             *self._contract(node, existing=not anew, merge=statement),
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
-            CreateTarget(layout, insert_shape(statement), anew),
+            self._create_target(node, statement, rendered, layout),
             RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed, expect),
         ]
-        plan = self._with_surroundings(node, steps)
+        plan = self._with_surroundings(node, steps, compiler)
         after = compacted_after(node)
         if after is None:
             return plan
         self._check(node, faults(node, layout))
         return replace(plan, steps=(*plan.steps, replace(compaction(node, layout), after=after)))
+
+    def _create_target(self, node: Node, statement: MergeStatement, rendered: Rendered, layout: Layout) -> CreateTarget:
+        """The step that creates, replaces or adopts the target.
+
+        Raises ProblemsError where a full refresh would lose the history that only the table holds.
+        """
+        anew = is_rebuilt(node, self._prepared.invocation)
+        places, history = {}, None
+        for read in target_reads(statement):
+            place = rendered.place(read.span.start, read.span.end)
+            places[read] = place
+            history = history or (None if read.only_aggregates else place)
+        if anew and history is not None and node.config["full_refresh"] is not True:
+            message = (
+                f"--full-refresh would lose the history in {layout.relation.name}: "
+                "USING reads rows of the table itself, and replacing it removes them"
+            )
+            hint = (
+                "write `full_refresh: false` in the model's config to keep its table, or `full_refresh: true` to "
+                "replace it; guard what only an incremental run reads by {% if is_incremental() %}"
+            )
+            raise ProblemsError([Problem("history-lost", message, history, hint)])
+        first = next(iter(places.values()), None)
+        return CreateTarget(layout, insert_shape(statement), anew, first, anew and history is not None)
 
     def _check(self, node: Node, found: Iterable[Fault]) -> None:
         """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""
@@ -258,25 +315,37 @@ class Planner:
         steps: tuple[Step, ...] = (*around["pre_hook"], step, *around["post_hook"])
         return NodePlan(node.unique_id, steps, writes=own_relation(node))
 
-    def _with_surroundings(self, node: Node, steps: Iterable[Step]) -> NodePlan:
+    def _with_surroundings(self, node: Node, steps: Iterable[Step], compiler: Compiler | None = None) -> NodePlan:
         """The steps between what every model needs: its inputs, and its hooks."""
-        rendered = self._compiler.rendered(node.unique_id)
+        compiler = compiler or self._compiler
+        rendered = compiler.rendered(node.unique_id)
         layers = [*self._prepared.files.models[node.name].layers, rendered.captured.config]
-        around, steps = self._hooks(node, layers), tuple(steps)
+        around, steps = self._hooks(node, layers, compiler), tuple(steps)
         target = next((step for step in steps if isinstance(step, CreateTarget)), None)
         before = (replace(hook, prepares=target) for hook in around["pre_hook"])
-        all_steps = (self._inputs.attach(node.depends_on), *before, *steps, *around["post_hook"])
+        all_steps = (self._inputs.attach(compiler.read_by(node)), *before, *steps, *around["post_hook"])
         writes = None if node.config["materialized"] == "view" else own_relation(node)
         return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
 
-    def _hooks(self, node: Node, layers: Sequence[Layer]) -> Mapping[str, Sequence[RunHook]]:
-        """The hooks of a model or seed by when they run; `layers` are all of its config."""
+    def _hooks(
+        self, node: Node, layers: Sequence[Layer], compiler: Compiler | None = None
+    ) -> Mapping[str, Sequence[RunHook]]:
+        """The hooks of a model or seed by when they run; `layers` are all of its config. A blank one is left out."""
+        compiler = compiler or self._compiler
         problems = Problems()
         around: dict[str, list[RunHook]] = {"pre_hook": [], "post_hook": []}
         for when, hooks in around.items():
             for text in node.config[when]:
+                snippet = hook(node.path, layers, when, text)
                 with problems.collecting():
-                    sql = self._compiler.snippet(node, hook(node.path, layers, when, text))
-                    hooks.append(RunHook(sql, when))
+                    rendered = compiler.snippet(node, snippet)
+                    if rendered.text.strip():
+                        names_this = snippet.at if rendered.captured.uses_this else None
+                        hooks.append(RunHook(rendered.text, when, names_this=names_this))
         problems.check()
         return around
+
+
+def _texts(plan: NodePlan) -> tuple[str, ...]:
+    """What the templates of a node have rendered to: its text and its hooks."""
+    return (plan.sql, *(step.sql for step in plan.steps if isinstance(step, RunHook)))

@@ -58,6 +58,11 @@ class Prepared:
 
         return Compiler(self)
 
+    @cached_property
+    def first_run(self) -> Prepared:
+        """The same project as a run renders it that has to create its tables or finds them never built."""
+        return replace(self, invocation=replace(self.invocation, incremental=False), on_log=lambda _log: None)
+
     @property
     def target_path(self) -> Path:
         """The folder of everything generated."""

@@ -32,16 +32,25 @@ def with_shared_inputs(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dic
     for unique_id, plan in plans.items():
         own = {sharing.relation(parent): tuple(nodes) for parent, nodes in shared.items() if unique_id in nodes}
         if own:
-            found[unique_id] = replace(plan, steps=tuple(_with_step(plan, ShareInputs(own))))
+            found[unique_id] = _with_step(plan, own)
     return found
 
 
-def _with_step(plan: NodePlan, step: ShareInputs) -> Iterator[Step]:
-    """The steps with another one behind that which attaches the inputs."""
+def _with_step(plan: NodePlan, shared: Mapping[Relation, tuple[str, ...]]) -> NodePlan:
+    """The plan with a step that shares inputs after the one that attaches them; likewise that of its first run."""
+    steps: list[Step] = []
     for each in plan.steps:
-        yield each
+        steps.append(each)
         if isinstance(each, AttachInputs):
-            yield step
+            attached = {item.relation for item in each.inputs}
+            own = {relation: nodes for relation, nodes in shared.items() if relation in attached}
+            steps += [ShareInputs(own)] if own else []
+    first = plan.first_run
+    return replace(
+        plan,
+        steps=tuple(steps),
+        first_run=replace(first, plan=_with_step(first.plan, shared)) if first is not None else None,
+    )
 
 
 class _Sharing:

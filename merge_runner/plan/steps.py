@@ -14,6 +14,7 @@ from merge_runner.relation import Relation
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from merge_runner.errors import Problem
     from merge_runner.formats.fact import Format
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.bounding import Bounding
@@ -53,6 +54,11 @@ class Layout:
     sort_by: tuple[str, ...] = ()
     """Iceberg's sort order: columns or transforms, with `desc` and `nulls last` as in DDL."""
     properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_all_types(self) -> bool:
+        """Whether the table can be created from what is declared alone."""
+        return bool(self.columns) and all(column.data_type for column in self.columns)
 
 
 @dataclass(frozen=True)
@@ -145,12 +151,14 @@ class OpenFeed:
 class RunHook:
     """A statement before or after the model's own (`pre_hook`, `post_hook`).
 
-    `prepares` is the target of the MERGE that a pre_hook stands before; None elsewhere.
+    `prepares` is the target of the MERGE that a pre_hook stands before; None elsewhere. `names_this` is where the hook
+    was written, if it names `{{ this }}`.
     """
 
     sql: str
     when: str
     prepares: CreateTarget | None = None
+    names_this: Place | None = None
 
     def __str__(self) -> str:
         return f"{self.when}: {' '.join(self.sql.split())}"
@@ -193,11 +201,15 @@ class CreateTarget:
     """Creates the target where it is missing (`replace`: anew), else adopts it and reports drift.
 
     `shape` is a query without rows to read whose analysed columns the table gets where none are declared.
+    `reads_itself` is where the source of the MERGE reads the table, which then cannot give its own columns.
+    `loses_history`: it reads rows of it, so that a full refresh loses what the sources no longer have.
     """
 
     layout: Layout
     shape: Shape | None
     replace: bool = False
+    reads_itself: Place | None = None
+    loses_history: bool = False
 
     def __str__(self) -> str:
         verb = "replace" if self.replace else "create where missing, else adopt"
@@ -382,6 +394,16 @@ class VacuumTable:
         return f"vacuum {self.layout.relation.name}"
 
 
+@dataclass(frozen=True)
+class RaiseError:
+    """Stops the node with the error that its template raises for this kind of run (`raise_compiler_error`)."""
+
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"stop: {self.problem.message}"
+
+
 Step = (
     AttachInputs
     | ShareInputs
@@ -399,6 +421,7 @@ Step = (
     | MeasureFreshness
     | OptimizeTable
     | VacuumTable
+    | RaiseError
 )
 
 
@@ -413,6 +436,13 @@ class NodePlan:
     sql: str = ""
     """The compiled text: what stands in target/compiled."""
     writes: Relation | None = None
+    first_run: FirstRun | None = None
+    """What runs instead where the table was never built, if that differs."""
+
+    @property
+    def forms(self) -> tuple[NodePlan, ...]:
+        """All plans of which one runs: this one, and that of a first run where it differs."""
+        return (self,) if self.first_run is None else (self, self.first_run.plan)
 
     @property
     def maintains(self) -> bool:
@@ -433,6 +463,19 @@ class NodePlan:
         if start < 0 or not 0 <= offset - start <= own.end - own.start:
             return None
         return self.rendered.place(own.start + offset - start)
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """The plan of a first run, in which `is_incremental()` is false, and what decides whether it is one.
+
+    `layout` is the table that is asked. `others` are the ids of other nodes that write it: what they have written does
+    not make this node's next run an incremental one.
+    """
+
+    plan: NodePlan
+    layout: Layout
+    others: frozenset[str] = frozenset()
 
 
 def _input_words(item: Input) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from merge_runner.errors import did_you_mean
 from merge_runner.graph.graph import Graph, Node
@@ -23,14 +23,17 @@ Fault = Callable[[str, str | None, KeyPath], None]
 class UnitTestInputs:
     """The rows of a test by what they stand for; `fault` is called with what does not fit the model.
 
+    `read_by` returns the parents that the kind of run under test reads: of others no rows need to be given.
+
     `rows` are by the id of a node, those of a change feed by `changes:` and the id; `this` are those of the target.
     `numbers` are the indexes of all of them in `given`; that of the target is under `this`.
     """
 
-    def __init__(self, graph: Graph, model: Node, fault: Fault) -> None:
+    def __init__(self, graph: Graph, model: Node, fault: Fault, read_by: Callable[[], Collection[str]]) -> None:
         self._nodes = graph.nodes
         self._model = model
         self._fault = fault
+        self._read_by = read_by
         self.rows: dict[str, Given] = {}
         self.this: Given | None = None
         self.numbers: dict[str, int] = {}
@@ -52,9 +55,14 @@ class UnitTestInputs:
             else:
                 self.rows[known[name]] = given
                 self.numbers[known[name]] = number
-        for name in self._missing():
+        for name in self._missing(self._read_by()):
             hint = f'add "{{input: {name}, rows: []}}" to "given": no rows may be meant'
             self._fault(f"gives no rows of {name}", hint, ("given",))
+
+    @property
+    def gives_target_rows(self) -> bool:
+        """Whether the test gives rows of `this`."""
+        return self.this is not None and bool(self.this.rows or self.this.fixture)
 
     def _read_this(self, given: Given, number: int) -> None:
         at: KeyPath = ("given", number, "input")
@@ -87,13 +95,14 @@ class UnitTestInputs:
         own = own_relation(self._model).name.casefold()
         return node.relation is not None and node.relation.name.casefold() == own
 
-    def _missing(self) -> Iterator[str]:
+    def _missing(self, read: Collection[str]) -> Iterator[str]:
         """What the statement reads, and the test does not give: an ephemeral model may stand for itself."""
         seen = {self._model.unique_id}
         waiting = [self._model]
         while waiting:
             node = waiting.pop()
-            for parent in (self._nodes[each] for each in node.depends_on):
+            parents = read if node is self._model else node.depends_on
+            for parent in (self._nodes[each] for each in parents):
                 if parent.unique_id in seen or parent.unique_id in self.rows or self._is_this(parent):
                     continue
                 seen.add(parent.unique_id)

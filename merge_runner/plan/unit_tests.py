@@ -27,6 +27,7 @@ from merge_runner.project.places import KeyPath
 from merge_runner.project.properties import Column, Expect, Overrides
 from merge_runner.project.properties import Given as GivenRows
 from merge_runner.relation import Relation, changes_of
+from merge_runner.template.templates import RUN_FLAGS
 from merge_runner.testing.rows import RowError, Rows, Types, check_names, read_rows, rows_query
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class _Planned:
         self.folder = scratch.folder / f"{node.checksum[:12]}"
         self.schema = f"{scratch.prefix}{node.checksum[:8]}"
         self.problems = Problems()
-        self.inputs = UnitTestInputs(prepared.graph, self.model, self._add)
+        self.inputs = UnitTestInputs(prepared.graph, self.model, self._add, self._read_by)
 
     def plan(self) -> NodePlan:
         self.inputs.read(self.test.given)
@@ -142,35 +143,47 @@ class _Planned:
     def _check_overrides(self, overrides: Overrides) -> None:
         macros = [macro.name for macro in self.real.templates.macros()]
         for name in overrides.macros:
-            if name != "is_full_refresh" and name not in macros:
+            if name not in RUN_FLAGS and name not in macros:
                 message = f'overrides the macro "{name}", which does not exist'
                 self._add_at(self.entry.key_place(("overrides", "macros", name)), message, did_you_mean(name, macros))
 
     def _in_scratch(self) -> Prepared:
         """The project with the tables of the test in place of its own, and with what the test overrides."""
-        graph, files, overrides = self.real.graph, self.real.files, self.test.overrides
+        overridden = self._overridden()
+        graph, files = overridden.graph, overridden.files
         nodes = dict(graph.nodes)
         for unique_id in (self.model.unique_id, *self.inputs.rows):
             if unique_id in nodes:
                 nodes[unique_id] = self._moved(nodes[unique_id])
+        warehouse = None if files.profile.warehouse is None else str(self.folder)
+        return replace(
+            overridden,
+            files=replace(files, profile=replace(files.profile, warehouse=warehouse)),
+            graph=Graph(graph.project, nodes, graph.dag, graph.macros, graph.disabled),
+            deferral=type(self.real.deferral)(),
+        )
+
+    def _overridden(self) -> Prepared:
+        """The project with what the test overrides.
+
+        A test that gives rows of `this` is one of an incremental run, unless it overrides `is_incremental`.
+        """
+        files, overrides = self.real.files, self.test.overrides
         macros = dict(overrides.macros)
-        full_refresh = macros.pop("is_full_refresh", False)
+        full_refresh = bool(macros.pop("is_full_refresh", False))
+        incremental = bool(macros.pop("is_incremental", self.inputs.gives_target_rows and not full_refresh))
         invocation = replace(
             self.real.invocation,
             env={**self.real.invocation.env, **overrides.env_vars},
-            full_refresh=bool(full_refresh),
+            full_refresh=full_refresh,
+            incremental=incremental,
             macros=macros,
         )
-        warehouse = None if files.profile.warehouse is None else str(self.folder)
-        return replace(
-            self.real,
-            files=replace(
-                files, vars={**files.vars, **overrides.vars}, profile=replace(files.profile, warehouse=warehouse)
-            ),
-            graph=Graph(graph.project, nodes, graph.dag, graph.macros, graph.disabled),
-            invocation=invocation,
-            deferral=type(self.real.deferral)(),
-        )
+        return replace(self.real, files=replace(files, vars={**files.vars, **overrides.vars}), invocation=invocation)
+
+    def _read_by(self) -> Sequence[str]:
+        """The parents that the kind of run under test reads."""
+        return self._overridden().compiler.read_by(self.model)
 
     def _moved(self, node: Node) -> Node:
         """A node whose table is the test's: given rows of an ephemeral model stand for its query."""
@@ -183,6 +196,8 @@ class _Planned:
         config = node.config
         if config.get("materialized") == "ephemeral" and not is_target:
             config = {**config, "materialized": "view"}
+        if is_target:
+            config = {**config, "full_refresh": None}  # what the test overrides counts
         return replace(node, relation=Relation(relation.identifier, schema, catalog), config=config)
 
     @property

@@ -131,6 +131,7 @@ class _Build:
             lambda: self._run_nodes(driver, starting),
             lambda: self.node_run.results,
             self.node_run.record_open,
+            lambda: self.node_run.taken,
         )
 
     def _tell_what_does_not_run(self) -> None:

@@ -36,11 +36,15 @@ class Invocation:
         work: Callable[[], None],
         results: Callable[[], Sequence[Result]],
         ended: Callable[[], None] = lambda: None,
+        taken: Callable[[], Mapping[str, NodePlan]] = dict,
     ) -> RunResults:
         """Does the work between the first and the last line of the journal, and writes the artifacts.
 
-        `results` gives what became of the nodes; where the work is cut short, `ended` is called before. Raises
-        what the work raises: after ProblemsError nothing has run, and the results of the run before stay what they are.
+        `results` gives what became of the nodes; where the work is cut short, `ended` is called before. `taken` gives
+        the plans that ran of nodes that have several.
+
+        Raises what the work raises: after ProblemsError nothing has run, and the results of the run before stay what
+        they are.
         """
         with Journal(self._prepared.target_path / "journal.jsonl") as journal:
             self._events.listen(journal)
@@ -62,10 +66,10 @@ class Invocation:
                 raise
             except BaseException:
                 ended()
-                self._finish(plans, results(), journal)
+                self._finish({**plans, **taken()}, results(), journal)
                 raise
             else:
-                return self._finish(plans, results(), journal)
+                return self._finish({**plans, **taken()}, results(), journal)
             finally:
                 self._events.forget(journal)
 

@@ -19,7 +19,7 @@ from merge_runner.graph.label import label
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, ShareInputs
-from merge_runner.run.artifacts import write_run_text
+from merge_runner.run.artifacts import write_run_text, write_texts
 from merge_runner.run.events import Events
 from merge_runner.run.lost_driver import NotBegunError
 from merge_runner.run.results import FAILED, Result, Timing
@@ -77,6 +77,8 @@ class NodeRun:
         self.terms = terms
         self.events = events
         self.results: list[Result] = []
+        self.taken: dict[str, NodePlan] = {}
+        """The plans that ran of nodes that have several."""
         self.abandoned = False
         """Whether the run was ended while nodes were running, and nobody waits for them."""
         self._known: set[str] = set()
@@ -104,7 +106,7 @@ class NodeRun:
         Another driver may run these. Raises what `run` does.
         """
         self._lost, self._below_lost = {}, {}
-        steps = (step for plan in self.plans.values() for step in plan.steps)
+        steps = (step for plan in self.plans.values() for form in plan.forms for step in form.steps)
         self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
         for unique_id in self._known:
             self._shared.done(unique_id)
@@ -136,6 +138,7 @@ class NodeRun:
             self._stopping,
             self.nodes.compile_times,
             partial(write_run_text, self.prepared),
+            self._take,
             batch=self.terms.batch,
             branch=self.terms.branch,
             begun=self.terms.begun,
@@ -171,6 +174,11 @@ class NodeRun:
         except EndedAtOnceError:
             self.abandoned = True
             raise
+
+    def _take(self, unique_id: str, plan: NodePlan) -> None:
+        """Notes which plan of a node runs, and writes its text where that of another kind of run is."""
+        self.taken[unique_id] = plan
+        write_texts(self.prepared, {unique_id: plan}, ("compiled", "run"))
 
     def stop(self) -> None:
         """Cancels what runs. May be called from another thread."""

@@ -122,7 +122,8 @@ class StreamBatches:
         if result.status in ("success", "no-op"):
             plan = self.plans[result.unique_id]
             steps = tuple(step for step in plan.steps if not isinstance(step, CreateTarget))
-            self.plans[result.unique_id] = replace(plan, steps=steps)
+            built = result.adapter_response.get("is_incremental") is True
+            self.plans[result.unique_id] = replace(plan, steps=steps, first_run=None if built else plan.first_run)
 
 
 def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) -> Result:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.batches import Batch
 from merge_runner.engine.branches import branch_confs
+from merge_runner.engine.built import chosen
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
@@ -58,6 +59,8 @@ class Worker:
     compile_times: Mapping[str, Timing]
     on_merge: Callable[[str, str], None]
     """Told of each MERGE as it will run, by node."""
+    on_plan: Callable[[str, NodePlan], None] = lambda *_: None
+    """Told which plan runs of a node that has several."""
     batch: Callable[[str], Batch | None] = lambda _: None
     """The batch that the MERGE of a node is stamped with."""
     branch: str | None = None
@@ -118,6 +121,7 @@ class Worker:
         try:
             with self._lock(plan), self.driver.job_group(session, self.group(unique_id), place.description):
                 self._configure(node, place)
+                plan = self._chosen(plan, place)
                 attempts.steps(plan)
         except Exception as failure:
             if not from_engine(failure):
@@ -135,6 +139,14 @@ class Worker:
         if error is not None and error.code in DUPLICATE_MATCHES:
             self._name_duplicates(plan, place, error)
         return self._result(node, plan, place, Timing("execute", started, _now()), attempts.tries, error)
+
+    def _chosen(self, plan: NodePlan, place: Workplace) -> NodePlan:
+        """The plan that runs; the table is asked once, so that another attempt runs the same. Raises EngineError."""
+        taken = chosen(place.session, self.catalog, plan)
+        if plan.first_run is not None:
+            place.response["is_incremental"] = taken is plan
+            self.on_plan(plan.unique_id, taken)
+        return taken
 
     def _attempts(self, node: Node, plan: NodePlan, place: Workplace) -> Attempts:
         retries = node.config.get("retries")
@@ -295,7 +307,9 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
             for key, kind in (("rows_inserted", "inserted"), ("rows_updated", "updated"), ("rows_deleted", "deleted"))
             if response.get(key) is not None
         ]
-        return "success", ", ".join(parts) + _bounds(response) + _altered(response) + _compacted(response)
+        first = "; the history that the table held is replaced" if response.get("history_replaced") else ""
+        first += "; first run" if response.get("is_incremental") is False else ""
+        return "success", ", ".join(parts) + first + _bounds(response) + _altered(response) + _compacted(response)
     if response.get("operation") == "OPTIMIZE":
         return ("success" if changed_files(response) else "no-op"), in_words(response)
     if response.get("rows_affected") is not None:

@@ -44,9 +44,17 @@ def _concurrent(plan: NodePlan, node: Node) -> JudgedMerge | None:
     if not node.config.get("concurrent") or any(isinstance(step, OptimizeTable) for step in plan.steps):
         return None
     merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
+    if len({_on(form) for form in plan.forms}) > 1:
+        return None  # which of them runs is known only when the table is asked
     if merge is None or any(clause.kind == "not_matched_by_source" for clause in merge.statement.clauses):
         return None
     return merge
+
+
+def _on(plan: NodePlan) -> str | None:
+    """The ON of a node's MERGE."""
+    statements = (step.judged.statement for step in plan.steps if isinstance(step, RunMerge))
+    return next((statement.on_span.of(statement.text) for statement in statements), None)
 
 
 def _groups(merges: Mapping[str, JudgedMerge]) -> dict[str, int]:

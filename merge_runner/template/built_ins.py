@@ -14,7 +14,7 @@ from merge_runner.project.config import config_key
 from merge_runner.project.files import Layer
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Ref, SourceRef
-from merge_runner.template.environment import FullRefresh
+from merge_runner.template.environment import RunFlag
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError, Returned
 from merge_runner.template.rendered import Log
@@ -51,7 +51,8 @@ class BuiltIns:
             "source": self.source,
             "var": self.var,
             "env_var": self.env_var,
-            "is_full_refresh": FullRefresh(self._context.full_refresh),
+            "is_incremental": RunFlag(self._context.incremental),
+            "is_full_refresh": RunFlag(self._context.full_refresh),
             "target": plain(self._context.target, "target"),
             "model_name": self._context.model_name,
             "log": self.log,
@@ -197,7 +198,7 @@ def plain(value: Any, where: str) -> Any:
         return tuple(plain(item, where) for item in value)
     if isinstance(value, (str, Relation, Undefined)):
         return str(value)
-    if isinstance(value, FullRefresh):
+    if isinstance(value, RunFlag):
         return bool(value)
     if value is None or isinstance(value, (bool, int, float, Decimal, date)):
         return value

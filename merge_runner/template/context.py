@@ -16,7 +16,8 @@ class Context:
     `resolve_ref` takes a model's name, `resolve_source` a source's and a table's name; both raise LookupError, with a
     message for the user, for a name that does not exist. `this` is None where the file has no table of its own (a
     singular test). `vars` and `target` are plain data as YAML and TOML give it; templates get copies. The values of
-    `env` never reach a message or a log.
+    `env` never reach a message or a log. `incremental` and `full_refresh` are what `is_incremental()` and
+    `is_full_refresh()` return.
     """
 
     model_name: str
@@ -27,5 +28,6 @@ class Context:
     env: Mapping[str, str]
     target: Mapping[str, Any]
     full_refresh: bool
+    incremental: bool = False
     macros: Mapping[str, Any] = field(default_factory=dict)
     """Plain data that calls of the project's macros of these names give, whatever their arguments."""

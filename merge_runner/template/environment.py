@@ -39,8 +39,8 @@ class ProjectMacro:
         raise TypeError(f"the macro {self.name} is called outside a rendering")
 
 
-class FullRefresh(int):
-    """`is_full_refresh`, which may be read as a value and called like dbt's `is_incremental()`."""
+class RunFlag(int):
+    """`is_incremental` or `is_full_refresh`: read as a value, or called like dbt's `is_incremental()`."""
 
     def __call__(self) -> bool:
         return bool(self)
@@ -217,7 +217,7 @@ def _of_defined(test: Any) -> Callable[..., Any]:
 
 
 def _literal(value: Any) -> str:
-    return _quoted(literal, bool(value) if isinstance(value, FullRefresh) else value)
+    return _quoted(literal, bool(value) if isinstance(value, RunFlag) else value)
 
 
 def _identifier(value: Any) -> str:

@@ -30,7 +30,6 @@ _FROM_DBT = {
     "load_result": _NO_ENGINE,
     "graph": "a template cannot see the project's graph",
     "execute": "a model is rendered in one way only, so there is no `execute` to test",
-    "is_incremental": "write `not is_full_refresh`",
     "modules": "Python's modules are not available in templates",
     "invocation_id": "a rendered model does not depend on the invocation, so that the same text gives the same SQL",
     "run_started_at": "a rendered model does not depend on the clock: pass a var, or write current_timestamp()",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from merge_runner.template.library import Library
     from merge_runner.template.rendering import Rendering
 
+RUN_FLAGS = ("is_incremental", "is_full_refresh")
+"""The built-ins whose values depend on the kind of run: incremental, first or full refresh."""
 _BUILT_INS = frozenset(
-    {"config", "ref", "changes", "source", "this", "var", "env_var", "is_full_refresh", "target"}
-    | {"model_name", "log", "return", "exceptions"}
+    {"config", "ref", "changes", "source", "this", "var", "env_var", "target"}
+    | {"is_incremental", "is_full_refresh", "model_name", "log", "return", "exceptions"}
 )
 
 JINJA_PROBLEMS = frozenset(
@@ -65,6 +67,13 @@ class Templates:
         """Whether the project defines the macro."""
         return name in self._macros
 
+    def differs_by_run(self, text: str, macros: Iterable[str]) -> bool:
+        """Return whether a template may render different texts in different kinds of runs.
+
+        That is where it, or the file of a macro that it calls, names `is_incremental` or `is_full_refresh`.
+        """
+        return _names_run_flag(text) or not self._differing_macros.isdisjoint(macros)
+
     def check(self) -> None:
         """Compiles every macro file, also those that no model uses; raises ProblemsError with all broken ones."""
         problems = Problems()
@@ -87,8 +96,9 @@ class Templates:
     def capture(self, source: SourceText, context: Context) -> Captured:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.
 
-        A branch that this context does not take captures nothing, as in dbt; `-- depends_on: {{ ref('m') }}` is for
-        that. The context's resolve functions should accept every name; raises ProblemsError as `render` does.
+        A branch that this context does not take captures nothing (see graph/captures.py for what depends on the kind
+        of run); `-- depends_on: {{ ref('m') }}` is for that. The context's resolve functions should accept every name;
+        raises ProblemsError as `render` does.
         """
         captured = scan(source, self._plain_macros)
         return captured if captured is not None else self.render(source, context).captured
@@ -101,6 +111,10 @@ class Templates:
         if name not in self._macro_files:
             raise KeyError(name)
         return self._rendering(context).call_macro(name, args, kwargs)
+
+    @cached_property
+    def _differing_macros(self) -> frozenset[str]:
+        return frozenset(name for name, source in self._macro_files.items() if _names_run_flag(source.text))
 
     @cached_property
     def _plain_macros(self) -> Mapping[str, Captured]:
@@ -117,3 +131,7 @@ class Templates:
         from merge_runner.template.rendering import Rendering
 
         return Rendering(self._library, context)
+
+
+def _names_run_flag(text: str) -> bool:
+    return any(name in text for name in RUN_FLAGS)

@@ -82,7 +82,40 @@ def test_a_branch_of_a_full_refresh_is_linted_and_the_verdict_is_of_the_ordinary
     for full_refresh, verdict in ((False, "runtime"), (True, "none")):
         report = Project.load(root, full_refresh=full_refresh).lint()
         assert [merge.verdict for merge in report.merges] == [verdict]
-        assert codes(report) == ["K001", "P001"]
+        assert codes(report) == [], "a replaced table holds no rows that could be scanned"
+
+
+@pytest.mark.parametrize("full_refresh", [False, True])
+def test_the_verdict_and_the_scan_are_those_of_an_incremental_run(project, full_refresh):
+    text = (
+        "{{ config(partition_by=['dt']) }}\nmerge into {{ this }} as t\nusing (select * from {{ source('raw', 's') }}"
+        "{% if is_incremental() %} where dt > current_date() - 3{% endif %}) as s\n"
+        "   on t.id = s.id{% if is_incremental() %} and t.dt = s.dt{% endif %}\n"
+        "when matched then update set *\nwhen not matched then insert *\n"
+    )
+    report = Project.load(project(m=text), full_refresh=full_refresh).lint()
+    found = {finding.code: finding.message.partition(" (only in ")[2] for finding in report.findings}
+    assert "P001" not in found, "the verdict `none` of a first run is not reported"
+    assert found == {"C003": "a first run and a full refresh)"}
+    assert [merge.verdict for merge in report.merges] == ["none" if full_refresh else "runtime"]
+
+
+def test_a_correctness_finding_of_a_first_run_is_reported(project):
+    text = (
+        "merge into {{ this }} as t using {{ source('raw', 's') }} as s on t.id = s.id"
+        "{% if is_incremental() %} and t.dt = s.dt{% endif %}\n"
+        "{% if not is_incremental() %}when not matched and rand() > 1 then insert *\n{% endif %}"
+        "when not matched then insert *\n"
+    )
+    found = {finding.code: finding.message for finding in Project.load(project(m=text)).lint().findings}
+    assert found["C007"].endswith("(only in a first run and a full refresh)")
+
+
+def test_an_error_that_guards_one_kind_of_run_is_no_finding(project):
+    guard = "{% if is_full_refresh() %}{{ exceptions.raise_compiler_error('it takes a day') }}{% endif %}"
+    root = project(m=guard + FULL)
+    assert Project.load(root).lint().findings == Project.load(project(m=FULL)).lint().findings
+    assert not [finding for finding in Project.load(root, full_refresh=True).lint().findings if finding.code == "J001"]
 
 
 def test_a_finding_of_both_texts_is_one_and_one_of_a_single_text_names_its_run(project):
@@ -105,16 +138,17 @@ def test_a_finding_of_both_texts_is_one_and_one_of_a_single_text_names_its_run(p
     assert sorted((code, run) for code, run, _ in found[0]) == [
         ("C001", "a full refresh)"),
         ("C003", ""),
-        ("K001", "an ordinary run)"),
+        ("K001", ""),
         ("K002", ""),
-        ("P001", "an ordinary run)"),
+        ("P001", ""),
     ]
 
 
 def test_a_branch_in_a_macro_is_linted_both_ways(project):
-    macro = "{% macro joined() %}{% if is_full_refresh() %}t.id = s.id{% else %}t.dt = s.dt{% endif %}{% endmacro %}"
+    macro = "{% macro joined() %}{% if is_full_refresh() %}t.id = s.id and rand() > 1{% else %}t.id = s.id and t.dt = s.dt{% endif %}{% endmacro %}"
     files = {"m": model("{{ joined() }}"), "macros/m.sql": macro}
-    assert "P001" in codes(Project.load(project(**files)).lint())
+    assert "C007" in codes(Project.load(project(**files)).lint())
+    assert "C007" in codes(Project.load(project(**files), full_refresh=True).lint())
 
 
 def test_vars_decide_the_verdict(project):

@@ -41,7 +41,9 @@ def test_explain_tells_how_a_merge_is_held(steps):
 
 
 def test_a_source_that_reads_the_target_cannot_be_looked_at_before_it_is_replaced(steps):
-    merge = MERGE.replace("LIMITS", "{'min_source_rows': 1}").replace("raw.item", "(select * from {{ this }})")
+    merge = MERGE.replace("LIMITS", "{'min_source_rows': 1}, full_refresh=true").replace(
+        "raw.item", "(select * from {{ this }})"
+    )
     assert not any(step.startswith("look at") for step in steps(merge, full_refresh=True))
 
 

@@ -42,6 +42,35 @@ def test_the_statement_names_tables_of_its_own(make_project):
     assert str(step) == "unit test: the statement of fct with given rows of this, ref('stg')"
 
 
+BY_RUN = """
+merge into {{ this }} as t
+using (select id, current_date as day from
+    {% if is_incremental() %}{{ ref('stg') }} where 1 = 1 {% else %}{{ ref('history') }}{% endif %}) as s
+on t.id = s.id when not matched then insert *
+-- {{ is_full_refresh }}
+"""
+HISTORY = "{input: ref('history'), rows: [{id: 1}]}"
+THIS = "{input: this, rows: [{id: 7}]}"
+
+
+@pytest.mark.parametrize(
+    ("given", "overrides", "incremental"),
+    [
+        (f"{THIS}, {GIVEN}", "{}", True),
+        (HISTORY, "{}", False),
+        (f"{{input: this, rows: []}}, {HISTORY}", "{}", False),
+        (f"{THIS}, {HISTORY}", "{is_incremental: false}", False),
+        (GIVEN, "{is_incremental: true}", True),
+        (f"{THIS}, {HISTORY}", "{is_full_refresh: true}", False),
+    ],
+)
+def test_rows_of_this_make_a_test_one_of_an_incremental_run(make_project, given, overrides, incremental):
+    test = f"given: [{given}], expect: {{rows: []}}, overrides: {{macros: {overrides}}}"
+    (step,) = plan(make_project, test, fct=BY_RUN, history=STG).steps
+    assert ("where 1 = 1" in step.sql) is incremental
+    assert ("-- True" in step.sql) is ("is_full_refresh" in overrides)
+
+
 @pytest.mark.parametrize(
     ("test", "models", "message"),
     [

@@ -1,0 +1,79 @@
+"""Where the source of a MERGE reads the table that the MERGE writes, and whether it reads more than a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.merge.statement import Expr, MergeStatement
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True)
+class TargetRead:
+    """A read of the target in USING or in a CTE. `span` is its name in the statement.
+
+    `only_aggregates`: no row of it reaches the source, only aggregates of all rows, as `(select max(ts) from t)` does.
+    """
+
+    span: Span
+    only_aggregates: bool
+
+
+def target_reads(statement: MergeStatement) -> tuple[TargetRead, ...]:
+    """Return the reads of the target by the source, in the order of the text, by the full name that the MERGE uses."""
+    parts, source = statement.target.parts, statement.source
+    if not parts:
+        return ()
+    if source.query is None and _folded(source.parts) == _folded(parts):
+        return (TargetRead(source.relation, only_aggregates=False),)
+    queries = [cte.query for cte in statement.ctes] + ([source.query] if source.query is not None else [])
+    return tuple(read for query in queries for read in _reads(query, parts, statement))
+
+
+def _reads(query: Expr, parts: tuple[str, ...], statement: MergeStatement) -> Iterator[TargetRead]:
+    if query.expression is None:
+        # What sqlglot cannot read is searched as text: a read that is missed would be the greater harm.
+        name = statement.target.relation.of(statement.text)
+        at = query.text.find(name)
+        if at >= 0:
+            yield TargetRead(Span(query.span.start + at, query.span.start + at + len(name)), only_aggregates=False)
+        return
+    from sqlglot import exp
+
+    for table in query.expression.find_all(exp.Table):
+        names = [part for part in table.parts if isinstance(part, exp.Identifier)]
+        if _folded(tuple(name.name for name in names)) != _folded(parts):
+            continue
+        placed = all("start" in name.meta for name in names)
+        start, end = (names[0].meta["start"], names[-1].meta["end"] + 1) if placed else (0, len(query.text))
+        yield TargetRead(Span(query.span.start + start, query.span.start + end), _only_aggregates(table))
+
+
+def _only_aggregates(table: exp.Table) -> bool:
+    """Whether a table is read by a SELECT that gives one row of aggregates."""
+    from sqlglot import exp
+
+    select = table.find_ancestor(exp.Select)
+    if select is None or select.args.get("group") or select.args.get("windows"):
+        return False
+    origin = select.args.get("from_")
+    if select.args.get("joins") or not isinstance(origin, exp.From) or origin.this is not table:
+        return False
+    return all(_is_aggregate(item) for item in select.expressions)
+
+
+def _is_aggregate(item: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    if item.find(exp.AggFunc) is None or item.find(exp.Window, exp.Query) is not None:
+        return False
+    return all(column.find_ancestor(exp.AggFunc) is not None for column in item.find_all(exp.Column))
+
+
+def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in parts)
