@@ -39,6 +39,8 @@ def one_line(text: str) -> str:
 
 def width(text: str) -> int:
     """How many columns the text takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
     return sum(columns for _, columns in cells(text))
 
 
@@ -74,13 +76,13 @@ def wrapped(text: str, columns: int, hanging: int = 0) -> list[str]:
 
 
 def _wrapped(line: str, columns: int, hanging: int) -> list[str]:
-    if len(line) <= columns // 2 or width(_COLOUR.sub("", line)) <= columns:
+    measure = len if line.isascii() and line.isprintable() else _uncoloured_width
+    if len(line) <= columns // 2 or measure(line) <= columns:
         return [line]
     hanging = min(hanging, columns // 2)
     lines, used, empty = [""], 0, True
-    for found in _WORD.finditer(line):
-        blanks, word = found.groups()
-        taken = width(_COLOUR.sub("", word))
+    for blanks, word in _WORD.findall(line):
+        taken = measure(word)
         if not empty and used + len(blanks) + taken > columns:
             lines.append(" " * hanging + word)
             used = hanging + taken
@@ -89,6 +91,10 @@ def _wrapped(line: str, columns: int, hanging: int) -> list[str]:
             used += len(blanks) + taken
         empty = False
     return lines
+
+
+def _uncoloured_width(text: str) -> int:
+    return width(_COLOUR.sub("", text))
 
 
 def padded(text: str, columns: int) -> str:

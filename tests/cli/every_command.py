@@ -85,6 +85,7 @@ _SELECTED = (
     "source:raw",
     "git:HEAD+",
     "test_type:unit",
+    "old disabled",
     "1+fct+1,resource_type:model",
 )
 
