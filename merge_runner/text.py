@@ -25,6 +25,11 @@ class Place:
         return f"{self.path}:{self.line}:{self.column}"
 
 
+def place_as_json(place: Place) -> dict[str, str | int]:
+    """Return the path, line and column of a place as JSON values."""
+    return {"path": place.path, "line": place.line, "column": place.column}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """A range of a text: 0-based offsets in characters, `end` exclusive."""

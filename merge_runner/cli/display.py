@@ -13,6 +13,7 @@ from merge_runner.cli.announcer import Announcer
 from merge_runner.cli.messages import coloured, counted, fitted, printable, say, styled, terminal_columns
 from merge_runner.cli.summary import summary_lines
 from merge_runner.run.events import Event
+from merge_runner.run.test_message import rows_and_query
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -168,7 +169,7 @@ class TextDisplay:
             return
         seconds = f"{result['execution_time']:6.2f} s" if result["timing"] else " " * 8
         width = len(str(self._total))
-        message = result["message"] or ""
+        message = _message(result)
         parts = [
             f"{self._done:{width}}/{self._total}",
             styled(f"{mark:<5}", fg=colour),
@@ -255,9 +256,19 @@ class TextDisplay:
             return 0, 0, ""
 
 
+def _message(result: dict[str, Any]) -> str:
+    """The message of a result; the table in that of a data test as wide as the terminal."""
+    message: str = result["message"] or ""
+    response = result.get("adapter_response", {})
+    columns = terminal_columns(sys.stderr)
+    if "failing_rows" not in response or columns is None:
+        return message
+    return "\n".join((message.partition("\n")[0], *rows_and_query(response, columns - _HANGING)))
+
+
 def _indented(message: str, differs: bool) -> str:
     """A message of several lines, the later ones under the first; those of a difference in the colours of a diff."""
     first, *others = message.split("\n")
     if differs:
         others = [styled(line, fg=_DIFF.get(line.strip()[:1])) for line in others]
-    return "\n        ".join((first, *others))
+    return f"\n{' ' * _HANGING}".join((first, *others))

@@ -133,8 +133,8 @@ def _with_file(telling: Told, chain: tuple[Told, ...]) -> str:
 def _trimmed(text: str) -> str:
     """The message's first part: without stack, SQLSTATE, the other writer's commit and the echo of the statement."""
     body = _REST.split(text)[0]
-    body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body.strip())
-    body = re.sub(r"; line \d+ pos \d+", "", body)
+    body = re.sub(r"; line \d+ pos \d+|\s*\(line \d+, pos \d+\)\s*\Z", "", body.strip())
+    body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
     body = re.sub(r"\s*(?:Please retry the operation\. )?Refer to https://\S+.*", "", body, flags=re.DOTALL)
     return body.strip().rstrip(".") or "the engine gave no message"
 

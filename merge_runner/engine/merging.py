@@ -56,7 +56,7 @@ def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | N
     expect, counted = step.expect, None
 
     def run(statement: Bounded) -> Ran:
-        place.on_merge(statement.sql)
+        place.on_statement(statement.sql)
         with recording(place.session, place.batch):
             return _run(place.session, statement)
 

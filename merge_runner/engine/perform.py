@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Literal
 
 from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.bounded import Bounded
 from merge_runner.engine.contract import enforce_contract
+from merge_runner.engine.data_testing import run_data_test
 from merge_runner.engine.empty_table import warn_of_empty_table
 from merge_runner.engine.expecting import check_source
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
@@ -19,11 +19,11 @@ from merge_runner.engine.hooks import run_hook
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.optimizing import optimize_table
 from merge_runner.engine.stamp import stamped_commit
-from merge_runner.engine.statements import analyse, run_command, run_statement
+from merge_runner.engine.statements import analyse
 from merge_runner.engine.tables import table_exists
 from merge_runner.engine.unit_testing import run_unit_test
 from merge_runner.engine.vacuuming import vacuum_table
-from merge_runner.engine.workplace import Tested, Workplace
+from merge_runner.engine.workplace import Workplace
 from merge_runner.plan.steps import (
     AttachInputs,
     CheckSource,
@@ -45,7 +45,6 @@ from merge_runner.plan.steps import (
     Step,
     VacuumTable,
 )
-from merge_runner.plan.touched import TOUCHED
 from merge_runner.relation import quote
 
 
@@ -179,26 +178,7 @@ def _(step: LoadSeed, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RunTest, place: Workplace) -> None:
-    if step.touched is not None:
-        bounds = place.touched.get(step.touched.node)
-        place.response["tested"] = "all rows" if bounds is None else "bounds"
-        run_command(place.session, f"CREATE OR REPLACE TEMPORARY VIEW {TOUCHED} AS {step.touched.query(bounds)}")
-    failing = f"(\n{step.sql}\n)"
-    if step.store is not None:
-        place.catalog.replace_table(place.session, step.store, step.sql)
-        place.response["failures_table"] = step.store.relation.name
-        failing = str(step.store.relation)
-    if step.limit is not None:
-        failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"
-    row = run_statement(
-        place.session,
-        f"SELECT {step.failures} AS failures, {step.failures} {step.error_if} AS errs, "
-        f"{step.failures} {step.warn_if} AS warns FROM {failing}",
-    )[0]
-    verdict: Literal["pass", "warn", "fail"] = (
-        "fail" if row["errs"] and step.severity == "error" else "warn" if row["warns"] else "pass"
-    )
-    place.tested = Tested(int(row["failures"] or 0), verdict)
+    run_data_test(step, place)
 
 
 @_perform.register

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 class Tested:
     """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`.
 
-    `words` say it where a number of failures does not.
+    `words` say it where a number of failures does not. `rows` are failing rows as JSON texts, a few of
+    them. `unread` is the relation or subquery that has them where they were not read; None elsewhere.
     """
 
     failures: int
     verdict: Literal["pass", "warn", "fail"]
     words: str | None = None
+    rows: tuple[str, ...] = ()
+    unread: str | None = None
 
 
 @dataclass
@@ -37,8 +40,8 @@ class Workplace:
     stamp: str
     """What the commits of this node's statement carry (engine/stamp.py)."""
     description: str
-    on_merge: Callable[[str], None] = lambda _: None
-    """Told of the MERGE as it will run, with what was spliced into the author's text."""
+    on_statement: Callable[[str], None] = lambda _: None
+    """Receives the MERGE or test as it runs, with what was spliced into its compiled text."""
     earlier: tuple[str, ...] = ()
     """The stamps under which its MERGE may have committed in an invocation that this one goes on with."""
     node: str = ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.relation import Relation
@@ -113,3 +115,10 @@ class Graph:
     """Nodes that config turned off: in no selection, but in the manifest."""
     unread: frozenset[str] = frozenset()
     """Names of models that are no nodes because their Jinja cannot be rendered, where a graph is made without them."""
+
+    @cached_property
+    def tests_of_one_name(self) -> frozenset[str]:
+        """Ids of the tests in YAML whose name another test in the same file has, such as two with different `where`."""
+        tests = [node for node in self.nodes.values() if node.generic_test is not None]
+        names = Counter((node.path, node.name) for node in tests)
+        return frozenset(node.unique_id for node in tests if names[node.path, node.name] > 1)

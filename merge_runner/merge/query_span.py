@@ -39,3 +39,22 @@ def query_span(text: str) -> Span:
     if (merge := find_merge(text)) is not None:
         raise MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
     return Span(start, end if stop == len(tokens) else tokens[stop - 1].end)
+
+
+def selects_all(text: str) -> bool:
+    """Return whether a query may give all columns of what it reads: its outermost SELECT has a star, or there is none.
+
+    A star inside parentheses does not count.
+    """
+    try:
+        tokens = lex(text)
+    except MergeSyntaxError:
+        return True
+    depth, selects = 0, False
+    for at, token in enumerate(tokens):
+        depth += (token.key == "(") - (token.key == ")")
+        if depth == 0 and token.key == "SELECT":
+            selects = True
+        elif depth == 0 and token.key == "*" and tokens[at - 1].key in ("SELECT", "ALL", "DISTINCT", ",", "."):
+            return True
+    return not selects

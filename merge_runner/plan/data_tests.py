@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import failures_table, table_location
+from merge_runner.merge.query_span import selects_all
 from merge_runner.plan.bounding import bounding
 from merge_runner.plan.inputs import Inputs
 from merge_runner.plan.prepare import Prepared
@@ -36,7 +37,7 @@ class DataTestPlanner:
 
     def plan(self, node: Node) -> NodePlan:
         """The steps of a test. Raises ProblemsError."""
-        from merge_runner.testing.data_tests import data_test_query
+        from merge_runner.testing.data_tests import data_test_query, is_narrow
 
         config = node.config
         rendered = None
@@ -61,6 +62,7 @@ class DataTestPlanner:
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
         tested_query = sql if rendered is None else query(rendered)
+        narrow = is_narrow(node.generic_test.name) if node.generic_test is not None else not selects_all(tested_query)
         store = self._failures_layout(node) if config["store_failures"] else None
         steps: tuple[Step, ...] = (
             self._inputs.attach(node.depends_on),
@@ -73,8 +75,11 @@ class DataTestPlanner:
                 config["warn_if"] or "!= 0",
                 store,
                 since,
+                narrow,
             ),
         )
+        if since is not None:
+            sql = since.within(sql, None)
         return NodePlan(node.unique_id, steps, rendered, sql, store.relation if store is not None else None)
 
     def _touched(self, node: Node, tested: Node) -> Touched | None:

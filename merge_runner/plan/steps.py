@@ -278,7 +278,8 @@ class RunTest:
     """A data test: each row of `sql` is a failure.
 
     `failures` is the expression that counts them; `error_if` and `warn_if` are conditions on that number. `store` is
-    the table that keeps all of these rows, None: nothing does. `touched` is what the view of that name is made of.
+    the table that keeps all of these rows, None: nothing does. `touched` limits the rows that are tested. `narrow`:
+    counting reads all columns of `sql` anyway, so that a few rows are read in the same pass.
     """
 
     sql: str
@@ -289,6 +290,7 @@ class RunTest:
     warn_if: str = "!= 0"
     store: Layout | None = None
     touched: Touched | None = None
+    narrow: bool = False
 
     def __str__(self) -> str:
         stored = f"; its rows are kept in {self.store.relation.name}" if self.store is not None else ""

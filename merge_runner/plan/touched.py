@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from merge_runner.pruning.judgement import Bound
 
 TOUCHED = Relation("merge_runner_touched")
-"""The temporary view that such a test reads instead of its table."""
+"""The common table expression that such a test reads instead of its table."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,10 @@ class Touched:
     node: str
     alias: str
     columns: tuple[str, ...]
+
+    def within(self, test: str, bounds: str | None) -> str:
+        """Return the query of a test over TOUCHED as one that runs as it is."""
+        return f"WITH {TOUCHED} AS ({self.query(bounds)})\n{test}"
 
     def query(self, bounds: str | None) -> str:
         """The query of these rows; of all rows where the MERGE had no bounds, or has not run."""

@@ -64,6 +64,13 @@ def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
     write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), prepared.conceal(text))
 
 
+def text_path(prepared: Prepared, unique_id: str, folder: str) -> str:
+    """Return the path of a node's text in `compiled` or `run`, relative to the project where target/ is in it."""
+    path = prepared.target_path / folder / compiled_path(prepared, unique_id)
+    root = prepared.files.root
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
 def compiled_path(prepared: Prepared, unique_id: str) -> str:
     """Where the compiled text of a node stands below target/compiled and target/run."""
     node = prepared.graph.nodes[unique_id]
@@ -72,7 +79,8 @@ def compiled_path(prepared: Prepared, unique_id: str) -> str:
         # Names of unit tests are texts, and one may stand for several models.
         name += f"/{node.unit_test.model}.{re.sub(r'[^A-Za-z0-9_]+', '_', node.name)}.sql"
     elif not name.endswith(".sql"):
-        name += f"/{node.name}.sql"
+        digest = unique_id.rpartition(".")[2]
+        name += f"/{node.name}{f'_{digest}' if unique_id in prepared.graph.tests_of_one_name else ''}.sql"
     return f"{prepared.graph.project}/{name}"
 
 

@@ -12,7 +12,7 @@ from merge_runner.engine.tables import Catalog
 from merge_runner.plan.engine_told import EngineTold
 from merge_runner.plan.explain import ExplainedNode, Explanation
 from merge_runner.plan.prepare import Prepared
-from merge_runner.run.worker import error_message
+from merge_runner.run.worker import error_message, error_place
 
 
 def explain_on_spark(
@@ -56,7 +56,9 @@ def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Cata
     except Exception as failure:
         if not from_engine(failure):
             raise
-        return EngineTold(error=prepared.conceal(error_message(engine_error(failure), node.plan)))
+        error = engine_error(failure)
+        where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])
+        return EngineTold(error=prepared.conceal(error_message(error, where)))
     return replace(
         told,
         plan=prepared.conceal(told.plan) if told.plan is not None else None,

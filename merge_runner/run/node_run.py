@@ -19,7 +19,7 @@ from merge_runner.graph.label import label
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, ShareInputs
-from merge_runner.run.artifacts import write_run_text, write_texts
+from merge_runner.run.artifacts import text_path, write_run_text, write_texts
 from merge_runner.run.events import Events
 from merge_runner.run.lost_driver import NotBegunError
 from merge_runner.run.results import FAILED, Result, Timing
@@ -146,6 +146,7 @@ class NodeRun:
             touched=self._touched,
             conceal=self.prepared.conceal,
             durations=self.nodes.durations,
+            text_path=partial(text_path, self.prepared),
         )
         nodes = self.graph.nodes
         unit_tests = [node for node in self.plans if nodes[node].resource_type == "unit_test"]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from merge_runner.engine.batches import Batch
 from merge_runner.engine.branches import branch_confs
 from merge_runner.engine.built import chosen
+from merge_runner.engine.data_testing import read_failing_rows
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.failures import EngineError, engine_error, from_engine
@@ -28,12 +29,14 @@ from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node
 from merge_runner.graph.label import label
-from merge_runner.plan.steps import NodePlan, RunMerge
+from merge_runner.plan.steps import NodePlan, RunMerge, RunTest
 from merge_runner.run.attempts import DEFAULT_RETRIES, Attempts
 from merge_runner.run.events import Events
 from merge_runner.run.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.results import Result, Status, Timing
+from merge_runner.run.test_message import failing_rows, heading, rows_and_query
 from merge_runner.run.writers import WriteKey
+from merge_runner.text import Place, place_as_json
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,8 +60,8 @@ class Worker:
     invocation_id: str
     stopping: threading.Event
     compile_times: Mapping[str, Timing]
-    on_merge: Callable[[str, str], None]
-    """Told of each MERGE as it will run, by node."""
+    on_statement: Callable[[str, str], None]
+    """Receives each MERGE as it runs, and each test whose text is known only then, by node."""
     on_plan: Callable[[str, NodePlan], None] = lambda *_: None
     """Told which plan runs of a node that has several."""
     batch: Callable[[str], Batch | None] = lambda _: None
@@ -75,6 +78,8 @@ class Worker:
     """Takes secrets out of a message."""
     durations: Mapping[str, float] = field(default_factory=dict)
     """How long nodes took in the last run, in seconds."""
+    text_path: Callable[[str, str], str] = "{1}/{0}".format
+    """Gives the path of a node's text in a folder of target/ (`compiled` or `run`)."""
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
@@ -106,7 +111,7 @@ class Worker:
             stamp=stamp(self.invocation_id, unique_id),
             earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
             description=f"{node.name} [{self.invocation_id}]",
-            on_merge=partial(self.on_merge, unique_id),
+            on_statement=partial(self.on_statement, unique_id),
             node=unique_id,
             touched=self.touched,
             alone=self.warehouse is not None and not self._shares(unique_id),
@@ -212,21 +217,54 @@ class Worker:
         step = next((step for step in plan.steps if isinstance(step, RunMerge)), None)
         if step is None or self.stopping.is_set():
             return
-        group = self.groups(plan.unique_id)[1]
-        timer = threading.Timer(_LONGEST_QUESTION, self.driver.cancel, [group])
-        timer.daemon = True
-        timer.start()
         try:
-            with self.driver.job_group(place.session, group, f"{place.description} duplicates"):
+            with self._question(place, "duplicates"):
                 found = duplicate_matches(place.session, step.target, step.judged.statement, step.judged.scope)
         except Exception as failure:
             if not from_engine(failure):
                 raise
             return  # the error stands as the engine has told it
-        finally:
-            timer.cancel()
         if found:
             error.message = several_matches(found)
+
+    def _test_message(self, node: Node, plan: NodePlan, place: Workplace, response: dict[str, Any]) -> str:
+        """Return what a data test that does not pass says; its parts are added to the response."""
+        tested = cast(Tested, place.tested)
+        response |= failing_rows(node, self.nodes, self._read_failing_rows(place, tested), self.conceal)
+        only_now = any(isinstance(step, RunTest) and step.touched is not None for step in plan.steps)
+        response["compiled_path"] = self.text_path(node.unique_id, "run" if only_now else "compiled")
+        response["place"] = place_as_json(node.place)
+        first = heading(node, self.nodes, tested.failures, response.get("failures_table"))
+        return "\n".join((first, *rows_and_query(response)))
+
+    def _read_failing_rows(self, place: Workplace, tested: Tested) -> tuple[str, ...]:
+        """Return a few failing rows of a test as JSON texts, where they can be read in a short time."""
+        if tested.unread is None or self.stopping.is_set():
+            return tested.rows
+        try:
+            with self._question(place, "failing rows"):
+                return read_failing_rows(place.session, tested.unread)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            error = engine_error(failure)
+            late = error.kind is Kind.CANCELLED
+            reason = f"this took more than {_LONGEST_QUESTION:.0f} s" if late else str(error)
+            place.warnings.append(f"the failing rows are not shown: {reason}")
+            return ()
+
+    @contextmanager
+    def _question(self, place: Workplace, about: str) -> Iterator[None]:
+        """What runs inside asks why a statement failed, and is cancelled after a while."""
+        group = self.groups(place.node)[1]
+        timer = threading.Timer(_LONGEST_QUESTION, self.driver.cancel, [group])
+        timer.daemon = True
+        timer.start()
+        try:
+            with self.driver.job_group(place.session, group, f"{place.description} {about}"):
+                yield
+        finally:
+            timer.cancel()
 
     def groups(self, unique_id: str) -> tuple[str, str]:
         """All job groups of a node: that of its statements, and that of questions after its failure."""
@@ -278,7 +316,13 @@ class Worker:
             response["attempts"] = max(1, attempts)
         if error is not None:
             status: Status = "error"
-            message = error_message(error, plan)
+            where = error_place(error, plan, node)
+            message = error_message(error, where or node.path)
+            if where is not None:
+                response["place"] = place_as_json(where)
+        elif place.tested is not None and node.unit_test is None:
+            status = place.tested.verdict
+            message = self._test_message(node, plan, place, response) if status != "pass" else ""
         else:
             status, message = _outcome(place)
         return Result(
@@ -300,7 +344,7 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
     if place.no_op is not None:
         return "no-op", place.no_op
     if place.tested is not None:
-        return place.tested.verdict, _tested(place.tested, response)
+        return place.tested.verdict, place.tested.words or ""
     if response.get("operation") == "MERGE":
         parts = [
             f"{response[key]:,} {kind}"
@@ -313,16 +357,9 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
     if response.get("operation") == "OPTIMIZE":
         return ("success" if changed_files(response) else "no-op"), in_words(response)
     if response.get("rows_affected") is not None:
-        return "success", f"{response['rows_affected']:,} rows"
+        rows = response["rows_affected"]
+        return "success", f"{rows:,} row{'' if rows == 1 else 's'}"
     return "success", ""
-
-
-def _tested(tested: Tested, response: Mapping[str, Any]) -> str:
-    """What a test found, and where its rows are kept."""
-    if tested.words is not None:
-        return tested.words
-    kept = f"; they are kept in {response['failures_table']}" if "failures_table" in response else ""
-    return "" if tested.verdict == "pass" else f"{tested.failures:,} failures{kept}"
 
 
 def _bounds(response: Mapping[str, Any]) -> str:
@@ -342,10 +379,15 @@ def _compacted(response: Mapping[str, Any]) -> str:
     return f"; optimized: {in_words(done)}" if done and changed_files(done) else ""
 
 
-def error_message(error: EngineError, plan: NodePlan) -> str:
-    """An error with its place in the author's file, where the engine speaks of a place in the plan's text."""
+def error_message(error: EngineError, where: Place | str | None) -> str:
+    """Return what an error says, after its place or file where it is one of the statement or its data."""
+    return str(error) if where is None or error.kind is not Kind.USER else f"{where}: {error}"
+
+
+def error_place(error: EngineError, plan: NodePlan, node: Node) -> Place | None:
+    """Return where an error is: where the engine says in the plan's text, else the place of the test; None: unknown."""
     where = error.place or plan.locate(error.statement, error.offset)
-    return f"{where}: {error}" if where is not None else str(error)
+    return node.place if where is None and node.resource_type in ("test", "unit_test") else where
 
 
 def _now() -> datetime:

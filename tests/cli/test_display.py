@@ -7,12 +7,15 @@ import re
 import select
 import sys
 import threading
+from datetime import datetime, timezone
 
 import pytest
 
 from merge_runner.cli.display import JsonDisplay, TextDisplay
 from merge_runner.columns import width
-from merge_runner.run.events import Events
+from merge_runner.run.events import Event, Events
+
+NOW = datetime.now(timezone.utc)
 
 
 def result(status="success", message="", seconds=1.25, warnings=()):
@@ -212,6 +215,42 @@ def test_on_a_terminal_lines_end_between_words(terminal, monkeypatch, columns, l
     assert max(map(width, lines)) <= columns
     words = " ".join(lines).split()
     assert words == f"1/0 ERROR 1.25 s fct_flight {message} {warning} warning: {warning}".split()
+
+
+ROW = {"order_id": 1, "status": "open", "note": "x" * 30}
+FAILED = {
+    **result("fail", "models/m.yml:7:13: 2 failures\n| drawn for artifacts |\nquery: target/compiled/q.sql"),
+    "adapter_response": {
+        "failing_rows": [ROW, ROW],
+        "more_failing_rows": True,
+        "compiled_path": "target/compiled/q.sql",
+    },
+}
+
+
+def test_failing_rows_are_as_wide_as_the_terminal(terminal, monkeypatch, capfd):
+    monkeypatch.setenv("COLUMNS", "60")
+    written = terminal()
+    TextDisplay(quiet=False, debug=False)(
+        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "result": FAILED})
+    )
+    lines = [line.rstrip() for line in written().splitlines()]
+    assert lines[-7:] == [
+        "        | order_id | status |",
+        "        | -------- | ------ |",
+        "        |        1 | open   |",
+        "        |        1 | open   |",
+        "        … 1 more column",
+        "        … only 2 rows are shown",
+        "        query: target/compiled/q.sql",
+    ]
+
+
+def test_off_a_terminal_failing_rows_are_those_of_the_artifacts(capfd):
+    TextDisplay(quiet=False, debug=False)(
+        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "result": FAILED})
+    )
+    assert "        | drawn for artifacts |" in capfd.readouterr().err.splitlines()
 
 
 def test_a_statement_that_runs_again_says_why(capsys):
