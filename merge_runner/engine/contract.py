@@ -38,11 +38,12 @@ def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContr
         found |= dict(_added(session, step, step.merge, exists))
     if found:
         places = {name.lower(): place for name, place in step.places.items()}
-        told = [f"{places.get(name.lower(), step.place)}: {words}" for name, words in found.items()]
+        (first, words), *others = ((places.get(name.lower(), step.place), words) for name, words in found.items())
         raise EngineError(
             "broken-contract",
-            "; ".join(told),
+            "; ".join((words, *(f"{place}: {more}" for place, more in others))),
             hint="declare what the table shall have, or alter the table: nothing was written",
+            place=first,
         )
 
 

@@ -74,7 +74,7 @@ def test_what_goes_beyond_its_limits_is_not_committed(shop):
     empty = shop.build([])
     assert empty["at_least_one"].status == "error"
     assert empty["at_least_one"].message.startswith(
-        "the MERGE would go beyond `expect_merge`, and nothing is committed: "
+        "models/at_least_one.sql: the MERGE would go beyond `expect_merge`, and nothing is committed: "
         "a source of 0 rows (`min_source_rows: 1`) [expect-merge]\n    look at what the source gives"
     )
     assert "4 of 4 rows deleted, 100 % (`max_percent_deleted: 30`)" in empty["few_deletes"].message
