@@ -34,7 +34,7 @@ def command(**options: Any) -> int:
     project = load_project(options)
     ids = selected(project, options)
     project = deferred(project, ids, options)
-    texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()))
+    texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()), (lambda _: None) if options["quiet"] else say)
     models = {node: text for node, text in texts.items() if project.graph.nodes[node].resource_type == "model"}
     if len(models) == 1 and options["select"]:
         show(next(iter(models.values())))

@@ -40,12 +40,13 @@ def command(**options: Any) -> int:
     """
     from merge_runner.cli.messages import concealed, fitted, terminal_columns
     from merge_runner.columns import cut
+    from merge_runner.engine.built import built_in_warehouse
     from merge_runner.plan.explain import explain
 
     project = load_project(options)
     ids = selected(project, options)
     prepared = deferred(project, ids, options).prepared
-    explanation = _on_spark(prepared, ids, options) if options["spark"] else explain(prepared, ids)
+    explanation = _on_spark(prepared, ids, options) if options["spark"] else explain(prepared, ids, built_in_warehouse)
     if options["output"] == "json":
         click.echo(json.dumps(prepared.concealed(explanation.as_json()), indent=2))
     else:

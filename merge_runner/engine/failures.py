@@ -18,6 +18,12 @@ _REST = re.compile(
     r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'"
     r"|\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
 )
+_ADVICE = re.compile(
+    r"\s*(?:Verify the spelling and correctness of the (?:schema and )?catalog\.?"
+    r"|If you did not qualify the name with a(?: schema| catalog)?,?[^\n]*"
+    r"|To tolerate the error on drop,? use [^\n]*)"
+)
+"""What Spark 4.1.4 adds to each name that it does not find (error-conditions.json): nobody here drops anything."""
 _EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
 """What a task raised, in the text of the stage's failure."""
 _UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE)
@@ -136,6 +142,7 @@ def _trimmed(text: str) -> str:
     body = re.sub(r"; line \d+ pos \d+|\s*\(line \d+, pos \d+\)\s*\Z", "", body.strip())
     body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
     body = re.sub(r"\s*(?:Please retry the operation\. )?Refer to https://\S+.*", "", body, flags=re.DOTALL)
+    body = _ADVICE.sub("", body)
     return body.strip().rstrip(".") or "the engine gave no message"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Forms:
+    """The forms of a node whose first run differs. `built`: whether its table was built; None: not known here."""
+
+    table: str
+    first_run: NodePlan
+    built: bool | None
+
+    def __str__(self) -> str:
+        if self.built is None:
+            return f"an incremental run is shown; where {self.table} was never built, the first run differs"
+        if self.built:
+            return f"an incremental run: {self.table} was built before"
+        return f"a first run: {self.table} was never built, so is_incremental() is false"
+
+
+@dataclass(frozen=True)
 class ExplainedNode:
     """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
 
@@ -36,6 +52,8 @@ class ExplainedNode:
     conf: Mapping[str, str] = field(default_factory=dict)
     """The confs of its session."""
     told: EngineTold | None = None
+    forms: Forms | None = None
+    """Which form of the node `plan` is, where a first run differs from the others."""
 
     @property
     def distribution(self) -> WriteDistribution | None:
@@ -81,6 +99,8 @@ class Explanation:
                 if node.merge is not None:
                     words += [node.merge.statement.merge_class, node.merge.judgement.verdict]
                 yield f"  {node.name} ({', '.join(words)})"
+                if node.forms is not None:
+                    yield f"    {node.forms}"
                 for step in node.plan.steps:
                     yield f"    {step}"
                 if node.merge is not None:
@@ -106,7 +126,9 @@ class Explanation:
                         "reason": node.merge.judgement.reason if node.merge else None,
                         "engine_plan": _plan_json(node.engine_plan),
                         "distribution": asdict(node.distribution) if node.distribution else None,
-                        "steps": [{"step": type(step).__name__, "text": str(step)} for step in node.plan.steps],
+                        "steps": _steps_json(node.plan),
+                        "built": node.forms.built if node.forms else None,
+                        "first_run": _steps_json(node.forms.first_run) if node.forms else None,
                         **(told_as_json(node.told) if self.asked else {}),
                     }
                     for node in level
@@ -116,8 +138,13 @@ class Explanation:
         }
 
 
-def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
-    """The plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled."""
+def explain(
+    prepared: Prepared, ids: Sequence[str], built: Callable[[NodePlan], bool | None] = lambda _: None
+) -> Explanation:
+    """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
+
+    `built` returns whether the table of a node was built before, None where that is not known.
+    """
     planner = Planner(prepared)
     problems = Problems()
     with problems.collecting():
@@ -129,15 +156,31 @@ def explain(prepared: Prepared, ids: Sequence[str]) -> Explanation:
             if plan is not None:
                 node = prepared.graph.nodes[unique_id]
                 kind = str(node.config["materialized"]) if node.resource_type == "model" else node.resource_type
-                merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
                 conf = {**prepared.files.profile.conf, **(node.config.get("conf") or {})}
-                explained[unique_id] = ExplainedNode(node.name, kind, plan, merge, conf)
+                explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf)
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
-    explained = {unique_id: replace(node, plan=plans[unique_id]) for unique_id, node in explained.items()}
+    explained = {
+        unique_id: shown(replace(node, plan=plans[unique_id]), built(plans[unique_id]))
+        for unique_id, node in explained.items()
+    }
     unit_tests = [unique_id for unique_id, node in explained.items() if node.kind == "unit_test"]
     graph = replace(prepared.graph, dag=unit_tests_first(contracted(prepared.graph, explained), unit_tests))
     return Explanation(tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(graph)))
+
+
+def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:
+    """Return the node with the plan that runs where its table was built before (None: not known), or was not."""
+    plan, forms, first = node.plan, None, node.plan.first_run
+    if first is not None:
+        forms = Forms(first.layout.relation.name, first.plan, built)
+        plan = first.plan if built is False else plan
+    merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
+    return replace(node, plan=plan, merge=merge, forms=forms)
+
+
+def _steps_json(plan: NodePlan) -> list[dict[str, str]]:
+    return [{"step": type(step).__name__, "text": str(step)} for step in plan.steps]
 
 
 def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
 
 from merge_runner.atomic import write_atomic
+from merge_runner.engine.built import built_in_warehouse
 from merge_runner.errors import Problems
 from merge_runner.graph.manifest import Compiled, Metadata, manifest
 from merge_runner.plan.maintenance import Maintenance
@@ -42,12 +43,38 @@ def plan_nodes(
     return plans if maintenance is not None else with_shared_inputs(prepared, plans), times
 
 
-def compile_nodes(prepared: Prepared, ids: Iterable[str], invocation_id: str) -> dict[str, str]:
-    """Writes target/compiled and the manifest; gives compiled texts by node, without secrets. Raises ProblemsError."""
+def compile_nodes(
+    prepared: Prepared, ids: Iterable[str], invocation_id: str, say: Callable[[str], None] = lambda _: None
+) -> dict[str, str]:
+    """Write target/compiled and the manifest; return compiled texts by node, without secrets. Raises ProblemsError.
+
+    Of a model whose first run differs the text is that of a first run where its table is known never to have been
+    built, else that of an incremental run; `say` is called with what is shown.
+    """
     plans, _ = plan_nodes(prepared, ids, invocation_id)
+    plans = _shown(prepared, plans, say)
     write_texts(prepared, plans, ("compiled",))
     write_manifest(prepared, invocation_id, plans)
     return {node: prepared.conceal(plan.sql) for node, plan in plans.items() if plan.sql}
+
+
+def _shown(prepared: Prepared, plans: Mapping[str, NodePlan], say: Callable[[str], None]) -> dict[str, NodePlan]:
+    taken = dict(plans)
+    names: dict[bool | None, list[str]] = {False: [], None: []}
+    for unique_id, plan in plans.items():
+        if plan.first_run is None:
+            continue
+        built = built_in_warehouse(plan)
+        if built is not True:
+            names[built].append(prepared.graph.nodes[unique_id].name)
+        if built is False:
+            taken[unique_id] = plan.first_run.plan
+    if names[False]:
+        say(f"compiled for a first run, as their tables were never built: {', '.join(names[False])}")
+    if names[None]:
+        known = "whether they were built is read when they run"
+        say(f"compiled for an incremental run ({known}): {', '.join(names[None])}")
+    return taken
 
 
 def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iterable[str]) -> None:

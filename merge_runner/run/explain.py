@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from merge_runner.engine.built import has_been_built
 from merge_runner.engine.driver import Driver
 from merge_runner.engine.explained import explain_merge
 from merge_runner.engine.failures import engine_error, from_engine
 from merge_runner.engine.session import Starting
 from merge_runner.engine.tables import Catalog
 from merge_runner.plan.engine_told import EngineTold
-from merge_runner.plan.explain import ExplainedNode, Explanation
+from merge_runner.plan.explain import ExplainedNode, Explanation, shown
 from merge_runner.plan.prepare import Prepared
 from merge_runner.run.worker import error_message, error_place
 
@@ -39,28 +40,32 @@ def explain_on_spark(
 def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
     catalog = Catalog()
     levels = (
-        tuple(
-            node if node.merge is None else replace(node, told=_told(prepared, node, driver, catalog)) for node in level
-        )
+        tuple(node if node.merge is None else _asked(prepared, node, driver, catalog) for node in level)
         for level in explanation.levels
     )
     return replace(explanation, levels=tuple(levels), asked=True)
 
 
-def _told(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> EngineTold:
+def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
+    """The node as it would run now, with what the engine reports of it."""
     config = prepared.graph.nodes[node.plan.unique_id].config
     try:
         conf = config.get("conf") or {}
         with driver.session(conf) as session:
-            told = explain_merge(session, catalog, node.plan, conf)
+            if node.plan.first_run is not None:
+                node = shown(node, has_been_built(session, catalog, node.plan.first_run))
+            told = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
     except Exception as failure:
         if not from_engine(failure):
             raise
         error = engine_error(failure)
         where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])
-        return EngineTold(error=prepared.conceal(error_message(error, where)))
-    return replace(
+        return replace(node, told=EngineTold(error=prepared.conceal(error_message(error, where))))
+    if told is None:  # the first run stops with the author's own error
+        return node
+    told = replace(
         told,
         plan=prepared.conceal(told.plan) if told.plan is not None else None,
         notes=tuple(prepared.conceal(note) for note in told.notes),
     )
+    return replace(node, told=told)

@@ -136,3 +136,23 @@ def test_where_a_source_reads_the_target(using, told):
     assert [read.only_aggregates for read in reads] == told
     assert all(read.span.of(statement.text).casefold() == "s.t" for read in reads)
     assert Relation("t", "s").name == "s.t"
+
+
+@pytest.mark.parametrize(
+    ("built", "line", "has_mark"),
+    [
+        (None, "an incremental run is shown; where {table} was never built, the first run differs", True),
+        (True, "an incremental run: {table} was built before", True),
+        (False, "a first run: {table} was never built, so is_incremental() is false", False),
+    ],
+)
+def test_explain_says_which_form_it_shows(make_project, built, line, has_mark):
+    project = Project.load(make_project({**FILES, "models/fct.sql": MODEL.replace("CONFIG", "")}))
+    explanation = explain(project.prepared, ["model.shop.fct"], lambda _: built)
+    table = project.graph.nodes["model.shop.fct"].relation.name
+    assert f"    {line.format(table=table)}" in list(explanation.lines())
+    ((node,),) = explanation.levels
+    assert ("max(ts)" in node.plan.sql) is has_mark
+    ((told,),) = explanation.as_json()["levels"]
+    assert told["built"] is built
+    assert any("history" in step["text"] for step in told["first_run"])
