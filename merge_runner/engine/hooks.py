@@ -52,9 +52,10 @@ def _missing_table(step: RunHook) -> EngineError:
     assert step.prepares is not None
     return EngineError(
         "no-table-yet",
-        f"{step.names_this}: a {step.when} names {step.prepares.layout.relation.name}, the model's own table, which "
+        f"a {step.when} names {step.prepares.layout.relation.name}, the model's own table, which "
         "does not exist before the first run",
         hint=f"write {{% if is_incremental() %}} … {{% endif %}} around what needs it; in {step}",
+        place=step.names_this,
     )
 
 

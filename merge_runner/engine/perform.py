@@ -103,10 +103,11 @@ def _(step: CreateTarget, place: Workplace) -> None:
     if step.reads_itself is not None and not exists and not step.layout.has_all_types:
         raise EngineError(
             "no-columns",
-            f"{step.reads_itself}: USING reads {step.layout.relation.name}, the model's own table, which does not "
+            f"USING reads {step.layout.relation.name}, the model's own table, which does not "
             "exist before the first run; without declared columns it cannot be created",
             hint="declare the columns with name and data_type in YAML, or read it only where it exists: "
             "{% if is_incremental() %} … {% endif %}",
+            place=step.reads_itself,
         )
     shape = step.shape.query if step.shape else None
     target = place.catalog.create_target(place.session, step.layout, shape, step.replace)
@@ -194,7 +195,7 @@ def _(step: MeasureFreshness, place: Workplace) -> None:
 @_perform.register
 def _(step: RaiseError, place: Workplace) -> None:
     problem = step.problem
-    raise EngineError(problem.code, f"{problem.place}: {problem.message}", problem.hint)
+    raise EngineError(problem.code, problem.message, problem.hint, place=problem.place)
 
 
 @_perform.register
