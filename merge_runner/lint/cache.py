@@ -30,7 +30,7 @@ _KEPT = 20
 
 _PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["tests"], "seed-paths": ["seeds"]}
 _FILES = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml", DEFAULT)
-_SUFFIXES = (".sql", ".yml", ".yaml", ".csv")
+_SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md")
 _LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
 
 

@@ -13,6 +13,7 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.project.config import Layer
 from merge_runner.project.declared_vars import typed_vars
 from merge_runner.project.described import Described, Description
+from merge_runner.project.docs_blocks import docs_blocks
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.folder_config import FolderConfig
 from merge_runner.project.profile import Profile, read_profile
@@ -221,6 +222,8 @@ class _Loader:
             # The engine reads them; that it can is known before anything runs.
             if read_text(f"{self._base}/{file.path}", file.path, self._problems) is not None:
                 self._seeds.append(file)
+        markdown = (read_text(f"{self._base}/{path}", path, self._problems) for path in paths.docs)
+        self._docs = docs_blocks((text for text in markdown if text is not None), self._problems)
         self._described = self._read_properties()
         self._selectors = self._read_selectors()
         self._model_config = FolderConfig(
@@ -302,8 +305,8 @@ class _Loader:
 
     @property
     def _known(self) -> Known:
-        hint = "env_var, var and target work in a property file"
-        return Known("a property file", hint, self._vars, self._profile.target_values)
+        hint = "env_var, var and target work in a property file, and doc in a description"
+        return Known("a property file", hint, self._vars, self._profile.target_values, self._docs)
 
     def _read_selectors(self) -> dict[str, str]:
         if not os.path.lexists(os.path.join(self._base, SELECTORS)):  # noqa: PTH118

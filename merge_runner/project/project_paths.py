@@ -33,6 +33,8 @@ class ProjectPaths:
     macros: list[Found] = field(default_factory=list)
     singular_tests: list[Found] = field(default_factory=list)
     fixtures: list[Found] = field(default_factory=list)
+    docs: dict[str, None] = field(default_factory=dict)
+    """Markdown files, which may hold docs blocks."""
     property_files: dict[str, None] = field(default_factory=dict)
     model_folders: set[tuple[str, ...]] = field(default_factory=set)
     seed_folders: set[tuple[str, ...]] = field(default_factory=set)
@@ -86,5 +88,7 @@ def _having(folder: Folder, suffix: str) -> list[Found]:
 
 def _add_property_files(folder: Folder, paths: ProjectPaths) -> None:
     for name in folder.files:
+        if name.lower().endswith(".md"):
+            paths.docs[folder.join(name)] = None
         if name.lower().endswith(_YAML) and not (folder.path == "." and name in _NOT_PROPERTIES):
             paths.property_files[folder.join(name)] = None

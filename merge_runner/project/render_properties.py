@@ -15,17 +15,25 @@ _LATER = frozenset({"pre_hook", "post_hook"})
 """Hooks are rendered with their model."""
 
 _AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
-"""As in dbt, descriptions are text; data tests are rendered when they are compiled."""
+"""Descriptions are rendered apart, since they are always text; data tests are rendered when they are compiled."""
+_DESCRIBED = ("models", "seeds", "sources", "unit_tests", "macros")
+_BELOW = ("tables", "columns", "arguments")
+"""Keys of lists whose items have descriptions as well."""
 
 
 def render_properties(tree: YamlTree, template: ValueTemplate) -> YamlTree:
-    """The tree with `config` and `tags` of models and seeds, and all that says where a source is, rendered."""
+    """Return the tree with all rendered that is wanted before anything is compiled.
+
+    That is `config` and `tags` of models and seeds, descriptions, and all that says where a source is.
+    """
     if not isinstance(tree.data, Mapping) or ("{{" not in tree.source.text and "{%" not in tree.source.text):
         return tree
     data = dict(tree.data)
     for kind in ("models", "seeds"):
         data[kind] = _each(data.get(kind), (kind,), template, _model)
     data["sources"] = _each(data.get("sources"), ("sources",), template, _source)
+    for kind in _DESCRIBED:
+        data[kind] = _each(data.get(kind), (kind,), template, _description)
     given = {key: value for key, value in data.items() if key in tree.data}
     return replace(tree, data=given, rendered=template.rendered)
 
@@ -39,6 +47,16 @@ def _model(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Ma
             key: value if config_key(str(key)) in _LATER else template.render(value, (*at, "config", key))
             for key, value in entry["config"].items()
         }
+    return rendered
+
+
+def _description(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    rendered = dict(entry)
+    if "description" in entry:
+        rendered["description"] = template.describe(entry["description"], (*at, "description"))
+    for key in _BELOW:
+        if key in entry:
+            rendered[key] = _each(entry[key], (*at, key), template, _description)
     return rendered
 
 

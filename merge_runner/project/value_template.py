@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.errors import Problems
+from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.places import KeyPath, Places
 from merge_runner.project.yaml_scalar import plain_scalar
 from merge_runner.text import Place
@@ -29,6 +29,8 @@ class Known:
     vars: Mapping[str, Any] | None = None
     """The values of `var`; None: the file does not know it."""
     target: Mapping[str, Any] | None = None
+    docs: Mapping[str, str] | None = None
+    """The texts of `doc`, for descriptions."""
 
 
 class ValueTemplate:
@@ -76,6 +78,16 @@ class ValueTemplate:
         self.rendered[at] = text
         return plain_scalar(text) if _ONE_EXPRESSION.match(data) else text
 
+    def describe(self, text: Any, at: KeyPath) -> Any:
+        """Return the description `text`, which is at the path `at`, rendered; whatever it renders to is a text."""
+        if not isinstance(text, str) or ("{{" not in text and "{%" not in text):
+            return text
+        rendered = self._rendering(text, at)
+        if rendered is None:
+            return None
+        self.rendered[at] = rendered
+        return rendered
+
     def _rendering(self, text: str, at: KeyPath) -> str | None:
         from jinja2 import TemplateError, meta
 
@@ -103,6 +115,11 @@ class ValueTemplate:
             message = f'{key} needs the var "{unset.name}", which is not set and has no default'
             hint = f"""pass it with --vars '{{"{unset.name}": …}}', or declare it in [tool.merge-runner.vars]"""
             self._problems.add("undefined-var", message, place, hint)
+        except _UnknownDocError as no_doc:
+            message = f'there is no docs block "{no_doc.name}"'
+            near = did_you_mean(no_doc.name, self._known.docs or ())
+            hint = near or f"write {{% docs {no_doc.name} %}} … {{% enddocs %}} in a .md file of the model paths"
+            self._problems.add("unknown-doc", message, place, hint)
         except _MissingError as missing:
             message = f"{key} needs the environment variable {missing.name}, which is not set"
             hint = f"set it, or give a default: env_var('{missing.name}', '…')"
@@ -121,6 +138,8 @@ class ValueTemplate:
         environment.globals = {"env_var": self._env_var}
         if self._known.vars is not None:
             environment.globals["var"] = self._var
+        if self._known.docs is not None:
+            environment.globals["doc"] = self._doc
         if self._known.target is not None:
             environment.globals["target"] = self._known.target
         # dbt's names for what happens here by itself: the result is read as YAML reads it.
@@ -135,6 +154,12 @@ class ValueTemplate:
             return str(default)
         self.used[name] = value
         return value
+
+    def _doc(self, name: str, block: str | None = None) -> str:
+        name = name if block is None else block  # as in dbt, where the first of two is a package
+        if self._known.docs is None or name not in self._known.docs:
+            raise _UnknownDocError(name)
+        return self._known.docs[name]
 
     def _var(self, name: str, default: Any = _NOTHING) -> Any:
         value = (self._known.vars or {}).get(name, default)
@@ -185,3 +210,7 @@ class _MissingError(Exception):
 
 class _UnsetError(_MissingError):
     """A var without a value."""
+
+
+class _UnknownDocError(_MissingError):
+    """A docs block that there is not."""

@@ -11,7 +11,7 @@ def test_configs_and_sources_know_vars_the_target_and_the_environment(project):
     text = """\
         models:
           - name: stg
-            description: "as written {{ nope }}"
+            description: "of {{ target.name }}, {% raw %}{{ as written }}{% endraw %}"
             config:
               enabled: "{{ var('on', true) }}"
               materialized: "{{ 'table' if target.name == 'local' else 'view' }}"
