@@ -41,6 +41,16 @@ class Relation:
         """The dotted name as people write it, unquoted: what messages and artifacts show."""
         return ".".join(part for part in (self.catalog, self.schema, self.identifier) if part)
 
+    @property
+    def table(self) -> str:
+        """dbt's name of the identifier."""
+        return self.identifier
+
+    @property
+    def database(self) -> str | None:
+        """dbt's name of the catalog."""
+        return self.catalog
+
     def is_named_by(self, parts: Sequence[str], *, default: bool) -> bool:
         """Whether the unquoted parts of a name in a statement mean this table; catalog and schema may be left out
         where they are the session's (`default`)."""

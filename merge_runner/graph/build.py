@@ -23,7 +23,7 @@ from merge_runner.merge.find import holds_merge
 from merge_runner.project.config import ModelConfig, resolve
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile, SourceEntry
 from merge_runner.relation import Relation
-from merge_runner.template.context import Context
+from merge_runner.template.context import Context, model_values
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ class _Builder:
 
     def _context(self, name: str) -> Context:
         """Names are placeholders: what a file refers to is read before any relation is known."""
+        model = self.files.models.get(name)
         return Context(
             model_name=name,
             this=Relation(name),
@@ -134,6 +135,8 @@ class _Builder:
             env=self.invocation.env,
             target=self.target,
             full_refresh=self.invocation.full_refresh,
+            config=self.files.described_config(name),
+            model=model_values("model", (self.project, *model.folder, name), model.source.path) if model else {},
         )
 
     def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:

@@ -13,7 +13,7 @@ from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.relation import Relation
-from merge_runner.template.context import Context
+from merge_runner.template.context import Context, model_values
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import PlacedText, SourceText
 
@@ -133,6 +133,8 @@ class Compiler:
             target=files.profile.target_values,
             full_refresh=full_refresh,
             incremental=invocation.incremental and not full_refresh and node.config.get("materialized") == "merge",
+            config=files.described_config(node.name) if node.resource_type == "model" else {},
+            model=model_values(node.resource_type, node.fqn, node.path),
             macros=invocation.macros,
         )
 

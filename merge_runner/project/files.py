@@ -119,3 +119,8 @@ class ProjectFiles:
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
     """What YAML says about macros, by name."""
+
+    def described_config(self, model: str) -> dict[str, Any]:
+        """Return what YAML and the settings say of a model's config, the most specific winning per key."""
+        layers = self.models[model].layers if model in self.models else ()
+        return {key: value for layer in layers for key, value in layer.values.items()}

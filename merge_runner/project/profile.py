@@ -62,6 +62,7 @@ class Profile:
         """What Jinja sees as `target`: no conf and no catalog, which may hold secrets."""
         return {
             "name": self.target,
+            "target_name": self.target,
             "profile_name": self.name,
             "schema": self.schema,
             "type": "spark",

@@ -45,7 +45,7 @@ class BuiltIns:
     def names(self) -> dict[str, Any]:
         """Each built-in by the name that templates call it by."""
         names: dict[str, Any] = {
-            "config": InlineConfig(self._set_config, self._config),
+            "config": InlineConfig(self._set_config, self._config, self._context.config),
             "ref": self.ref,
             "changes": self.changes,
             "source": self.source,
@@ -57,7 +57,7 @@ class BuiltIns:
             "model_name": self._context.model_name,
             "log": self.log,
             "return": self.return_,
-            "exceptions": Exceptions(),
+            "exceptions": Exceptions(self._warn),
         }
         if self._context.this is not None:
             names["this"] = self._context.this
@@ -81,9 +81,14 @@ class BuiltIns:
         if value is self._context.this:
             self._uses_this = True
 
-    def ref(self, name: Any, model: Any = _NOTHING, /) -> Relation:
-        """`ref('model')`, or `ref('package', 'model')` as in dbt, where the package does not count."""
-        return self._resolved(Ref(_text(name if model is _NOTHING else model, "a model's name"), self._place()))
+    def ref(self, name: Any, model: Any = _NOTHING, /, *, v: Any = None, version: Any = None) -> Relation:
+        """`ref('model')`, or `ref('package', 'model')` as in dbt, where the package does not count.
+
+        With `v=2` it is the model `model_v2`, the name that dbt gives the file and table of a version.
+        """
+        named = _text(name if model is _NOTHING else model, "a model's name")
+        number = v if version is None else version
+        return self._resolved(Ref(named if number is None else f"{named}_v{number}", self._place()))
 
     def changes(self, name: Any, model: Any = _NOTHING, /) -> Relation:
         """`changes('model')`, the changes that this model has not consumed yet: a view of the session that runs it."""
@@ -148,6 +153,9 @@ class BuiltIns:
         self.logs.append(Log(str(message), bool(info), self._rendering.call_place()))
         return ""
 
+    def _warn(self, message: str) -> str:
+        return self.log(f"warning: {message}", True)
+
     def return_(self, value: Any = None, /) -> NoReturn:
         """`return(value)` in a macro."""
         raise Returned(value, self._rendering.call_place())
@@ -161,11 +169,20 @@ class BuiltIns:
 
 
 class InlineConfig:
-    """`config(key=value, …)` or `config({…})` sets, `config.get(key, default)` reads what this file has set."""
+    """`config(key=value, …)` or `config({…})` sets, `config.get(key, default)` reads.
 
-    def __init__(self, setter: Callable[[Mapping[str, Any]], None], values: Mapping[str, Any]) -> None:
+    What the file has set so far goes before what YAML and the settings say (`described`).
+    """
+
+    def __init__(
+        self,
+        setter: Callable[[Mapping[str, Any]], None],
+        values: Mapping[str, Any],
+        described: Mapping[str, Any],
+    ) -> None:
         self._set = setter
         self._values = values
+        self._described = described
 
     def __call__(self, *dicts: Any, **values: Any) -> str:
         for given in dicts:
@@ -176,12 +193,29 @@ class InlineConfig:
         return ""
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The value of the key, a copy; `default` where this file has not set it."""
-        return plain(self._values[key], "config") if key in self._values else default
+        """The value of the key, a copy; `default` where neither this file nor YAML nor the settings set it."""
+        for values in (self._values, self._described):
+            if key in values:
+                return plain(values[key], "config")
+        return default
+
+    def require(self, key: Any) -> Any:
+        """The value of the key; RefusedError where it is not set."""
+        value = self.get(key, _NOTHING)
+        if value is _NOTHING:
+            raise RefusedError("jinja-runtime", f'the config "{key}" is required, and not set')
+        return value
 
 
 class Exceptions:
-    """`exceptions`, as in dbt."""
+    """`exceptions`, as in dbt; `warn` logs a warning that is shown."""
+
+    def __init__(self, warn: Callable[[str], str]) -> None:
+        self._warn = warn
+
+    def warn(self, message: Any) -> str:
+        """Shows a warning, and the rendering goes on."""
+        return self._warn(str(message))
 
     def raise_compiler_error(self, message: Any) -> NoReturn:
         """Stops the rendering with the author's own message."""

@@ -39,7 +39,7 @@ _WITHOUT = {
     "from": "every macro of the project is visible everywhere, without an import",
     "extends": "templates do not inherit: put what models share into a macro",
     "block": "templates do not inherit: put what models share into a macro",
-    "snapshot": "write the history as a merge model: docs/jinja.md shows it",
+    "snapshot": "write the history as a merge model",
     "materialization": "config(materialized=…) is merge, table, view or ephemeral",
     "docs": "a docs block belongs in a .md file of the model paths",
     "autoescape": "HTML escaping is wrong for SQL: use the filters literal and identifier",

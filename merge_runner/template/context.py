@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from merge_runner.relation import Relation
@@ -29,5 +30,22 @@ class Context:
     target: Mapping[str, Any]
     full_refresh: bool
     incremental: bool = False
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """The config that YAML and the settings give; `config.get` reads it for keys that the file does not set."""
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """What `model` knows of the file, with dbt's keys (see model_values)."""
     macros: Mapping[str, Any] = field(default_factory=dict)
     """Plain data that calls of the project's macros of these names give, whatever their arguments."""
+
+
+def model_values(resource_type: str, fqn: Sequence[str], path: str) -> dict[str, Any]:
+    """Return what is known of a node without its config, by dbt's keys; `fqn` begins with the project's name."""
+    return {
+        "name": fqn[-1],
+        "resource_type": resource_type,
+        "package_name": fqn[0],
+        "unique_id": f"{resource_type}.{fqn[0]}.{fqn[-1]}",
+        "fqn": list(fqn),
+        "original_file_path": path,
+        "path": "/".join((*fqn[1:-1], PurePosixPath(path).name)),
+    }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from merge_runner.template.rendering import Rendering
 
 _LAZY = frozenset({"map", "select", "reject", "selectattr", "rejectattr"})
-RELATION_ATTRIBUTES = frozenset({"catalog", "identifier", "name", "schema"})
+RELATION_ATTRIBUTES = frozenset({"catalog", "database", "identifier", "name", "schema", "table"})
 
 
 class ProjectMacro:
@@ -76,7 +76,11 @@ class ModelEnvironment(SandboxedEnvironment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         # The value's class has names too, and those are not the template's.
-        return obj.used() if isinstance(obj, ReportedUndefined) else super().getattr(obj, attribute)
+        if isinstance(obj, ReportedUndefined):
+            return obj.used()
+        if isinstance(obj, Relation) and attribute == "database" and obj.database is None:
+            return self.undefined(obj=obj, name=attribute)  # "None" in the text would be a wrong name
+        return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         undefined = use_undefined((obj, argument))

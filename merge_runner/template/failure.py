@@ -14,27 +14,16 @@ from jinja2.sandbox import MAX_RANGE
 
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
+from merge_runner.template.built_ins import InlineConfig
 from merge_runner.template.compiler import unknown_filter
+from merge_runner.template.dbt_hints import ATTRIBUTE_HINTS, HINTS, RELATION_HINTS, TARGET_HINTS
+from merge_runner.template.dbt_names import Adapter
 from merge_runner.template.environment import RELATION_ATTRIBUTES
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import MAX_DEPTH, LimitError
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined
 from merge_runner.text import SourceText
-
-_NO_ENGINE = "a template cannot ask the engine anything: every model renders without Spark"
-_FROM_DBT = {
-    "adapter": _NO_ENGINE,
-    "run_query": _NO_ENGINE,
-    "statement": _NO_ENGINE,
-    "load_result": _NO_ENGINE,
-    "graph": "a template cannot see the project's graph",
-    "execute": "a model is rendered in one way only, so there is no `execute` to test",
-    "modules": "Python's modules are not available in templates",
-    "invocation_id": "a rendered model does not depend on the invocation, so that the same text gives the same SQL",
-    "run_started_at": "a rendered model does not depend on the clock: pass a var, or write current_timestamp()",
-}
-_RELATION_FROM_DBT = {"database": "catalog", "table": "identifier", "name": "identifier"}
 
 
 def failure(
@@ -97,14 +86,24 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
         return Problem("undefined-name", f"a value of type {kind(owner)} has no element {undefined.key!r}", place)
     if isinstance(owner, Relation):
         allowed = sorted(RELATION_ATTRIBUTES)
-        hint = f'write "{_RELATION_FROM_DBT[name]}"' if name in _RELATION_FROM_DBT else did_you_mean(name, allowed)
+        hint = RELATION_HINTS.get(name) or did_you_mean(name, allowed)
         return Problem("undefined-name", f'a table has no "{name}"', place, hint)
     if undefined.is_forbidden:
         message = f'"{name}" of a value of type {kind(owner)} is not allowed in the sandbox'
         return Problem("jinja-runtime", message, place)
     if isinstance(owner, Mapping):
-        hint = did_you_mean(name, (key for key in owner if isinstance(key, str)))
+        keys = [key for key in owner if isinstance(key, str)]
+        hint = TARGET_HINTS.get(name) if "profile_name" in keys else None
+        hint = hint or did_you_mean(name, keys)
         return Problem("undefined-name", f'there is no key "{name}"', place, hint)
+    if isinstance(owner, Adapter):
+        return Problem("undefined-name", f'adapter has no "{name}" here', place, HINTS["run_query"])
+    if isinstance(owner, InlineConfig):
+        message = f'config has no "{name}" here'
+        return Problem("undefined-name", message, place, ATTRIBUTE_HINTS.get(name) or f"write config.get('{name}')")
+    if name in ATTRIBUTE_HINTS:
+        message = f'a value of type {kind(owner)} has no "{name}"'
+        return Problem("undefined-name", message, place, ATTRIBUTE_HINTS[name])
     attributes = [attribute for attribute in dir(owner) if not attribute.startswith("_")]
     message = f'a value of type {kind(owner)} has no "{name}"'
     return Problem("undefined-name", message, place, did_you_mean(name, attributes))
@@ -113,8 +112,8 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
 def _hint_for_name(name: str, source: SourceText, known: Collection[str]) -> str | None:
     if name == "this":
         return "only a model has a table of its own"
-    if name in _FROM_DBT:
-        return _FROM_DBT[name]
+    if name in HINTS:
+        return HINTS[name]
     if name in known:
         return f'"{name}" is set elsewhere in {source.path}: what a loop or macro sets ends with it; use namespace()'
     return did_you_mean(name, known)

@@ -12,6 +12,7 @@ from merge_runner.errors import Problem, Problems, ProblemsError, joined_hints
 from merge_runner.template.built_ins import BuiltIns, plain
 from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
+from merge_runner.template.dbt_names import DbtNames
 from merge_runner.template.environment import ModelContext, ProjectMacro
 from merge_runner.template.failure import failure, innermost, undefined_use
 from merge_runner.template.growth import call_size, call_work
@@ -42,10 +43,12 @@ class Rendering:
         self.secrets: set[str] = set()
         self.built_ins = BuiltIns(self)
         self._library = library
+        own = self.built_ins.names()
         self._names = {
             **library.environment.globals,
+            **DbtNames(self, self.built_ins).names(own),
             **library.macros,
-            **self.built_ins.names(),
+            **own,
             **{name: _always(value) for name, value in context.macros.items()},
         }
         self._problems = Problems()
@@ -108,6 +111,10 @@ class Rendering:
         if isinstance(result, str):
             check_size(len(result))
         return result
+
+    def project_macro(self, name: str) -> ProjectMacro | None:
+        """Return the macro of the project's macro files; None where there is none of this name."""
+        return self._library.macros.get(name)
 
     def call_place(self) -> Place:
         """The place of the running built-in's call."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from merge_runner.relation import Relation
-from merge_runner.template.context import Context
+from merge_runner.template.context import Context, model_values
 
 
 def resolve_ref(name: str) -> Relation:
@@ -30,4 +30,6 @@ def context() -> Context:
         env={"TOKEN": "hunter2", "SHORT": "k"},
         target={"name": "local", "schema": "flights", "threads": 4},
         full_refresh=False,
+        config={"format": "delta", "a": 0},
+        model=model_values("model", ("shop", "m"), "models/m.sql"),
     )

@@ -26,7 +26,8 @@ WORDS = """
 is_full_refresh range(3) namespace() dict joiner() self loop caller varargs model_name x.y ref('a') var('days')
 var('nope') env_var('TOKEN') env_var('NOPE') this.schema source('s','t') source('no_s','t') ref('no_a') config(a=1)
 config(a=ref('a')) config(a=m) config({'b':x}) config.get('a') m(2) m r([1]) fail() cycler(1) '%s' '{}'.format
-'{0.__class__}' [].append 'a'.join target.items() exceptions.raise_compiler_error caller() loop.index ''.__class__
+'{0.__class__}' adapter adapter.dispatch zip([1],'a') fromjson('{}') fromyaml tojson toyaml model model.config flags builtins builtins.ref execute print set
+[].append 'a'.join target.items() exceptions.raise_compiler_error caller() loop.index ''.__class__
 
 + - * / // % ** ~ == < in and or
 

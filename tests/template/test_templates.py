@@ -47,6 +47,24 @@ def render(text: str, context: Context, **macros: str) -> Rendered:
         ("{{ {'a': '<'} | tojson }}", '{"a": "<"}'),
         ("{{ 'order' | identifier }} {{ ['s', 'a`b'] | identifier }}", "`order` `s`.`a``b`"),
         ("select 1\n", "select 1\n"),
+        ("{{ this.table }} {{ ref('a').table }} {{ this.database is defined }}", "m a False"),
+        ("{{ tojson({'a': [1, none]}) }} {{ tojson(ref, 'no') }}", '{"a": [1, null]} no'),
+        ("{{ fromjson('{\"a\": [2]}').a[0] }} {{ fromjson('{', 'no') }}", "2 no"),
+        ("{{ toyaml({'a': 'é'}) }}{{ fromyaml('a: [1, 2]').a | length }} {{ fromyaml('[', none) }}", "a: é\n2 None"),
+        (
+            "{{ zip([1, 2], 'abc') }} {{ zip(1, default=[]) }} {{ local_md5('a') }}",
+            "[(1, 'a'), (2, 'b')] [] 0cc175b9c0f1b6a831c399e269772661",
+        ),
+        ("{{ print('x') }}{{ exceptions.warn('y') }}", ""),
+        ("{{ ref('dim', v=2) }} {{ ref('pkg', 'dim', version='3') }}", "flights.dim_v2 flights.dim_v3"),
+        ("{% if execute and not flags.FULL_REFRESH %}{{ builtins.ref('x') }}{% endif %}", "flights.x"),
+        ("{{ model.name }} {{ model.alias }} {{ model.schema }} {{ model.unique_id }}", "m m flights model.shop.m"),
+        (
+            "{{ model.config.get('b', 1) }}{{ config(a=2) }}{{ config.require('a') }}{{ config.get('format') }}",
+            "12delta",
+        ),
+        ("{{ adapter.quote('a`b') }} {{ project_name }}", "`a``b` shop"),
+        ("{% set model = 'mine' %}{{ model }}{% for zip in [1] %}{{ zip }}{% endfor %}", "mine1"),
     ],
 )
 def test_built_ins(text: str, expected: str, context: Context) -> None:
@@ -80,6 +98,17 @@ def test_a_template_cannot_change_the_projects_vars(context: Context) -> None:
 @pytest.mark.parametrize(
     ("macros", "text", "expected"),
     [
+        (
+            {"a": "{% macro m(x) %}{{ return(adapter.dispatch('m', 'pkg')(x)) }}{% endmacro %}{% macro default__m(x) %}d{{ x }}{% endmacro %}"},
+            "{{ m(1) }}",
+            "d1",
+        ),
+        (
+            {"a": "{% macro spark__m() %}s{% endmacro %}{% macro default__m() %}d{% endmacro %}"},
+            "{{ adapter.dispatch('m')() }}",
+            "s",
+        ),
+        ({"a": "{% macro zip(x) %}<{{ x }}>{% endmacro %}"}, "{{ zip(1) }}", "<1>"),
         ({"a": "{% macro m(x) %}<{{ x }}>{% endmacro %}"}, "{{ m(1) }}", "<1>"),
         ({"b": "{% macro m() %}{{ n() }}{% endmacro %}", "a": "{% macro n() %}N{% endmacro %}"}, "{{ m() }}", "N"),
         ({"a": "{% macro m() %}text{{ return([1, 2]) }}more{% endmacro %}"}, "{{ m()[1] + 1 }}", "3"),

@@ -1,0 +1,77 @@
+"""What to write in place of a name that dbt has and a template here has not."""
+
+from __future__ import annotations
+
+_NO_ENGINE = "a template cannot ask the engine anything, since every model renders without Spark"
+_QUERY = f"{_NO_ENGINE}: write the query into the statement, as a subquery or CTE, or pass its result as a var"
+_PACKAGE = "packages are not installed: copy the macros that you use into macros/ and call them without the package"
+_SPARK = "write Spark's own function outside of the braces"
+_SET = "a set has no order, and the text would differ from run to run: write `list | unique | list`"
+_CLOCK = "a rendered model does not depend on the clock: pass a var, or write current_timestamp() outside of the braces"
+
+HINTS = {
+    "run_query": _QUERY,
+    "statement": _QUERY,
+    "load_result": _QUERY,
+    "store_result": _QUERY,
+    "load_relation": f"{_NO_ENGINE}: the runner creates and adopts the table of `this`",
+    "load_cached_relation": f"{_NO_ENGINE}: the runner creates and adopts the table of `this`",
+    "get_columns_in_query": _QUERY,
+    "api": "write the name of the table as text, or declare it as a source",
+    "graph": "a template cannot see the project's graph: `ls --output json` and target/manifest.json show it",
+    "selected_resources": "a model renders alike whatever is selected",
+    "modules": "Python's modules are not available in templates: write Jinja's filters, or functions of Spark",
+    "invocation_id": "a rendered model does not depend on the run: the commit of its table carries the invocation's id",
+    "thread_id": "a rendered model does not depend on the run",
+    "run_started_at": _CLOCK,
+    "dbt_version": "a rendered model does not depend on the version: `merge-runner --version` shows it",
+    "dbt_metadata_envs": "write env_var('NAME', 'default')",
+    "invocation_args_dict": "a rendered model does not depend on the command: pass a var",
+    "should_full_refresh": "write is_full_refresh",
+    "set": _SET,
+    "set_strict": _SET,
+    "dbt": _SPARK,
+    **dict.fromkeys(
+        ("dbt_utils", "dbt_expectations", "dbt_date", "dbt_audit_helper", "audit_helper", "codegen", "spark_utils"),
+        _PACKAGE,
+    ),
+    **dict.fromkeys(
+        (
+            "current_timestamp",
+            "dateadd",
+            "datediff",
+            "date_trunc",
+            "last_day",
+            "safe_cast",
+            "split_part",
+            "type_string",
+        ),
+        _SPARK,
+    ),
+}
+"""By a name of dbt's Jinja what to write instead."""
+
+RELATION_HINTS = {
+    "database": "the table is in the session's catalog, which has no name here: write the table itself, as {{ this }}",
+    "name": "write identifier",
+    **dict.fromkeys(("include", "quote", "without_identifier"), "write {{ this.schema }}.{{ this.identifier }}"),
+    **dict.fromkeys(("type", "is_table", "is_view", "is_delta", "is_iceberg"), "config.get('materialized') knows"),
+    "render": "write the table itself, as {{ this }}",
+}
+"""By an attribute of dbt's relations what to write instead."""
+
+TARGET_HINTS = {
+    **dict.fromkeys(
+        ("database", "catalog"),
+        "a name of two parts is in the session's catalog: write {{ target.schema }} alone, or a var",
+    ),
+    **dict.fromkeys(("host", "user", "cluster", "method", "token", "http_path"), "write env_var('NAME')"),
+}
+"""By a key of dbt's target what to write instead."""
+
+ATTRIBUTE_HINTS = {
+    "has_var": "write var('NAME', none) is not none",
+    "set_sql_header": "write the statements as pre_hook",
+    "persist_relation_docs": "leave it out: descriptions become comments",
+}
+"""By an attribute of another of dbt's values what to write instead."""

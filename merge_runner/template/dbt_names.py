@@ -1,0 +1,156 @@
+"""Names of dbt's Jinja next to the built-ins: those that mean the same in every rendering of the same files.
+
+What asks the engine, the clock or chance is not here, since the text of a model depends on the project alone; hints say
+what to write instead (dbt_hints.py). A macro of the project may have any of these names, and is taken then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.template.growth import written_size
+from merge_runner.template.kind import kind
+from merge_runner.template.outcome import RefusedError
+from merge_runner.template.rendered import Log
+
+if TYPE_CHECKING:
+    from merge_runner.template.built_ins import BuiltIns
+    from merge_runner.template.rendering import Rendering
+
+_NOTHING: Any = object()
+_SLOW = 50
+"""YAML takes some 5 microseconds for each character, and not a tenth of one (see growth.py)."""
+_PREFIXES = ("spark__", "default__")
+
+
+class DbtNames:
+    """dbt's names in one rendering."""
+
+    def __init__(self, rendering: Rendering, built_ins: BuiltIns) -> None:
+        self._rendering = rendering
+        self._built_ins = built_ins
+
+    def names(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return each of them by its name; `own` are the built-ins."""
+        context = self._rendering.context
+        this = context.this
+        return {
+            "adapter": Adapter(self._rendering),
+            "builtins": {name: own[name] for name in ("ref", "source", "config", "var", "env_var")},
+            "execute": True,
+            "flags": {"FULL_REFRESH": context.full_refresh},
+            "fromjson": self.from_json,
+            "fromyaml": self.from_yaml,
+            "local_md5": self.local_md5,
+            "model": {
+                **context.model,
+                "name": context.model_name,
+                "alias": this.identifier if this is not None else None,
+                "schema": this.schema if this is not None else None,
+                "database": this.catalog if this is not None else None,
+                "config": own["config"],
+            },
+            "print": self.print,
+            "project_name": context.model.get("package_name"),
+            "tojson": self.to_json,
+            "toyaml": self.to_yaml,
+            "zip": self.zip,
+            "zip_strict": self.zip,
+        }
+
+    def to_json(self, value: Any, default: Any = _NOTHING, sort_keys: bool = False) -> Any:
+        """`tojson(value)`; `default` where JSON cannot hold the value."""
+        self._rendering.limits.build(written_size(value))
+        return _or_default("tojson", lambda: json.dumps(value, sort_keys=sort_keys), default)
+
+    def from_json(self, text: Any, default: Any = _NOTHING) -> Any:
+        """`fromjson(text)`; `default` where the text is no JSON."""
+        self._rendering.limits.build(len(_text(text)))
+        return _or_default("fromjson", lambda: json.loads(text), default)
+
+    def to_yaml(self, value: Any, default: Any = _NOTHING, sort_keys: bool = False) -> Any:
+        """`toyaml(value)`; `default` where YAML cannot hold the value."""
+        import yaml
+
+        size = written_size(value)
+        self._rendering.limits.build(size)
+        self._rendering.limits.work(size * _SLOW)
+        return _or_default(
+            "toyaml", lambda: yaml.safe_dump(value, sort_keys=sort_keys, allow_unicode=True), default, yaml.YAMLError
+        )
+
+    def from_yaml(self, text: Any, default: Any = _NOTHING) -> Any:
+        """`fromyaml(text)`; `default` where the text is no YAML. Aliases are refused: a short text could be endless."""
+        import yaml
+
+        self._rendering.limits.work(len(_text(text)) * _SLOW)
+
+        def load() -> Any:
+            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+                raise ValueError("an alias (*name) is not allowed")
+            return yaml.safe_load(text)
+
+        return _or_default("fromyaml", load, default, yaml.YAMLError)
+
+    def zip(self, *lists: Any, default: Any = _NOTHING) -> Any:
+        """`zip(a, b)` as a list; `default` where one of them is no list."""
+        for each in lists:
+            if not isinstance(each, Iterable):
+                if default is _NOTHING:
+                    raise RefusedError("jinja-runtime", f"zip takes lists, not a value of type {kind(each)}")
+                return default
+        zipped = []
+        for items in zip(*lists, strict=False):
+            self._rendering.limits.step()
+            zipped.append(items)
+        return zipped
+
+    def local_md5(self, value: Any) -> str:
+        """`local_md5(text)`: the hexadecimal MD5 of a text."""
+        text = _text(value)
+        self._rendering.limits.work(len(text))
+        return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+
+    def print(self, message: Any) -> str:
+        """`print(message)`: a log that is shown."""
+        self._built_ins.logs.append(Log(str(message), True, self._rendering.call_place()))
+        return ""
+
+
+class Adapter:
+    """`adapter`: what of it needs no engine."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self._rendering = rendering
+
+    def dispatch(self, macro_name: Any, macro_namespace: Any = None, packages: Any = None) -> Any:
+        """The project's macro `spark__NAME`, else `default__NAME`. Namespaces do not count."""
+        names = [f"{prefix}{_text(macro_name)}" for prefix in _PREFIXES]
+        for name in names:
+            macro = self._rendering.project_macro(name)
+            if macro is not None:
+                return macro
+        raise RefusedError("undefined-name", f"there is no macro {' or '.join(names)} in the project")
+
+    def quote(self, identifier: Any) -> str:
+        """A name in backquotes."""
+        return "`" + _text(identifier).replace("`", "``") + "`"
+
+
+def _or_default(what: str, make: Callable[[], Any], default: Any, also: type[Exception] = ValueError) -> Any:
+    try:
+        return make()
+    except (TypeError, ValueError, RecursionError, also) as error:
+        if default is _NOTHING:
+            message = str(error).partition("\n")[0] or type(error).__name__
+            raise RefusedError("jinja-runtime", f"{what}: {message}") from None
+        return default
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise RefusedError("jinja-runtime", f"it takes a text, not a value of type {kind(value)}")
+    return value
