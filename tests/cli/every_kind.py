@@ -71,6 +71,8 @@ models:
       - expression_is_true: {name: the_ids_are_small, expression: id < 1000}
   - name: fct_part
     columns: [{name: id, data_type: int, data_tests: [{unique: {since: bounds}}]}, {name: amount, data_type: int}]
+  - name: incremental
+    columns: [{name: id, data_type: int}, {name: amount, data_type: int}]
   - name: ice_fct
     columns: [{name: id, data_type: int}, {name: amount, data_type: int, data_tests: [not_null]}]
   - name: consumer
@@ -90,6 +92,13 @@ unit_tests:
       - {input: this, rows: []}
       - {input: ref('stg'), rows: [{id: 1, amount: 10}]}
     expect: {rows: [{id: 1, amount: 10}]}
+  - name: a_later_run_takes_what_is_new
+    model: incremental
+    overrides: {macros: {is_incremental: true}}
+    given:
+      - {input: this, rows: [{id: 1, amount: 10}]}
+      - {input: ref('numbers'), rows: [{id: 1, amount: 0}, {id: 2, amount: 20}]}
+    expect: {rows: [{id: 1, amount: 10}, {id: 2, amount: 20}]}
   - name: an_ephemeral_model_is_read
     model: tbl_of_ephemeral
     given: [{input: ref('numbers'), rows: [{id: 1, amount: 10}]}]
@@ -116,6 +125,8 @@ FILES = {
     + MERGE.replace("id, amount from", "id, amount, at from").replace("(id, amount) values (s.id, s.amount)", "*")
     % "{{ ref('stg') }}",
     "models/fct_part.sql": "{{ config(unique_key='id', partition_by='id') }}" + MERGE % "{{ ref('fct') }}",
+    "models/incremental.sql": "{{ config(unique_key='id', optimize={'after': 1}, meta={'owner': 'shop'}) }}"
+    + MERGE % "{{ ref('numbers') }} {% if is_incremental() %}where id > (select max(id) from {{ this }}){% endif %}",
     "models/ice_fct.sql": "{{ config(unique_key='id', format='iceberg') }}" + MERGE % "{{ ref('numbers') }}",
     "models/consumer.sql": "{{ config(unique_key='id') }}"
     + MERGE % "{{ changes('fct') }} where _change_type = 'insert'",
