@@ -116,8 +116,9 @@ class Called:
 
 @dataclass(frozen=True)
 class Part:
-    """What is called: `each` node alone, all `options`; those select `few` where that says something."""
+    """What is called: all nodes `together`, `each` node alone, all `options`; these select `few` where that is given."""
 
+    together: bool = True
     each: bool = False
     options: bool = False
     few: str | None = None
@@ -168,20 +169,21 @@ def leading(command: click.Command) -> Iterator[list[str]]:
 
 
 def invocations(name: str, command: click.Command, nodes: Sequence[str], part: Part) -> Iterator[list[str]]:
-    """Yield what to call of a command: bare, all nodes, then (`each`) every node and (`options`) every option alone."""
+    """Yield what to call of a command: as `part` says."""
     always = ["--available-now"] if name == "stream" else []
     begins = list(leading(command))
-    for words in begins:
+    for words in begins if part.together else ():
         yield [name, *words, *always]
     begin = [name, *begins[0], *always]
     params = {str(param.name): param for param in command.params}
-    if "select" in params:
+    if "select" in params and part.together:
         yield [*begin, "-s", *nodes]
         output = params.get("output")
         if output is not None and isinstance(output.type, click.Choice):  # a form may fit some kinds of nodes only
             for choice in output.type.choices:
                 yield [*begin, "--output", str(choice), "-s", *nodes]
-        for selected in (*nodes, *_SELECTED) if part.each else ():
+    if "select" in params and part.each:
+        for selected in (*nodes, *_SELECTED):
             yield [*begin, "-s", selected]
     for param in command.params if part.options else ():
         if isinstance(param, click.Argument) and not param.required:
@@ -350,7 +352,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commands", nargs="*", help="these commands alone")
     parser.add_argument("--spark", action="store_true", help="on a warm driver; default: nothing starts a JVM")
-    parser.add_argument("--brief", action="store_true", help="each command on all nodes at once, without options")
+    parser.add_argument("--brief", action="store_true", help="each command on all nodes together, without options")
+    parser.add_argument("--options", action="store_true", help="each command with each option, and nothing else")
     asked = parser.parse_args()
     imported()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # the warm driver is stopped then
@@ -363,9 +366,10 @@ def main() -> None:
         try:
             # On Spark all nodes are selected together: each of them alone is called without it.
             few = "numbers" if asked.spark else None
-            part = Part() if asked.brief else Part(each=not asked.spark, options=True, few=few)
+            complete = not asked.brief and not asked.options
+            part = Part(not asked.options, complete and not asked.spark, complete or asked.options, few)
             done = [run(project, asked.commands, env, part)]
-            if not asked.spark and not asked.brief:
+            if complete and not asked.spark:
                 projects = (REPOSITORY, *sorted((REPOSITORY / "examples").glob("*/")))
                 done += [run(copied(path, scratch / path.name), asked.commands, env, Part()) for path in projects]
         finally:
