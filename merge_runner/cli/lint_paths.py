@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.plain_files import holds_no_sql
 from merge_runner.project.load import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.profile import FILE as PROFILES
@@ -41,13 +42,22 @@ class Named:
 def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
     """Return the project that is meant: that of --project-dir, else the one of the paths, else the one here.
 
-    None where paths are in none, and where the nearest settings here are of lint alone. Raises ProblemsError without
-    paths where there is none here, and UsageError where the paths are in several.
+    None where that is no project: paths outside of any, a dbt project, a folder whose settings are of lint alone.
+    Raises ProblemsError where there is nothing of these, and UsageError where the paths are in several projects.
     """
-    if project_dir is not None:
-        return find_root(project_dir, upwards=False)
-    if not paths:
-        return None if find_lint_root(Path.cwd()) is not None else find_root(Path.cwd())
+    if not paths or project_dir is not None:
+        start = project_dir if project_dir is not None else Path.cwd()
+        if project_dir is None and find_lint_root(start) is not None:
+            return None
+        try:
+            return find_root(start, upwards=project_dir is None)
+        except ProblemsError:
+            folders = (start,) if project_dir is not None else (start, *start.parents)
+            if any((folder / DBT_PROJECT).is_file() for folder in folders):
+                return None
+            if find_lint_root(start) == start.absolute():
+                return None
+            raise
     # A hook names thousands of files in a handful of folders; a link may lead into another project than its folder.
     starts = dict.fromkeys(path if path.is_dir() or path.is_symlink() else path.parent for path in paths)
     roots = list({root.resolve(): root for start in starts if (root := _root_of(start)) is not None}.values())

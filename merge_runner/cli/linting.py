@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from merge_runner.errors import Problem
 from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.finish import joined
 from merge_runner.lint.plain import Surroundings, lint_files
-from merge_runner.lint.plain_files import PlainFile, plain_files, read_plain
+from merge_runner.lint.plain_files import PlainFile, plain_files, read_plain, with_text
 from merge_runner.lint.run import LintOptions, lint_project
-from merge_runner.text import SourceText, as_source
+from merge_runner.text import as_source
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
@@ -44,12 +44,12 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     paths = [Path(options["stdin_filename"])] if text is not None else list(options["paths"])
     if text is None:
         check_paths(paths)
-    if not paths and (Path.cwd() / DBT_PROJECT).is_file():
+    if not paths and options["project_dir"] is None and (Path.cwd() / DBT_PROJECT).is_file():
         paths = [Path()]  # a dbt user has no other project; one that is both is still ours
     root = project_of(options["project_dir"], paths)
     if root is None:
         _refuse_selection(options)
-        paths = paths or [Path()]
+        paths = paths or [options["project_dir"] or Path()]
         around = _surroundings(paths, options)
         return Linted(_plain(paths, options, env, said, text, around), around.root)
     from merge_runner.plan.prepare import prepare_to_lint
@@ -87,9 +87,10 @@ def baseline_file(options: dict[str, Any]) -> tuple[Path, bool]:
     from merge_runner.lint.baseline import DEFAULT
     from merge_runner.project.load import read_lint_settings, read_settings
 
-    root = project_of(options["project_dir"], options["paths"])
+    project_dir = options["project_dir"]
+    root = project_of(project_dir, options["paths"])
     named_here = read_settings(root, Problems()).lint.baseline if root is not None else None
-    if root is None and (root := lint_root_of(options["paths"])) is not None:
+    if root is None and (root := lint_root_of(options["paths"] or [project_dir or Path()])) is not None:
         named_here = read_lint_settings(root)[0].baseline
     usual = (root or Path.cwd()) / (named_here or DEFAULT)
     file = Path(options["write_baseline"]) if options["write_baseline"] else usual
@@ -132,9 +133,11 @@ def _plain(
         return lint_files(files, said, env, around)
 
     if text is not None:
-        shown = paths[0].as_posix()
-        return look([PlainFile(shown, paths[0], SourceText(shown, text))])
+        path = paths[0]
+        known = [file for file in plain_files(paths, root) if file.model] if path.exists() else []
+        return look([with_text(known[0] if len(known) == 1 else PlainFile(path.as_posix(), path, None), text)])
     files = list(plain_files(paths, root))
+    show_warnings(_stale(files), as_errors=options["warn_error"])
     if options["changed"] is not None:
         files = _changed(files, root, options["changed"])
     report = look(files)
@@ -144,6 +147,16 @@ def _plain(
 
     fix({file.path: file.file for file in files}, report, unsafe=options["unsafe_fixes"])
     return look([file if file.model else read_plain(file.file, file.path) for file in files])
+
+
+def _stale(files: Sequence[PlainFile]) -> Iterator[Problem]:
+    """A warning for dbt models that have changed since their manifest was written."""
+    models = [file.model for file in files if file.model is not None and file.model.is_stale]
+    if models:
+        some = ", ".join(model.node.name for model in models[:3])
+        names = some if len(models) <= 3 else f"{some} and {len(models) - 3} more"
+        message = f"changed since dbt wrote the manifest, and linted as they were: {names}"
+        yield Problem("stale-manifest", message, None, "run `dbt parse` (or `dbt compile`), and lint again")
 
 
 def _surroundings(paths: Sequence[Path], options: dict[str, Any]) -> Surroundings:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from merge_runner.errors import Problems
+from merge_runner.project.yaml_tree import YamlTree
 from merge_runner.text import Place, SourceText, Span
 
 _CONFIG = re.compile(r"\{\{-?\s*(config\s*\()")
@@ -43,11 +43,11 @@ class _Call:
 
 @dataclass(frozen=True)
 class DbtConfig:
-    """The config of the model `name`, whose file is `source`. `read_yaml` reads the YAML that describes it, if any."""
+    """The config of the model `name`, whose file is `source`. `described` reads the YAML that describes it, if any."""
 
     name: str
     source: SourceText
-    read_yaml: Callable[[], SourceText | None]
+    described: Callable[[], YamlTree | None]
 
     def find(self, key: str, index: int | None = None, text: str | None = None) -> Located | None:
         """Return where a config key is written, or the item `index` of its list; None where neither file has it.
@@ -80,12 +80,10 @@ class DbtConfig:
         return self.place if found is None else Located(self.source, found)
 
     def _in_yaml(self, key: str, index: int | None, text: str | None) -> Located | None:
-        from merge_runner.project.yaml_tree import yaml_tree
-
-        source = self.read_yaml()
-        tree = yaml_tree(source, Problems()) if source is not None else None
-        if source is None or tree is None or not isinstance(tree.data, dict):
+        tree = self.described()
+        if tree is None or not isinstance(tree.data, dict):
             return None
+        source = tree.source
         for kind in _MODELS:
             entries = tree.data.get(kind)
             for number, entry in enumerate(entries if isinstance(entries, list) else ()):

@@ -18,7 +18,7 @@ from merge_runner.lint.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, rea
 from merge_runner.lint.plain_files import PlainFile, shown, sql_files
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.read_text import read_text
-from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import SourceText
 
 
@@ -48,6 +48,7 @@ class DbtFiles:
         self._projects: dict[Path, DbtProject] = {}
         self._settings: dict[Path, _Settings] = {}
         self._roots: dict[Path, Path | None] = {}
+        self._read: dict[Path, YamlTree | None] = {}
 
     def meant(self, path: Path) -> Meant | None:
         """Return what a path means; None where it is in no dbt project, or is none of its models' files."""
@@ -75,10 +76,8 @@ class DbtFiles:
                 others.append(file)
                 continue
             text = _read(file)
-            if text is not None and holds_merge(text):
-                found.append(self._file(project, home, node, text, file))
-            else:
-                found.append(self._next(project, home, node))
+            ran = text is not None and holds_merge(text)
+            found.append(self._file(project, home, node, text, file) if ran else self._next(project, home, node))
         return Meant(tuple(found), tuple(others))
 
     def _in_project(self, place: Path, home: Path, project: DbtProject) -> Meant | None:
@@ -117,6 +116,8 @@ class DbtFiles:
         last = project.last_merge(node)
         if last is not None and node.file is not None:
             return self._file(project, home, node, last, project.target / "run" / node.file)
+        if node.kind == "snapshot":
+            return self._file(project, home, node)  # its first run has no MERGE, and the next one is dbt's alone
         return self._file(project, home, node, why=text)
 
     def _file(
@@ -138,17 +139,23 @@ class DbtFiles:
             place, path = generated, shown(generated, self._root)
             source = SourceText(path, text or "")
         source = source or SourceText(path, "")
-        config = DbtConfig(node.name, source, self._yaml(node, place, file))
+        config = DbtConfig(node.name, source, self._described(node, place, file))
         into = shown(generated, self._root) if generated is not None else None
         model = DbtModel(project, node, config, text, why.why if why is not None else None, into)
         return PlainFile(path, place, source, model=model)
 
-    def _yaml(self, node: DbtNode, place: Path, file: Path | None) -> Callable[[], SourceText | None]:
+    def _described(self, node: DbtNode, place: Path, file: Path | None) -> Callable[[], YamlTree | None]:
         """Reads the YAML that describes a node: its path begins in the folder that the node's own path begins in."""
         if node.patch is None or node.path is None or file is None:
             return lambda: None
         package = Path(*place.parts[: len(place.parts) - len(Path(node.path).parts)])
-        return partial(_read_shown, package / node.patch, self._root)
+        return partial(self._yaml, package / node.patch)
+
+    def _yaml(self, file: Path) -> YamlTree | None:
+        if file not in self._read:
+            source = read_text(file, shown(file, self._root), Problems()) if file.is_file() else None
+            self._read[file] = yaml_tree(source, Problems()) if source is not None else None
+        return self._read[file]
 
     def _path(self, node: DbtNode, home: Path) -> Path | None:
         """The file of a node; those of packages are where dbt installs them."""
@@ -194,10 +201,6 @@ def _settings(home: Path) -> _Settings:
 def _read(file: Path) -> str | None:
     source = read_text(file, str(file), Problems())
     return source.text if source is not None else None
-
-
-def _read_shown(file: Path, root: Path) -> SourceText | None:
-    return read_text(file, shown(file, root), Problems()) if file.is_file() else None
 
 
 def created(models: Iterable[DbtModel]) -> Iterator[tuple[DbtProject, list[DbtModel]]]:

@@ -14,7 +14,11 @@ _FULL = "if the whole table is meant to be scanned, set meta: {merge_runner: {sc
 
 def hint(finding: Finding, merge: LintedMerge | None, node: DbtNode) -> str | None:
     """Return what to change in the model for a finding; the rule's own help where the rule is about the query alone."""
-    if merge is None or node.materialized != "incremental":
+    if node.kind == "snapshot":
+        if finding.code in ("P001", "P002", "K001"):
+            return f"dbt fixes the MERGE of a snapshot: {_FULL}"
+        return "dbt fixes the MERGE of a snapshot: override the macro snapshot_merge_sql to change it"
+    if merge is None:
         return finding.hint
     target = merge.statement.target.qualifier or "DBT_INTERNAL_DEST"
     if finding.code in ("P001", "P002", "K001"):

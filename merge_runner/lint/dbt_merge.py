@@ -8,7 +8,7 @@ a schema.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +38,13 @@ class Unknown:
     why: str = ""
 
 
-def next_merge(node: DbtNode, adapter: str | None, overriding: frozenset[str]) -> str | Unknown:
+def next_merge(
+    node: DbtNode, adapter: str | None, overriding: frozenset[str], columns: Callable[[], tuple[str, ...] | None]
+) -> str | Unknown:
     """Return the MERGE of an incremental model with the strategy merge, or why it is not known.
 
-    `overriding` are the names of the macros that are not dbt's own.
+    `overriding` are the names of the macros that are not dbt's own; `columns` gives those of the table, None where they
+    are not all known.
     """
     config = node.config
     predicates = config.get("predicates") or config.get("incremental_predicates") or []
@@ -55,12 +58,16 @@ def next_merge(node: DbtNode, adapter: str | None, overriding: frozenset[str]) -
         return Unknown("dbt-spark merges into delta, iceberg and hudi")
     if found := sorted(_DECIDING & overriding):
         return Unknown(f"the project overrides {found[0]}")
-    if config.get("merge_exclude_columns"):
-        return Unknown("merge_exclude_columns depends on the columns of the table")
     if not _texts(predicates):
         return Unknown("incremental_predicates must be a list of strings")
     if keys is None or not _texts(updated):
         return Unknown("unique_key and merge_update_columns must be columns")
+    if excluded := config.get("merge_exclude_columns"):
+        known = columns()
+        if known is None or updated or not _texts(excluded):
+            return Unknown("merge_exclude_columns depends on the columns of the table")
+        left_out = {name.lower() for name in excluded}
+        updated = [f"`{name}`" for name in known if name.lower() not in left_out]
     joined = [f"DBT_INTERNAL_SOURCE.{key} = DBT_INTERNAL_DEST.{key}" for key in keys]
     on = " and ".join([*predicates, *(joined or ["FALSE"])])
     setting = ", ".join(f"{name} = DBT_INTERNAL_SOURCE.{name}" for name in updated) or "*"

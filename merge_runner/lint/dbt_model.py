@@ -18,7 +18,7 @@ from merge_runner.merge.statement import MergeStatement
 from merge_runner.template.captured import Captured
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.source_map import SourceMap
-from merge_runner.text import Place, Span
+from merge_runner.text import Place, Span, as_source
 
 _SCANS = ("bounded", "full")
 
@@ -37,6 +37,12 @@ class DbtModel:
     text: str | None = None
     why: str | None = None
     generated: str | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the model's file is another one than that of which dbt wrote the manifest."""
+        raw = as_source(self.node.raw_code).strip()
+        return self.node.kind == "model" and raw != "" and raw != self.config.source.text.strip()
 
     @property
     def declared(self) -> Mapping[str, Any]:

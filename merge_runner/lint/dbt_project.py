@@ -79,12 +79,27 @@ class DbtProject:
 
     def last_merge(self, node: DbtNode) -> str | None:
         """Return the MERGE that dbt ran last for a node; None where its last statement was another one, or none."""
-        text = self._read(self.target / "run" / node.file) if node.file is not None else None
-        return text if text is not None and holds_merge(text) else None
+        if node.file is None:
+            return None
+        if node.file not in self._merges:
+            text = self._read(self.target / "run" / node.file)
+            self._merges[node.file] = text if text is not None and holds_merge(text) else None
+        return self._merges[node.file]
 
     def next_merge(self, node: DbtNode) -> str | Unknown:
         """Return the MERGE that dbt will run for a model once its table exists, or why it is not known."""
-        return next_merge(node, self.adapter, self._overriding)
+        return next_merge(node, self.adapter, self._overriding, lambda: self._columns(node))
+
+    def _columns(self, node: DbtNode) -> tuple[str, ...] | None:
+        """The columns of a model's table, which dbt creates from its query; None where they are not all known."""
+        from merge_runner.merge.read_query import read_query
+        from merge_runner.pruning.query_facts import Queries
+
+        if node.layout.complete:
+            return tuple(column.name for column in node.layout.columns or ())
+        query = self._compiled(node)
+        facts = Queries(self.lookup(None)).facts(read_query(query).expression) if query else None
+        return tuple(column.name for column in facts.known) if facts is not None and facts.names_known else None
 
     @cached_property
     def _overriding(self) -> frozenset[str]:
@@ -109,6 +124,11 @@ class DbtProject:
                 or any(self._macro_asks(str(each)) for each in (called if isinstance(called, list) else ()))
             )
         return self._asking[key]
+
+    @cached_property
+    def _merges(self) -> dict[str, str | None]:
+        """The last merges by the files of their nodes."""
+        return {}
 
     @cached_property
     def _asking(self) -> dict[str, bool]:

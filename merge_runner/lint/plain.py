@@ -146,11 +146,12 @@ class _PlainLinter:
         """Look at the MERGE that dbt runs for a model; nothing where it has none, or where it is not known."""
         if model.text is None:
             return Checked(())
-        linted = LintedFile(source, None, model.rendered(None), model.node.name, declared=model.declared)
+        linted = LintedFile(source, None, None, model.node.name, declared=model.declared)
         try:
             statement = parse(model.text)
         except MergeSyntaxError as error:
-            checked, merge = check_file(replace(linted, error=error), None, self._selection), None
+            linted = replace(linted, error=error, rendered=model.rendered(None))
+            checked, merge = check_file(linted, None, self._selection), None
         else:
             linted = replace(linted, statement=statement, rendered=model.rendered(statement))
             lookup = self._known(model.project.lookup(model.node))
@@ -158,8 +159,8 @@ class _PlainLinter:
             merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
             checked = check_file(linted, merge, self._selection)
         found = tuple(model.adapted(finding, merge) for finding in checked.findings)
-        if any(finding.place.path != source.path for finding in found) and (yaml := model.config.read_yaml()):
-            self.described[yaml.path] = yaml
+        if any(finding.place.path != source.path for finding in found) and (yaml := model.config.described()):
+            self.described[yaml.source.path] = yaml.source
         return Checked(found, checked.merge)
 
     def _lookup(self, file: Path) -> Lookup:

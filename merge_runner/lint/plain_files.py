@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from merge_runner.errors import Problems
@@ -56,6 +56,14 @@ def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
     yield from models.values()
     for file in found:
         yield read_plain(file, shown(file, root))
+
+
+def with_text(file: PlainFile, text: str) -> PlainFile:
+    """Return a file as if `text` was written in it."""
+    source = SourceText(file.path, text)
+    if file.model is None:
+        return replace(file, source=source, problem=None)
+    return replace(file, source=source, model=replace(file.model, config=replace(file.model.config, source=source)))
 
 
 def sql_files(folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -562,3 +563,74 @@ def test_nearer_settings_of_lint_win_over_a_project_above(lint, merges, root, mo
     assert merges() == merges(".") == ["job.sql"]
     monkeypatch.chdir(root)
     assert merges("warehouse_jobs") == ["job.sql"]
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A dbt project that has run twice, with settings of lint alone."""
+    folder = Path(__file__).parents[1] / "lint/dbt_shop"
+    root = tmp_path / "shop"
+    shutil.copytree(folder / "project", root)
+    shutil.copytree(folder / "second", root / "target")
+    (root / "pyproject.toml").write_text("[tool.merge-runner.lint]\nselect = ['C001', 'K002']\n")
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_a_dbt_project_is_linted_by_its_models(lint, shop, monkeypatch):
+    found = ["models/marts/payments.sql:2:18: K002", "models/marts/schema.yml:8:11: C001"]
+
+    def places(*arguments, stdin=b""):
+        status, out, err = lint("--format", "concise", *arguments, stdin=stdin)
+        assert not err
+        assert (status, out.splitlines()[-1]) == (1 if "C001" in out else 0, out.splitlines()[-1])
+        return [" ".join(line.split(" ")[:2]) for line in out.splitlines()[:-1]]
+
+    for arguments in (
+        [],
+        ["."],
+        ["models"],
+        ["target/run"],
+        ["--project-dir", shop],
+        ["models/marts/schema.yml", "models/marts/payments.sql"],
+    ):
+        assert places(*arguments) == found, arguments
+    assert places("models/marts/payments.sql") == found[:1]
+    text = (shop / "models/marts/payments.sql").read_bytes()
+    assert places("--stdin-filename", "models/marts/payments.sql", stdin=b"\n" + text) == [
+        "models/marts/payments.sql:3:18: K002"
+    ]
+    (shop / "pyproject.toml").unlink()
+    for folder in ("models", "models/marts"):
+        monkeypatch.chdir(shop / folder)
+        assert len(places("--rules", "C001,K002")) == 2
+
+
+def test_a_baseline_of_a_dbt_project_is_about_its_models(lint, shop):
+    assert lint("--write-baseline")[0] == 0
+    assert '"models/marts/schema.yml"' in (shop / "lint-baseline.json").read_text()
+    status, out, _ = lint()
+    assert (status, "2 hidden by the baseline" in out) == (0, True)
+    (shop / "models/marts/payments.sql").write_text("\n\n" + (shop / "models/marts/payments.sql").read_text())
+    assert lint()[0] == 0
+
+
+def test_a_model_that_dbt_has_not_seen_again_is_warned_of(lint, shop):
+    file = shop / "models/marts/payments.sql"
+    file.write_text(file.read_text().replace("2024", "2023"))
+    _, _, err = lint("models/marts/payments.sql")
+    assert "warning: changed since dbt wrote the manifest, and linted as they were: payments" in err
+    assert "run `dbt parse`" in err
+    assert lint("models/marts/orders.sql")[2] == ""
+    assert lint("--warn-error", "models/marts/payments.sql")[0] != 0
+
+
+def test_a_first_dbt_run_that_leaves_no_merge_ends_with_an_error(lint, shop):
+    shutil.rmtree(shop / "target")
+    shutil.copytree(Path(__file__).parents[1] / "lint/dbt_shop/first", shop / "target")
+    manifest = shop / "target/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"adapter_type": "spark"', '"adapter_type": "databricks"'))
+    status, out, _ = lint("--rules", "C010", "target/run")
+    assert status == 1
+    assert "the MERGE of 7 incremental models is not known yet, since dbt's first run creates the table" in out
+    assert "run `dbt run` a second time" in out

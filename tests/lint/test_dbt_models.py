@@ -21,7 +21,7 @@ from merge_runner.project.settings import LintSettings
 from merge_runner.text import SourceText
 
 SHOP = Path(__file__).parent / "dbt_shop"
-DERIVED = ["events", "nokey", "orders", "payments", "some_columns"]
+ALL = ["events", "nokey", "orders", "other_columns", "payments", "some_columns"]
 
 
 @pytest.fixture
@@ -73,27 +73,25 @@ def test_the_merge_of_a_model_is_the_one_that_dbt_spark_writes():
     first, second = (read_dbt_project(SHOP / run, Problems()) for run in ("first", "second"))
     checked = []
     for path, node in first.files.items():
-        if node.merges and node.name != "other_columns":
+        if node.merges:
             written = (SHOP / "second/run" / path).read_text().partition("merge into")
             assert f"merge into{written[2]}".split() == first.next_merge(node).split()
             assert first.last_merge(node) is None
             assert second.last_merge(second.files[path]) is not None
             checked.append(node.name)
-    assert sorted(checked) == DERIVED
+    assert sorted(checked) == ALL
 
 
-@pytest.mark.parametrize(
-    ("run", "expected"), [("parse", [UNKNOWN]), ("first", [UNKNOWN, ONE_SIDED]), ("second", [ONE_SIDED])]
-)
+@pytest.mark.parametrize(("run", "expected"), [("parse", [UNKNOWN]), ("first", [ONE_SIDED]), ("second", [ONE_SIDED])])
 def test_what_is_known_after_each_command(shop, run, expected):
     root = shop(run)
     report = lint(root)
     assert found(report, root, "C001", "C010") == expected
-    assert [merge.model for merge in report.merges if merge.model != "other_columns"] == DERIVED
+    assert [merge.model for merge in report.merges] == [
+        name for name in ALL if UNKNOWN not in expected or name != "other_columns"
+    ]
     assert report.files == 8
-    assert {merge.path for merge in report.merges} <= {
-        f"models/marts/{name}.sql" for name in [*DERIVED, "other_columns"]
-    }
+    assert {merge.path for merge in report.merges} <= {f"models/marts/{name}.sql" for name in ALL}
 
 
 def test_what_only_the_warehouse_knows_is_not_said(shop):
@@ -110,11 +108,11 @@ def test_what_only_the_warehouse_knows_is_not_said(shop):
 @pytest.mark.parametrize(
     ("path", "models"),
     [
-        (".", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
-        ("models", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
-        ("dbt_project.yml", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
-        ("target", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
-        ("target/run", [*DERIVED[:3], "other_columns", *DERIVED[3:]]),
+        (".", ALL),
+        ("models", ALL),
+        ("dbt_project.yml", ALL),
+        ("target", ALL),
+        ("target/run", ALL),
         ("models/marts/events.sql", ["events"]),
         ("target/run/shop/models/marts/events.sql", ["events"]),
         ("models/marts/schema.yml", ["events", "some_columns"]),
@@ -206,7 +204,7 @@ def test_a_wrong_meta_is_a_problem_at_its_place(shop, meta):
     ],
 )
 def test_a_config_of_which_dbt_spark_makes_something_else(shop, changed, why):
-    project = read_dbt_project(shop("first", payments=changed) / "target", Problems())
+    project = read_dbt_project(shop("parse", payments=changed) / "target", Problems())
     node = project.files["shop/models/marts/payments.sql"]
     assert project.next_merge(node) == Unknown(why)
 
@@ -248,3 +246,31 @@ def test_models_of_a_project_that_dbt_has_not_parsed(shop):
     (root / "analyses").mkdir()
     (root / "analyses/by_hand.sql").write_text("merge into t using s on t.id = s.id when matched then delete")
     assert len(lint(root, "analyses/by_hand.sql").merges) == 1
+
+
+def test_a_snapshot_is_linted_by_what_dbt_ran_and_its_first_run_is_no_error(shop):
+    root = shop("second")
+    file = root / "target/manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["nodes"]["snapshot.shop.history"] = {
+        **{"resource_type": "snapshot", "name": "history", "alias": "history", "package_name": "shop"},
+        **{"original_file_path": "snapshots/history.sql", "relation_name": "shop.history"},
+        "config": {"materialized": "snapshot", "unique_key": "id", "file_format": "delta"},
+    }
+    file.write_text(json.dumps(manifest))
+    snapshot = root / "snapshots/history.sql"
+    snapshot.parent.mkdir()
+    snapshot.write_text("{% snapshot history %}\n{{ config(unique_key='id') }}\nselect 1 as id\n{% endsnapshot %}\n")
+    assert lint(root, "snapshots").merges == lint(root, "snapshots").findings == ()
+    ran = root / "target/run/shop/snapshots/history.sql"
+    ran.parent.mkdir()
+    ran.write_text(
+        "merge into shop.history as DBT_INTERNAL_DEST using shop.history__dbt_tmp as DBT_INTERNAL_SOURCE\n"
+        "on DBT_INTERNAL_SOURCE.dbt_scd_id = DBT_INTERNAL_DEST.dbt_scd_id\n"
+        "when matched and DBT_INTERNAL_DEST.dbt_valid_to is null and DBT_INTERNAL_SOURCE.dbt_change_type = 'update'\n"
+        "then update set dbt_valid_to = DBT_INTERNAL_SOURCE.dbt_valid_to\n"
+        "when not matched and DBT_INTERNAL_SOURCE.dbt_change_type = 'insert' then insert *;\n"
+    )
+    findings = {finding.code: finding for finding in lint(root, "snapshots").findings}
+    assert found(lint(root, "snapshots"), root, "P001") == [("P001", "history", "snapshots/history.sql", 2, "'id'")]
+    assert "dbt fixes the MERGE of a snapshot" in findings["P001"].hint
