@@ -26,7 +26,7 @@ from merge_runner.cli.options import load_project, output_options_without, proje
 @project_options
 @output_options_without("warn_error")
 def command(**options: Any) -> int:
-    """Check the set-up: versions, Java, jars, project, profile and class-data archive, and with --spark a session."""
+    """Check the set-up: versions, Java, jars, project, profile, the Spark that starts, and with --spark a session."""
     from merge_runner.cli.messages import show_text, styled
     from merge_runner.cli.problems import show_problems
     from merge_runner.errors import ProblemsError
@@ -49,6 +49,7 @@ def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "project", lambda: _project(options)
     yield "merges", lambda: _merges(options)
     yield "catalogs", lambda: _catalogs(options)
+    yield "home", lambda: _home(options)
     yield "archive", lambda: _archive(options)
     if options["spark"]:
         yield "spark", lambda: _spark(options)
@@ -113,6 +114,27 @@ def _catalogs(options: dict[str, Any]) -> str:
     told = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
     told |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
     return ", ".join(f"{name} ({words})" for name, words in told.items()) or "the session's own alone"
+
+
+def _home(options: dict[str, Any]) -> str:
+    """The Spark that starts, and what its spark-defaults.conf says."""
+    from merge_runner.cli.messages import say
+    from merge_runner.engine.confs import jar_groups
+    from merge_runner.engine.jars import pinned
+    from merge_runner.engine.session import fitting_spark
+    from merge_runner.engine.user_confs import notes
+
+    files = load_project(options).prepared.files
+    profile = files.profile
+    if profile.remote is not None:
+        return f"no Spark starts here: the project runs on {profile.where}"
+    spark = fitting_spark(profile, files.root, os.environ)
+    for note in notes(profile, spark, [Path(jar.name) for jar in pinned(jar_groups(profile))]):
+        say(f"warning: {note}", "warn")
+    if not spark.defaults:
+        return spark.words
+    names = ", ".join(sorted(spark.defaults))
+    return f"{spark.words}; {spark.defaults_file or 'SPARK_DRIVER_MEMORY'} sets {names}"
 
 
 def _archive(options: dict[str, Any]) -> str:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.jars import cache_folder, fetch_jars
 from merge_runner.engine.java import require_java
-from merge_runner.engine.jvm import spark_home
+from merge_runner.engine.spark_home import installed_spark, spark_home
+from merge_runner.engine.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
 
 if TYPE_CHECKING:
     from merge_runner.project.profile import Profile
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 _SWITCH = "MERGE_RUNNER_CDS"
 _TRAINED_AS = 1
 """Counts the ways that archives were made: another one is made where the statements of training.py change much."""
-_OPTIONS = "spark.driver.extraJavaOptions"
-_CLASS_PATH = "spark.driver.extraClassPath"
 _TOLD_IN_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Variables that put something on the class path of the driver."""
 _ROOM = 1 << 30
@@ -102,17 +101,24 @@ class Archive:
                 path.unlink(missing_ok=True)
 
 
-def archive(profile: Profile, confs: Mapping[str, str], java_home: Path, env: Mapping[str, str]) -> Archive | None:
+def archive(
+    profile: Profile,
+    confs: Mapping[str, str],
+    java_home: Path,
+    env: Mapping[str, str],
+    defaults: Mapping[str, str] | None = None,
+) -> Archive | None:
     """The archive that fits a driver with these confs; None where there can be none, or it is switched off.
 
-    Only local drivers have one: they run on this machine's files. A JVM that the profile's `jvm: custom` or conf gives
-    options of its own is left alone.
+    Only local drivers have one: they run on this machine's files. A JVM that the profile's `jvm: custom`, its conf or
+    the `defaults` of spark-defaults.conf give options of its own is left alone.
     """
     local = (profile.master or "").startswith("local")
-    if not local or profile.jvm == "custom" or env.get(_SWITCH) == "0" or {_OPTIONS, _CLASS_PATH} & profile.conf.keys():
+    own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
+    if not local or own or env.get(_SWITCH) == "0":
         return None
-    told = [str(_TRAINED_AS), confs[_OPTIONS], *(f"{name}={env.get(name)}" for name in _TOLD_IN_ENV)]
-    jars = [Path(jar) for jar in confs[_CLASS_PATH].split(os.pathsep)]
+    told = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _TOLD_IN_ENV)]
+    jars = [Path(jar) for jar in confs[CLASS_PATH].split(os.pathsep)]
     try:
         told += _java(java_home)
         told += _files([*jars, *sorted((spark_home() / "jars").iterdir())])
@@ -132,7 +138,7 @@ def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -
         "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off",
         f'-XX:ErrorFile="{log.absolute().parent / "hs_err_pid%p.log"}"',
     )
-    return {**confs, _OPTIONS: " ".join((confs[_OPTIONS], *options))}
+    return {**confs, OPTIONS: " ".join((confs[OPTIONS], *options))}
 
 
 def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: Mapping[str, str]) -> None:
@@ -170,8 +176,9 @@ def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
     from merge_runner.engine.confs import jar_groups, spark_confs
 
     java_home = require_java(env)
-    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env))
-    fitting = archive(profile, confs, java_home, env)
+    defaults = installed_spark(root, env).defaults
+    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env), defaults)
+    fitting = archive(profile, confs, java_home, env, defaults)
     if fitting is None:
         return (
             f"off: {_SWITCH}=0"

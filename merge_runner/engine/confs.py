@@ -1,4 +1,4 @@
-"""The Spark confs of a session: what merge-runner needs, what suits the master, and what the profile says on top."""
+"""The Spark confs of a session: what merge-runner needs, what suits the master, and what the user says on top."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.embedded_catalog import embedded_catalog
+from merge_runner.engine.user_confs import CLASS_PATH, EXTENSIONS, JARS, OPTIONS, merged, required, user_confs
+from merge_runner.project.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG
 
 if TYPE_CHECKING:
     from merge_runner.project.profile import Profile
@@ -54,52 +56,66 @@ def jar_groups(profile: Profile) -> tuple[str, ...]:
     return (*table_formats(profile), *sqlite, *profile.connectors)
 
 
-def spark_confs(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
-    """All confs to start a classic Spark driver with; those of the profile win."""
+def spark_confs(
+    profile: Profile, root: Path, jars: Sequence[Path], defaults: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return all confs to start a classic Spark driver with.
+
+    Those of the profile win over `defaults`, which are those of spark-defaults.conf, and these over ours.
+    """
+    ours, theirs = _ours(profile, root, jars), user_confs(profile, defaults or {})
+    return merged(ours, theirs) | required(profile, ours, theirs)
+
+
+def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
     local = (profile.master or "").startswith("local")
     confs = {
         "spark.app.name": f"merge-runner {profile.name}",
         "spark.master": profile.master or "local[*]",
-        "spark.sql.extensions": ",".join(_EXTENSIONS[name] for name in table_formats(profile)),
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        EXTENSIONS: ",".join(_EXTENSIONS[name] for name in table_formats(profile)),
+        SESSION_CATALOG: DELTA_CATALOG,
         "spark.scheduler.mode": "FAIR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         # The metrics of a statement are read from the status store, which must still hold it when it ends.
         "spark.sql.ui.retainedExecutions": "1000",
-        "spark.driver.extraJavaOptions": _java_options(profile),
+        OPTIONS: _java_options(profile),
     }
     if profile.warehouse is not None:
-        confs["spark.sql.warehouse.dir"] = str(root / profile.warehouse)
-        confs["spark.sql.catalogImplementation"] = "in-memory"
+        confs[DIR] = str(root / profile.warehouse)
+        confs[IMPLEMENTATION] = "in-memory"
     if local:
         confs |= _local(profile, jars)
     else:
         # The driver serves these files to the executors, whatever the cluster manager.
-        confs["spark.jars"] = ",".join(str(jar) for jar in jars)
+        confs[JARS] = ",".join(str(jar) for jar in jars)
     if _LOOPBACK_MASTER.match(confs["spark.master"]):
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
         confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for name in profile.embedded_catalogs:
         confs |= _catalog(name, embedded_catalog(profile, root, name))
-    return confs | session_confs(profile)
+    return confs | _session(profile)
 
 
 def session_confs(profile: Profile) -> dict[str, str]:
     """The confs that a single session can have: all that may be said to a Spark that runs already."""
+    return _session(profile) | dict(profile.conf)
+
+
+def _session(profile: Profile) -> dict[str, str]:
     confs = {"spark.sql.session.timeZone": "UTC"}  # a run means the same on every machine
     for name, catalog in profile.catalogs.items():
         if name not in profile.embedded_catalogs:
             confs |= _catalog(name, catalog)
-    return confs | dict(profile.conf)
+    return confs
 
 
 def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
     cores = os.cpu_count() or 1
     return (_FOR_SHORT_RUNS if _kind(profile) == "fast-start" else {}) | {
         # On the driver's class path they need not be copied, unlike spark.jars.
-        "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars),
+        CLASS_PATH: os.pathsep.join(str(jar) for jar in jars),
         "spark.driver.memory": f"{_driver_memory()}m",
         # Adaptive execution joins small partitions; the default of 200 is made for a cluster.
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),

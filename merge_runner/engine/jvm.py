@@ -6,7 +6,6 @@ opened when the JVM is up, so that a project can be read and planned meanwhile.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
 import shutil
@@ -23,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.engine.broken_connection import send_once
 from merge_runner.engine.jvm_end import how_it_ended
+from merge_runner.engine.spark_home import spark_home
 from merge_runner.project.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
 
@@ -191,16 +191,6 @@ def running_already() -> bool:
         return True
     context = sys.modules.get("pyspark.core.context")
     return context is not None and context.SparkContext._gateway is not None
-
-
-def spark_home() -> Path:
-    """Where Spark is: $SPARK_HOME, else the files of PySpark. Found without loading PySpark, which takes long."""
-    if os.environ.get("SPARK_HOME"):
-        return Path(os.environ["SPARK_HOME"]).absolute()
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("pyspark")
-    return Path(spec.origin).parent
 
 
 def _properties(confs: Mapping[str, str]) -> str:

@@ -19,6 +19,8 @@ from merge_runner.engine.failures import first_line
 from merge_runner.engine.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.java import find_java, require_java
 from merge_runner.engine.jvm import Jvm, launch, logged, running_already
+from merge_runner.engine.spark_home import SparkHome, check_version, installed_spark, pyspark_version
+from merge_runner.engine.user_confs import check_defaults, notes
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -64,9 +66,10 @@ class Starting:
         jars = jars_at_hand(jar_groups(self._profile), self._env)
         if java is None or jars is None:
             return
-        with suppress(OSError):  # told when the driver is asked for
-            confs = spark_confs(self._profile, self._root, jars)
-            confs = with_archive(confs, archive(self._profile, confs, java, self._env), self._log)
+        with suppress(OSError, ProblemsError):  # told when the driver is asked for
+            defaults = fitting_spark(self._profile, self._root, self._env).defaults
+            confs = spark_confs(self._profile, self._root, jars, defaults)
+            confs = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
             self._jvm = launch(confs, java, self._root, self._log)
 
     def _keeper_is_free(self) -> bool:
@@ -83,7 +86,8 @@ class Starting:
     def driver(self) -> Driver:
         """The driver, once it is up; it is the caller's from now on.
 
-        Raises ProblemsError: no Java, jars not to be had, Spark did not start; what `connect` raises.
+        Raises ProblemsError: no Java, a Spark or spark-defaults.conf that does not fit, no jars, Spark did not
+        start; what `connect` raises.
         """
         if self._profile.remote is not None:
             from merge_runner.engine.connect import connect
@@ -131,9 +135,14 @@ class Starting:
 
         profile = self._profile
         java = require_java(self._env)
+        spark = None if running_already() else fitting_spark(profile, self._root, self._env)
+        defaults = spark.defaults if spark is not None else {}
         prepare_catalogs(profile, self._root)
-        confs = spark_confs(profile, self._root, fetch_jars(jar_groups(profile), self._env, self._notify))
-        fitting = archive(profile, confs, java, self._env)
+        jars = fetch_jars(jar_groups(profile), self._env, self._notify)
+        for note in notes(profile, spark, jars) if spark is not None else ():
+            self._notify(note)
+        confs = spark_confs(profile, self._root, jars, defaults)
+        fitting = archive(profile, confs, java, self._env, defaults)
         chosen = with_archive(confs, fitting, self._log)
         if self._warm:
             attached = self._attached(confs, chosen, java)
@@ -203,8 +212,12 @@ def start_warm(
     if profile.remote is not None:
         raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
     java = require_java(env)
-    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env, notify))
-    chosen = with_archive(confs, archive(profile, confs, java, env), log)
+    spark = fitting_spark(profile, root, env)
+    jars = fetch_jars(jar_groups(profile), env, notify)
+    for note in notes(profile, spark, jars):
+        notify(note)
+    confs = spark_confs(profile, root, jars, spark.defaults)
+    chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log)
     try:
         path = warm.socket_path(root, env)
         warm.start(warm_order(root, log, chosen, java, path, warm.driver_key(confs, java, env), idle))
@@ -213,6 +226,17 @@ def start_warm(
         raise ProblemsError([Problem("warm-busy", message, hint="wait for it, or `merge-runner warm stop`")]) from error
     except (OSError, ChildProcessError) as error:
         raise ProblemsError([Problem("warm-not-started", f"no warm driver: {error}")]) from error
+
+
+def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> SparkHome:
+    """Return the Spark that starts for a classic output.
+
+    Raises ProblemsError: what `installed_spark`, `check_version` and `check_defaults` raise.
+    """
+    found = installed_spark(root, env)
+    check_version(found, pyspark_version())
+    check_defaults(profile, found)
+    return found
 
 
 def warm_order(

@@ -27,6 +27,7 @@ from merge_runner.engine.jars import fetch_jars
 from merge_runner.engine.java import require_java
 from merge_runner.engine.jvm import launch
 from merge_runner.engine.kernel_reader import BY_KERNEL
+from merge_runner.engine.spark_home import check_version, installed_spark, pyspark_version
 from merge_runner.engine.temporary_confs import temporary_confs
 from merge_runner.engine.unit_testing import FOR_A_FEW_ROWS
 from merge_runner.errors import Problem, ProblemsError
@@ -150,9 +151,11 @@ def made_archive(
     home = java_home or require_java(env)
     with tempfile.TemporaryDirectory(prefix="merge-runner-") as scratch:
         profile = training_profile(java, tuple(groups), Path(scratch))
-        confs = spark_confs(profile, Path(scratch), fetch_jars(groups, env))
+        spark = installed_spark(Path(scratch), env)
+        check_version(spark, pyspark_version())
+        confs = spark_confs(profile, Path(scratch), fetch_jars(groups, env), spark.defaults)
         prepare_catalogs(profile, Path(scratch))
-        fitting = archive(profile, confs, home, env)
+        fitting = archive(profile, confs, home, env, spark.defaults)
         if fitting is None:
             raise ProblemsError([Problem("no-archive", "class-data archives are switched off, or this Spark has none")])
         try:

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from merge_runner.engine.jvm import hidden, logged, spark_home
+from merge_runner.engine.jvm import hidden, logged
 from merge_runner.engine.jvm_end import how_it_ended
+from merge_runner.engine.spark_home import spark_home
 from merge_runner.version import version
 
 if TYPE_CHECKING:

@@ -16,12 +16,14 @@ from merge_runner.project.read_text import read_text
 from merge_runner.project.secret_names import secret_values
 from merge_runner.project.validate import validate
 from merge_runner.project.value_template import Known, ValueTemplate
+from merge_runner.project.warehouse import Warehouse, keeping_catalog, warehouse
 from merge_runner.project.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place
 
 FILE = "profiles.yml"
 _KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
 LOCAL = "local[*]"
+_MASTER = "spark.master"
 EMBEDDED = "embedded"
 """The `type` of a catalog that merge-runner keeps itself, in the warehouse."""
 
@@ -54,6 +56,8 @@ class Profile:
     connectors: tuple[str, ...] = ()
     """What the project's streams are read by, beside the table formats: `kafka`."""
     storage_join: bool = False
+    warehouse_assumed: bool = False
+    """Whether the warehouse is the default of a local output: neither the output nor its conf says where tables are."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
 
@@ -117,11 +121,11 @@ def read_profile(
         message = f'the profile "{name}" is not in {tree.source.path}'
         problems.add("unknown-profile", message, named_at or tree.place(), did_you_mean(name, known))
         return None
-    return _choose(tree, name, target, env, problems)
+    return _choose(tree, root, name, target, env, problems)
 
 
 def _choose(
-    tree: YamlTree, name: str, target: str | None, env: Mapping[str, str], problems: Problems
+    tree: YamlTree, root: Path, name: str, target: str | None, env: Mapping[str, str], problems: Problems
 ) -> Profile | None:
     outer = validate(_Outer, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
     if outer is None:
@@ -141,7 +145,41 @@ def _choose(
     if len(problems) > before:
         return None
     output = validate(_Output, data, template, problems, at=at, of=f"output {name}.{target}", secret=True)
-    return _profile(name, target, output, template.used) if output else None
+    if output is None:
+        return None
+    chosen = _warehouse(output, root, _Faults(f"output {name}.{target}", at, tree, problems))
+    return _profile(name, target, output, chosen, template.used)
+
+
+@dataclass(frozen=True)
+class _Faults:
+    """Reports what is wrong with the confs of an output, each at its key."""
+
+    of: str
+    at: KeyPath
+    tree: YamlTree
+    problems: Problems
+
+    def add(self, key: str, message: str, hint: str) -> None:
+        place = self.tree.key_place((*self.at, "conf", key))
+        self.problems.add("invalid-value", f"{self.of}: {message}", place, hint)
+
+
+def _warehouse(output: _Output, root: Path, faults: _Faults) -> Warehouse:
+    """Where the tables of an output are. What its conf says otherwise than its own keys is a problem."""
+    if output.remote is not None:
+        return Warehouse(output.warehouse)
+    master = output.master or LOCAL
+    if (said := output.conf.get(_MASTER, master)) != master:
+        faults.add(_MASTER, f"{_MASTER} is {said}, and the output runs on {master}", f"write `master: {said}` instead")
+    before = len(faults.problems)
+    found = warehouse(output.warehouse, output.conf, root, faults.add, local=master.startswith("local"))
+    embedded = [name for name, settings in output.catalogs.items() if settings.get("type") == EMBEDDED]
+    if found.folder is None and embedded and len(faults.problems) == before:
+        key = str(keeping_catalog(output.conf))
+        message = f'catalog "{embedded[0]}" of type embedded lies in the warehouse, and {key} says that there is none'
+        faults.add(key, message, "leave it out, or give the catalog another type")
+    return found
 
 
 def _default_target(name: str, outer: _Outer, template: ValueTemplate) -> str:
@@ -153,16 +191,16 @@ def _default_target(name: str, outer: _Outer, template: ValueTemplate) -> str:
     return next(iter(outer.outputs)) if len(outer.outputs) == 1 else "default"
 
 
-def _profile(name: str, target: str, output: _Output, used: Mapping[str, str]) -> Profile:
+def _profile(name: str, target: str, output: _Output, chosen: Warehouse, used: Mapping[str, str]) -> Profile:
     master = output.master or (None if output.remote else LOCAL)
-    local = master is not None and master.startswith("local")
     return Profile(
         name=name,
         target=target,
         schema=output.schema,
         master=master,
         remote=output.remote,
-        warehouse=output.warehouse or ("warehouse" if local else None),
+        warehouse=chosen.folder,
+        warehouse_assumed=chosen.assumed,
         threads=output.threads,
         conf=output.conf,
         catalogs=output.catalogs,

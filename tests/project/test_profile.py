@@ -31,7 +31,9 @@ def one_output(text):
 
 def test_a_schema_is_enough(read):
     assert read(one_output("{schema: shop}")) == (
-        Profile(name="shop", target="local", schema="shop", master="local[*]", warehouse="warehouse"),
+        Profile(
+            name="shop", target="local", schema="shop", master="local[*]", warehouse="warehouse", warehouse_assumed=True
+        ),
         [],
     )
 
@@ -249,3 +251,71 @@ def test_a_catalog_is_iceberg_s_unless_its_class_is_another(read):
         one_output("{schema: s, catalogs: {a: {class: org.apache.iceberg.spark.SparkCatalog}, b: {class: x.Y}}}")
     )
     assert found.iceberg_catalogs == ("a",)
+
+
+S3 = "s3a://bucket/lake"
+
+
+@pytest.mark.parametrize(
+    ("output", "warehouse"),
+    [
+        ("", "warehouse"),
+        ("conf: {spark.sql.warehouse.dir: /data/house}", "/data/house"),
+        ("conf: {spark.sql.warehouse.dir: 'file:///data/the%20house'}", "/data/the%20house"),
+        ("conf: {spark.sql.warehouse.dir: 'file:/data/house'}", "/data/house"),
+        ("conf: {spark.sql.warehouse.dir: house}", "house"),
+        ("warehouse: house, conf: {spark.sql.warehouse.dir: './house'}", "house"),
+        ("warehouse: house, conf: {spark.sql.catalogImplementation: in-memory}", "house"),
+        ("conf: {spark.sql.catalogImplementation: hive}", None),
+        (f"conf: {{spark.sql.catalogImplementation: hive, spark.sql.warehouse.dir: '{S3}'}}", None),
+        (f"conf: {{spark.sql.catalog.spark_catalog: io.unity.Catalog, spark.sql.warehouse.dir: '{S3}'}}", None),
+        (
+            "conf: {spark.sql.catalog.spark_catalog: org.apache.spark.sql.delta.catalog.DeltaCatalog}",
+            "warehouse",
+        ),
+        (f"master: yarn, conf: {{spark.sql.warehouse.dir: '{S3}'}}", None),
+        ("master: yarn", None),
+    ],
+)
+def test_the_tables_of_a_local_output_are_where_its_conf_says(read, output, warehouse):
+    found, problems = read(one_output(f"{{schema: s, {output}}}"))
+    assert problems == []
+    assert found.warehouse == warehouse
+    assert found.warehouse_assumed is (output in ("",) or "DeltaCatalog" in output)
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        (
+            f"conf: {{spark.sql.warehouse.dir: '{S3}'}}",
+            "profiles.yml:3:31: output shop.local: spark.sql.warehouse.dir is s3a://bucket/lake, and no catalog would "
+            "know its tables in the next run [invalid-value]\n"
+            "    name the catalog that keeps them (spark.sql.catalogImplementation: hive with its metastore, or "
+            "spark.sql.catalog.spark_catalog), or write `warehouse: FOLDER` to have them on this machine",
+        ),
+        (
+            f"warehouse: house, conf: {{spark.sql.warehouse.dir: '{S3}'}}",
+            "profiles.yml:3:49: output shop.local: spark.sql.warehouse.dir is s3a://bucket/lake, and `warehouse` is house "
+            "[invalid-value]\n    keep one of the two",
+        ),
+        (
+            "warehouse: house, conf: {spark.sql.catalogImplementation: hive}",
+            "profiles.yml:3:49: output shop.local: spark.sql.catalogImplementation: hive keeps tables in a metastore, and "
+            "`warehouse` in folders [invalid-value]\n    keep one of the two",
+        ),
+        (
+            "catalogs: {ice: {type: embedded}}, conf: {spark.sql.catalogImplementation: hive}",
+            'profiles.yml:3:66: output shop.local: catalog "ice" of type embedded lies in the warehouse, and '
+            "spark.sql.catalogImplementation says that there is none [invalid-value]\n"
+            "    leave it out, or give the catalog another type",
+        ),
+        (
+            "conf: {spark.master: yarn}",
+            "profiles.yml:3:31: output shop.local: spark.master is yarn, and the output runs on local[*] [invalid-value]"
+            "\n    write `master: yarn` instead",
+        ),
+    ],
+)
+def test_a_conf_against_a_key_of_the_output_is_a_problem(read, output, problem):
+    assert read(one_output(f"{{schema: s, {output}}}"))[1] == [problem]
