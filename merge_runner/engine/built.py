@@ -1,4 +1,4 @@
-"""Whether the table of a merge model has been built before: what `is_incremental()` asks, as the table's log says it.
+"""Whether the table of a merge model has been built before, read from the table's log: the value of `is_incremental()`.
 
 A table that was only created has not been built, whoever created it: a first run that failed after CREATE, or that was
 killed, is a first run again and loads everything. What counts is a statement that has written rows since the table was
@@ -66,7 +66,7 @@ def built_in_warehouse(plan: NodePlan) -> bool | None:
 
 
 def delta_is_built(commits: Iterable[Commit], others: Collection[str]) -> bool:
-    """Return what the commits of a Delta table say, newest first; `others` are nodes that write the table as well."""
+    """Return the same from a Delta table's commits, newest first; `others` are nodes that write the table as well."""
     oldest: int | None = None
     for commit in commits:
         oldest = commit.version
@@ -111,7 +111,7 @@ def _readable(commits: Iterator[Commit]) -> Iterator[Commit]:
 
 
 def _commits(log: Path) -> Iterator[Commit]:
-    """The commits of a Delta log on a local disk, newest first, each read when it is asked for."""
+    """The commits of a Delta log on a local disk, newest first, each read when it is needed."""
     for path in sorted(log.glob("[0-9]*.json"), reverse=True):
         if not path.stem.isdecimal():
             continue

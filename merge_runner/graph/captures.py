@@ -1,6 +1,6 @@
 """What a template refers to in every kind of run.
 
-The graph is built before a table can be asked, and an edge must not depend on what the table answers: a `ref` in the
+The graph is built before the log of a table can be read, and an edge must not depend on what it holds: a `ref` in the
 `{% if not is_incremental() %}` branch alone is a dependency of each run. (dbt captures with `is_incremental()` false.)
 """
 
@@ -81,7 +81,7 @@ def _differences(incremental: Captured, first: Captured) -> Iterator[Problem]:
         if one.values.get(key, _NOTHING) != other.values.get(key, _NOTHING):
             yield Problem(
                 "config-by-run",
-                f'the config "{key}" depends on is_incremental(), which is asked of the table when the model runs',
+                f'the config "{key}" depends on is_incremental(), which is known only when the model runs',
                 one.places.get(key) or other.places.get(key),
                 "configure the model alike for all runs; a hook may call is_incremental() in its own text",
             )

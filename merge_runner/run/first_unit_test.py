@@ -75,7 +75,8 @@ class _Sampling:
     def rows(self) -> tuple[dict[str, Sample], Sample]:
         """Rows by input as the test names them, and those that the statement makes of them."""
         plan = Planner(self.prepared).plan(self.model.unique_id)
-        for step in plan.steps if plan is not None else ():
+        # The test may be one of a first run, which reads other inputs.
+        for step in (step for form in plan.forms for step in form.steps) if plan is not None else ():
             if isinstance(step, (AttachInputs, OpenFeed)):
                 perform(step, self.place)
         given = dict(map(self._given, self.model.depends_on))

@@ -179,6 +179,9 @@ class NodeRun:
     def _take(self, unique_id: str, plan: NodePlan) -> None:
         """Notes which plan of a node runs, and writes its text where that of another kind of run is."""
         self.taken[unique_id] = plan
+        if plan is not self.plans[unique_id] and plan.rendered is not None:
+            for log in plan.rendered.logs:  # those of the other text were logged when it was planned
+                self.prepared.on_log(log)
         write_texts(self.prepared, {unique_id: plan}, ("compiled", "run"))
 
     def stop(self) -> None:

@@ -108,6 +108,16 @@ def test_a_batch_that_goes_beyond_a_models_limits_comes_again(project, stream, r
     assert rows(root, "us") == [(3, "us", 3)]
 
 
+def test_each_batch_after_the_first_is_an_incremental_run(project, stream, rows):
+    by_run = MERGE.replace("WHERE", "{{ 'where amount > 5' if is_incremental() }}")
+    root = project({**FILES, "models/eu.sql": by_run})
+    land(root, "a", (1, "eu", 1), (2, "eu", 2))
+    land(root, "b", (3, "eu", 3), (4, "eu", 9))
+    results, _ = stream(root)
+    assert results["eu"].adapter_response["is_incremental"] is True
+    assert rows(root, "eu") == [(1, "eu", 1), (2, "eu", 2), (4, "eu", 9)]
+
+
 def test_each_batch_feeds_all_models_and_what_follows(project, stream, rows):
     root = project()
     land(root, "a", (1, "eu", 10), (2, "us", 5))
