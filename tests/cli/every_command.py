@@ -32,7 +32,9 @@ from every_kind import FILES
 from merge_runner.cli.main import cli, process
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-_FAULT = re.compile(r"\[internal\]|Traceback \(most recent call last\)|\"code\": \"internal\"|fault of merge-runner")
+_FAULT = re.compile(
+    r"\[internal\]|internal error: |Traceback \(most recent call last\)|\"code\": \"internal\"|fault of merge-runner"
+)
 _SECONDS = 240
 _COPIED = ("pyproject.toml", "profiles.yml", "models", "macros", "seeds", "data")
 
@@ -74,7 +76,13 @@ _GIVEN: dict[str, Sequence[Sequence[str]]] = {
     "name": [["made"], ["models"]],
 }
 """Values by parameter name, where a value of the parameter's type alone would only be refused."""
-_WITH = {"defer": ["--state", "kept"], "retain": ["--vacuum"], "unsafe_fixes": ["--fix"], "junit": ["-s", "numbers"]}
+_WITH = {
+    "defer": ["--state", "kept"],
+    "retain": ["--vacuum"],
+    "unsafe_fixes": ["--fix"],
+    "junit": ["-s", "numbers"],
+    "spark": ["-s", "fct"],
+}
 """What an option needs next to it to have an effect."""
 _SELECTED = (
     "tag:daily",
@@ -192,7 +200,8 @@ def invocations(name: str, command: click.Command, nodes: Sequence[str], part: P
         elif isinstance(param, click.Option) and param.name not in ("select", "available_now"):
             few = ["-s", part.few] if part.few and "select" in params else []
             for words in of_option(param):
-                yield [*begin, *few, *words]
+                if "select" in params or "-s" not in words:
+                    yield [*begin, *few, *words]
 
 
 def call(arguments: Sequence[str], folder: Path, env: dict[str, str]) -> Called:
