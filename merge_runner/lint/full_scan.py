@@ -48,7 +48,7 @@ def full_scan_help(merge: LintedMerge) -> str:
     if not in_project or _layout_columns(merge.layout):
         help = constant_filter(merge)
         help += "; config(scan='full') says that scanning everything is meant" if in_project else ""
-        return "\n".join(filter(None, (help, _size(merge))))
+        return "\n".join(filter(None, (help, _unread(merge), _size(merge))))
     lines = ["where the table stays small: write scan='full' in its config"]
     lines.append(f"where it grows: {_laid_out_so(merge) or constant_filter(merge)}")
     return "\n".join(filter(None, (*lines, _size(merge) or _UNKNOWN)))
@@ -105,6 +105,17 @@ def _laid_out_so(merge: LintedMerge) -> str | None:
         if judge_merge(merge.statement, layout, merge.lookup, "auto").judgement.verdict == "runtime":
             return f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds"
     return None
+
+
+def _unread(merge: LintedMerge) -> str | None:
+    """Where reading the source stops, where that keeps bounds from being derived."""
+    at, file = merge.fixing.at if merge.judgement.left_out is not None else None, merge.file
+    if at is None or file.rendered is None:
+        return None
+    token = at.of(merge.statement.text)
+    return (
+        f"lint stops reading the source at `{token}`, {file.rendered.place(at.start, at.end)}: write it in another way"
+    )
 
 
 def _size(merge: LintedMerge) -> str | None:

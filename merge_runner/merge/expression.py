@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,9 @@ from merge_runner.merge.lexer import lex
 from merge_runner.merge.misread import is_misread
 from merge_runner.merge.operand import Remarks
 from merge_runner.merge.plain import plain_tree
+from merge_runner.merge.query_names import names_in_query
 from merge_runner.merge.sql import Sql
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -38,6 +40,8 @@ class Reader:
     def __init__(self, sql: Sql, remarks: Remarks) -> None:
         self._sql = sql
         self._remarks = remarks
+        self.stopped: Span | None = None
+        """The token at which the last range could not be read; None where that is not known, or it was read."""
 
     def expression(self, start: int, stop: int) -> exp.Expr | None:
         """The tree of the expression of the tokens [start, stop), or None where it is opaque."""
@@ -53,7 +57,7 @@ class Reader:
         """The tree of the query of the tokens [start, stop), or None where it is opaque."""
         from sqlglot import exp
 
-        tree = self._read(start, stop, None)
+        tree = self._read(start, stop, None, names_in_query(self._sql, start, stop))
         return tree if isinstance(tree, exp.Query | exp.Values) else None
 
     @cached_property
@@ -63,8 +67,12 @@ class Reader:
         dialect = SparkMerge()
         return dialect.tokenizer(), dialect.parser()
 
-    def _read(self, start: int, stop: int, into: type[exp.Expr] | None) -> exp.Expr | None:
-        if self._is_opaque(start, stop):
+    def _read(
+        self, start: int, stop: int, into: type[exp.Expr] | None, names: Set[int] = frozenset()
+    ) -> exp.Expr | None:
+        at = self._opaque_at(start, stop)
+        self.stopped = None if at is None else self._sql.at(at)
+        if at is not None:
             return None
         from merge_runner.merge.dialect import quiet
 
@@ -72,37 +80,39 @@ class Reader:
         text = reading(self._sql, start, stop)
         try:
             tokens = tokenizer.tokenize(text)
-            self._name_keywords(tokens, start)
+            self._name_keywords(tokens, start, names)
             with quiet():
                 trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
-        except Exception:  # sqlglot raises AttributeError, RecursionError and others on text that it does not know
+        except Exception as error:  # sqlglot raises AttributeError, RecursionError and others on text it does not know
+            self.stopped = _stopped(error, text, self._sql.tokens[start].start)
             return None
         if len(trees) != 1 or trees[0] is None:
             return None
         return _as_spark_means(trees[0])
 
-    def _is_opaque(self, start: int, stop: int) -> bool:
+    def _opaque_at(self, start: int, stop: int) -> int | None:
+        """The index of the first token that sqlglot would take for something else than Spark does."""
         sql, tokens = self._sql, self._sql.tokens
         doubts = self._remarks.doubts
         depth = prefixes = 0
         for i in range(start, stop):
             kind, key, at, _ = tokens[i]
             if at in doubts:
-                return True
+                return i
             if key in _DEEPER:
                 depth += 1
             elif key in _HIGHER:
                 depth -= 1
             prefixes = prefixes + 1 if key in _PREFIXES else 0
             if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or (kind != "op" and is_misread(sql, i, stop)):
-                return True
+                return i
             if key == "|>":
-                return True  # sqlglot makes up CTEs, and knows only some of the steps
+                return i  # sqlglot makes up CTEs, and knows only some of the steps
             if key == "," and i + 1 < stop and tokens[i + 1].key in ("FROM", "WHERE"):
-                return True  # Spark reads `select a, from u` as a column called FROM
-        return False
+                return i + 1  # Spark reads `select a, from u` as a column called FROM
+        return None
 
-    def _name_keywords(self, tokens: list[Token], start: int) -> None:
+    def _name_keywords(self, tokens: list[Token], start: int, names: Set[int]) -> None:
         """Tells sqlglot's parser which of its keywords are names here."""
         from sqlglot.tokenizer_core import TokenType
 
@@ -117,8 +127,20 @@ class Reader:
                     TokenType.SELECT,
                 )
             )
-            if behind_dot or token.start + offset in self._remarks.names:
-                token.token_type = TokenType.VAR
+            if behind_dot or token.start + offset in self._remarks.names or token.start + offset in names:
+                # Two words begin an expression whatever the token's type, unless they are in backquotes.
+                quoted = token.text.upper() in ("ANY", "CASE")
+                token.token_type = TokenType.IDENTIFIER if quoted else TokenType.VAR
+
+
+def _stopped(error: Exception, text: str, offset: int) -> Span | None:
+    """The token of the text that a ParseError of sqlglot is about, counted from `offset`."""
+    details = next(iter(getattr(error, "errors", ())), None)
+    if not isinstance(details, dict) or not details.get("highlight"):
+        return None
+    token, before = details["highlight"], "".join(text.splitlines(keepends=True)[: details["line"] - 1])
+    start = len(before) + details["col"] - len(token)
+    return Span(offset + start, offset + start + len(token)) if text.startswith(token, max(start, 0)) else None
 
 
 def reading(sql: Sql, start: int, stop: int) -> str:

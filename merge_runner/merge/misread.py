@@ -15,7 +15,7 @@ def is_misread(sql: Sql, i: int, stop: int) -> bool:
     if key == "VALUES":  # rows without brackets: the alias would go into the last value
         return sql.kind(i + 1) in ("number", "string")
     if key == "STREAM":  # sqlglot takes it for the name of a table, or for Databricks' prefix of one
-        return sql.kind(i + 1) in ("word", "name")
+        return sql.kind(i + 1) in ("word", "name") and sql.key(i - 1) in ("FROM", "JOIN", ",")
     if sql.key(i + 1) == "(" and sql.word(i).upper() == "IDENTIFIER":
         return _is_computed_part(sql, i, stop)
     return False

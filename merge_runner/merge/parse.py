@@ -115,7 +115,8 @@ class _Statement:
             )
         check_query(sql, start, stop)
         span = sql.span(start, stop)
-        return Expr(span, span.of(sql.text), self.reader.query(start, stop))
+        tree = self.reader.query(start, stop)
+        return Expr(span, span.of(sql.text), tree, self.reader.stopped)
 
     def _ctes(self) -> tuple[bool, tuple[Cte, ...]]:
         sql = self.sql

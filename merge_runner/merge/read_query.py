@@ -25,7 +25,11 @@ def read_query(text: str) -> Expr:
         sql = tokenize(inner)
     except MergeSyntaxError:
         return Expr(Span(0, len(text)), text)
-    return Expr(span, inner, Reader(sql, Remarks()).query(0, len(sql.tokens)) if sql.tokens else None)
+    if not sql.tokens:
+        return Expr(span, inner)
+    reader = Reader(sql, Remarks())
+    tree, at = reader.query(0, len(sql.tokens)), reader.stopped
+    return Expr(span, inner, tree, Span(span.start + at.start, span.start + at.end) if at is not None else None)
 
 
 @lru_cache(maxsize=512)

@@ -21,11 +21,13 @@ class Expr:
 
     `expression` is sqlglot's tree, or None where sqlglot cannot read the text or reads something else than Spark
     (opaque). `meta["start"]` and `meta["end"]` (inclusive) of its nodes count from `span.start`, except inside hints.
+    `stopped` is the token, in the text that `span` is of, at which a query could not be read.
     """
 
     span: Span
     text: str
     expression: exp.Expr | None = field(default=None, compare=False, repr=False)
+    stopped: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

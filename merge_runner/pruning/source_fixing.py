@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.merge.sql import tokenize
 from merge_runner.pruning.source_reading import Scan, SourceReading, rest_reads_clock, source_reading
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement, Source, Target
@@ -35,13 +36,15 @@ class Fixing:
     scan: Scan | None = None
     no_views: tuple[tuple[str, ...], ...] = ()
     left_out: str | None = None
+    at: Span | None = None
+    """The token of the statement that `left_out` is about, where it is about one."""
 
 
 def source_fixing(statement: MergeStatement, lookup: Lookup) -> Fixing:
     """How the source of a MERGE is fixed so that the MERGE does what it would do without."""
     reading = source_reading(statement, lookup)
     if not reading.readable:
-        return Fixing(left_out="its source cannot be read, so that it is not known what it depends on")
+        return Fixing(left_out=f"{reading.unread}, so it is not known which tables it reads", at=reading.at)
     if reads_target(statement, reading):
         return Fixing(left_out="the source reads the target, which another writer may change in between")
     if reading.reads_clock and rest_reads_clock(statement):

@@ -56,19 +56,23 @@ class SourceReading:
     tables: tuple[tuple[str, ...], ...]
     unknown: tuple[tuple[str, ...], ...]
     readable: bool
+    unread: str | None = None
+    """What cannot be read, in a few words, where `readable` is False."""
+    at: Span | None = None
+    """The token of the statement at which reading stops, where that is known."""
 
 
 def source_reading(statement: MergeStatement, lookup: Lookup) -> SourceReading:
     """How the source of a statement is read."""
     reader = _Reader(lookup)
     for cte in statement.ctes:
-        reader.query(cte.query)
+        reader.query(cte.query, statement.text)
     reader.names = frozenset(cte.name.casefold() for cte in statement.ctes)
     source = statement.source
     if source.query is not None:
-        reader.query(source.query)
+        reader.query(source.query, statement.text)
     elif not source.parts:
-        reader.readable = False
+        reader.cannot_read("its source has a name that is known at run time only", source.relation)
     else:
         reader.table(source.parts)
     return SourceReading(
@@ -77,6 +81,8 @@ def source_reading(statement: MergeStatement, lookup: Lookup) -> SourceReading:
         tuple(dict.fromkeys(reader.tables)),
         tuple(dict.fromkeys(reader.unknown)),
         reader.readable,
+        reader.unread,
+        reader.at,
     )
 
 
@@ -96,24 +102,34 @@ class _Reader:
         self.lookup = lookup
         self.clock = False
         self.readable = True
+        self.unread: str | None = None
+        self.at: Span | None = None
         self.tables: list[tuple[str, ...]] = []
         self.unknown: list[tuple[str, ...]] = []
         self.names: frozenset[str] = frozenset()
         """Names that are CTEs of the statement, case folded."""
         self.seen: set[tuple[str, ...]] = set()
 
-    def query(self, query: Expr) -> None:
+    def cannot_read(self, what: str, at: Span | None = None) -> None:
+        """Note that something cannot be read: the first one counts. `at` is a span of the statement."""
+        if self.readable:
+            self.readable, self.unread, self.at = False, what, at
+
+    def query(self, query: Expr, text: str, view: str | None = None) -> None:
+        """Read a query of the statement's text, or that of a view."""
         from sqlglot import exp
 
         self.clock = self.clock or _may_read_clock(query)
         if query.expression is None:
-            self.readable = False
+            whose = "its source" if view is None else f"the query of the view {view}"
+            token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""
+            self.cannot_read(f"{whose} cannot be read{token}", query.stopped if view is None else None)
             return
         own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)}
         for node in query.expression.find_all(exp.Table):
             parts = tuple(part.name for part in node.parts if isinstance(part, exp.Identifier))
             if len(parts) != len(node.parts) or not parts:
-                self.readable = False
+                self.cannot_read(f"its source reads `{node.sql()[:40]}`, which is no name of a table")
             elif len(parts) > 1 or parts[0].casefold() not in own:
                 self.table(parts)
 
@@ -134,10 +150,10 @@ class _Reader:
             self.unknown.append(parts)
         elif known.query is not None:
             if len(self.seen) > _MAX_VIEWS:
-                self.readable = False
+                self.cannot_read(f"its source reads more than {_MAX_VIEWS} tables and views")
             else:
                 outer, self.names = self.names, frozenset()
-                self.query(read_query(known.query))
+                self.query(read_query(known.query), known.query, ".".join(parts))
                 self.names = outer
 
 
