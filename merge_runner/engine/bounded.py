@@ -45,7 +45,8 @@ _MOST_LISTED_BY_ICEBERG = 200
 class Bounded:
     """A MERGE as it runs: `edits` of the author's text, bounds in words by column, versions of inputs by table.
 
-    `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `staged`: the source was
+    `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `news` are those of these
+    reasons that only this run could find out, and that are not so on every run; `staged`: the source was
     computed before. `not_fixed` says why the source was not fixed, where that was wanted: it may be read twice.
     """
 
@@ -54,6 +55,7 @@ class Bounded:
     bounds: dict[str, str] = field(default_factory=dict)
     pins: dict[str, int] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    news: list[str] = field(default_factory=list)
     staged: bool = False
     condition: str | None = None
     not_fixed: str | None = None
@@ -77,7 +79,11 @@ class Bounded:
 
 
 class _LeaveOutError(Exception):
-    """There will be no bounds; the message says why."""
+    """There will be no bounds; the message says why. `usual`: it will be so in the next run too, or lint reports it."""
+
+    def __init__(self, reason: str, *, usual: bool = False) -> None:
+        super().__init__(reason)
+        self.usual = usual
 
 
 @contextmanager
@@ -114,20 +120,21 @@ class _Maker:
         if plan is not None and (reason := self._tried(lambda: self._derive(plan))) is not None:
             self._leave_out(reason)
         if fixing is not None and not self.made.edits:
-            self.made.not_fixed = self._tried(lambda: self._fix(fixing))
+            failed = self._tried(lambda: self._fix(fixing))
+            self.made.not_fixed = str(failed) if failed is not None else None
         return self.made
 
-    def _tried(self, work: Callable[[], None]) -> str | None:
-        """Does some work; gives why it could not be done."""
+    def _tried(self, work: Callable[[], None]) -> _LeaveOutError | None:
+        """Do some work; return why it could not be done."""
         try:
             work()
         except _LeaveOutError as reason:
-            return str(reason)
+            return reason
         except EngineError as error:
             if error.kind is not Kind.USER:
                 raise
             # The statement itself will say what is wrong with its source, and where.
-            return f"the source could not be asked for its values: {error.message}"
+            return _LeaveOutError(f"reading the source's values failed: {error.message}")
         return None
 
     def _fix(self, fixing: Fixing) -> None:
@@ -136,9 +143,16 @@ class _Maker:
         self._check_no_views(fixing.no_views)
         self.source.fix(fixing.scan)
 
-    def _leave_out(self, reason: str) -> None:
-        """The author's text, but for a source that is computed already."""
+    def _note(self, reason: str) -> None:
         self.made.left_out.append(reason)
+        self.made.news.append(reason)
+
+    def _leave_out(self, reason: _LeaveOutError) -> None:
+        """The author's text, but for a source that is computed already."""
+        if reason.usual:
+            self.made.left_out.append(str(reason))
+        else:
+            self._note(str(reason))
         self.made.bounds.clear()
         if not self.made.staged:
             self.made.edits.clear()
@@ -146,7 +160,7 @@ class _Maker:
 
     def _derive(self, plan: Bounding) -> None:
         if plan.left_out is not None:
-            raise _LeaveOutError(plan.left_out)
+            raise _LeaveOutError(plan.left_out, usual=True)
         state = table_state(self.session, self.step.target, self.format)
         if not plan.always:
             self._check_size(state)
@@ -158,7 +172,7 @@ class _Maker:
         predicates: list[tuple[Bound, BoundPredicate]] = []
         for (bound, item), found in zip(asked, values, strict=True):
             if found is None:
-                self.made.left_out.append(f"`{bound.column}`: the source holds values that no literal can say")
+                self._note(f"`{bound.column}`: the source holds values that no literal can express")
             else:
                 column, nothing = self._column(bound), self._nothing(bound, item)
                 predicates.append((bound, bound_predicate(column, found, listed=self._listed(bound), nothing=nothing)))
@@ -174,10 +188,10 @@ class _Maker:
 
     def _check_size(self, state: TableState) -> None:
         if state.files == 0:
-            raise _LeaveOutError("the target is empty")
+            raise _LeaveOutError("the target is empty", usual=True)
         if state.bytes < SMALL:
             size = f"{state.bytes / (1 << 20):.1f} MiB in {state.files} file{'s' if state.files > 1 else ''}"
-            raise _LeaveOutError(f"the target is small ({size})")
+            raise _LeaveOutError(f"the target is small ({size})", usual=True)
 
     def _check_no_views(self, names: Sequence[Sequence[str]]) -> None:
         for parts in names:
@@ -208,7 +222,7 @@ class _Maker:
             kind = _literal_type(own, value.dataType.simpleString()) if own is not None else None
             if own is not None and kind is None:
                 types_of_both = f"{own.dataType.simpleString()}, its value {value.dataType.simpleString()}"
-                self.made.left_out.append(f"`{bound.column}` is {types_of_both}: cast the value to the column's type")
+                self._note(f"`{bound.column}` is {types_of_both}: cast the value to the column's type")
             elif kind is not None:
                 asked.append((bound, AskedValues(text, kind, bound.null_safe)))
         if not asked:

@@ -64,6 +64,7 @@ def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | N
         before = snapshot(place.session, step.target) if format != "iceberg" else None
         response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
         response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
+        place.bounds_news = tuple(made.news)
         kinds = (clause.kind for clause in step.judged.statement.clauses)
         if duplicates_rows(format, kinds, step.judged.layout.properties):
             refuse_several_matches(place.session, step.target, parse(made.sql), step.judged.scope)

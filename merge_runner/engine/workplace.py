@@ -56,6 +56,8 @@ class Workplace:
     """The node's adapter response."""
     touched: dict[str, str | None] = field(default_factory=dict)
     """The bounds that the MERGEs of this run had, by node: a condition, None: it had none. All workplaces share it."""
+    bounds_news: tuple[str, ...] = ()
+    """Why there were no bounds, where that is not so on every run."""
     warnings: list[str] = field(default_factory=list)
     tested: Tested | None = None
     no_op: str | None = None

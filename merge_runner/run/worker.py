@@ -41,6 +41,9 @@ from merge_runner.text import Place, place_as_json
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_ALTERED = 3
+"""Alterations that a result's line names; `altered` in the response has all."""
+
 _LONGEST_QUESTION = 20.0
 """Seconds to find out why a statement failed."""
 
@@ -353,7 +356,8 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
         ]
         first = "; the history that the table held is replaced" if response.get("history_replaced") else ""
         first += "; first run" if response.get("is_incremental") is False else ""
-        return "success", ", ".join(parts) + first + _bounds(response) + _altered(response) + _compacted(response)
+        scan = _bounds(response, place.bounds_news)
+        return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
     if response.get("operation") == "OPTIMIZE":
         return ("success" if changed_files(response) else "no-op"), in_words(response)
     if response.get("rows_affected") is not None:
@@ -362,15 +366,17 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
     return "success", ""
 
 
-def _bounds(response: Mapping[str, Any]) -> str:
-    """What bounded the scan, and why what could have bounded it did not."""
+def _bounds(response: Mapping[str, Any], news: Sequence[str]) -> str:
+    """Return what bounded the scan, and those reasons for no bounds that are not the same on every run."""
     said = "".join(f"; {column} bounded to {words}" for column, words in response.get("bounds", {}).items())
-    return said + "".join(f"; no bounds: {reason}" for reason in response.get("bounds_left_out", ()))
+    return said + "".join(f"; no bounds: {reason}" for reason in news)
 
 
 def _altered(response: Mapping[str, Any]) -> str:
-    """What was altered of its table before."""
-    return "".join(f"; altered: {words}" for words in response.get("altered", ()))
+    """Return what was altered of the table before, as one part of the line."""
+    words = response.get("altered", ())
+    more = f" and {len(words) - _ALTERED} more" if len(words) > _ALTERED else ""
+    return f"; altered: {', '.join(words[:_ALTERED])}{more}" if words else ""
 
 
 def _compacted(response: Mapping[str, Any]) -> str:

@@ -40,6 +40,7 @@ better, since it is checked.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
@@ -66,8 +67,29 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             yield Hit(
                 pair.conjunct.span,
                 f"`{pair.source}` of the source may be NULL, and rows with a NULL key are inserted again on every run",
-                f"write {safe}, or leave out the rows where it is NULL",
+                f"write {safe}, or leave out the rows where it is NULL{_test(merge, pair.source)}",
             )
+
+
+def _test(merge: LintedMerge, name: str) -> str:
+    """What declares the column free of NULL: its table's test, where that alone ends the finding."""
+    from merge_runner.pruning.source import source_facts
+
+    statement, scan = merge.statement, merge.fixing.scan
+    parts = scan.parts if scan is not None else statement.source.parts
+    known = merge.lookup(parts) if parts else None
+    column = known.layout.column(name) if known is not None else None
+    if known is None or known.layout.columns is None or column is None or column.nullable is False:
+        return ""
+    columns = tuple(replace(each, nullable=False) if each is column else each for each in known.layout.columns)
+    tested = replace(known, layout=replace(known.layout, columns=columns))
+    facts = source_facts(statement, lambda asked: tested if asked == parts else merge.lookup(asked))
+    changed = facts.column(name)
+    if changed is None or changed.nullable is True:
+        return ""
+    return (
+        f"; where `{'.'.join(parts)}` never has one, declare it: `data_tests: [not_null]` on its column `{column.name}`"
+    )
 
 
 def _inserts_null(merge: LintedMerge, pair: EquatedColumns) -> bool:

@@ -6,6 +6,9 @@ boolean, binary or nested column, and one that is not among the first 32 (fields
 `delta.dataSkippingNumIndexedCols` sets the number) or, where `delta.dataSkippingStatsColumns` is set, not named
 there. On Iceberg it is one whose `write.metadata.metrics` mode is `none` or `counts`.
 
+A boolean, such as `t.is_current` of a history, is there for the rows that it selects: it is an `info`, and not reported
+where the model says `scan='full'`.
+
 ## Why it matters
 The filter is right, and no file can be skipped by it.
 
@@ -26,7 +29,7 @@ when matched then delete
 ```
 
 ## When to ignore it
-Where the condition is there for what it does. It is not reported where another condition prunes.
+Where the condition is there for what it does. It is not reported where another condition prunes, or bounds do.
 """
 
 from __future__ import annotations
@@ -46,14 +49,17 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Filters on columns without statistics, where nothing else prunes."""
-    if merge.scans_by_source or merge.judgement.verdict == "static":
+    if merge.scans_by_source or merge.judgement.verdict in ("static", "runtime"):
         return
     for condition in merge.judgement.on:
-        if condition.cause == "no-statistics" and condition.filters:
-            names = condition.named
-            yield Hit(
-                condition.span, f"the filter on {names} does not prune: {condition.reason}", _hint(merge, condition)
-            )
+        if condition.cause != "no-statistics" or not condition.filters:
+            continue
+        if condition.pattern != "boolean":
+            message = f"the filter on {condition.named} does not prune: {condition.reason}"
+            yield Hit(condition.span, message, _hint(merge, condition))
+        elif not merge.scans_all_on_purpose:
+            message = f"{condition.named} selects rows and skips no file: Delta keeps no statistics of booleans"
+            yield Hit(condition.span, message, _flag_hint(merge, condition), "info")
 
 
 def _hint(merge: LintedMerge, condition: Condition) -> str:
@@ -67,6 +73,20 @@ def _hint(merge: LintedMerge, condition: Condition) -> str:
         columns = " or ".join(dict.fromkeys(f"`{field.column}`" for field in merge.layout.partition_by))
         return f"restrict {columns}, by which the table is partitioned, as well"
     return "restrict another column that goes with it as well, best one that the table is partitioned or clustered by"
+
+
+def _flag_hint(merge: LintedMerge, condition: Condition) -> str:
+    """A flag is right as it is; what prunes next to it is a column that changes with it."""
+    last = _names_of(merge, ("date", "timestamp", "timestamp_ntz"))
+    goes = f", such as {last}" if last else ""
+    return f"leave it, and restrict a column with statistics that goes with it as well{goes}; or partition by it"
+
+
+def _names_of(merge: LintedMerge, types: tuple[str, ...]) -> str:
+    named = [
+        column.name for column in merge.layout.columns or () if column.data_type and column.data_type.name in types
+    ]
+    return " or ".join(f"`{name}`" for name in named[:2])
 
 
 def _path(merge: LintedMerge, condition: Condition) -> str:
