@@ -145,10 +145,9 @@ class Planner:
         return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
     def _merge(self, node: Node) -> NodePlan:
-        plan = self._merge_plan(node, self._compiler)
         if not node.differs_by_run or is_rebuilt(node, self._prepared.invocation):
-            return plan
-        first = self._first_run(node)
+            return self._merge_plan(node, self._compiler)
+        plan, first = (self._form(node, prepared.compiler) for prepared in (self._prepared, self._prepared.first_run))
         if _texts(first) == _texts(plan):
             return plan
         relation = own_relation(node)
@@ -159,10 +158,10 @@ class Planner:
         )
         return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), frozenset(others)))
 
-    def _first_run(self, node: Node) -> NodePlan:
-        """The plan of a first run; an error that the author raises there counts only where it is one."""
+    def _form(self, node: Node, compiler: Compiler) -> NodePlan:
+        """The plan of one kind of run; an error that the author raises in its text counts only where it runs."""
         try:
-            return self._merge_plan(node, self._prepared.first_run.compiler)
+            return self._merge_plan(node, compiler)
         except ProblemsError as error:
             if any(problem.code != DEFERRED for problem in error.problems):
                 raise

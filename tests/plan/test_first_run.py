@@ -81,6 +81,9 @@ def test_an_error_that_guards_a_first_run_is_a_step_of_it(plan):
     guard = "{% if not is_incremental() %}{{ exceptions.raise_compiler_error('not here') }}{% endif %}"
     first = plan(guard + MODEL).first_run
     assert [type(step) for step in first.plan.steps] == [RaiseError]
+    found = plan(guard.replace("not is_incremental", "is_incremental") + MODEL)
+    assert [type(step) for step in found.steps] == [RaiseError]
+    assert "history" in found.first_run.plan.sql
 
 
 def test_a_hook_that_renders_to_nothing_is_left_out(plan):
