@@ -23,6 +23,7 @@ def generate_unit_test(name: str, options: dict[str, Any]) -> int:
     events = Events(display)
     try:
         with starting_driver(project.prepared, events) as starting:
+            starting.launch()
             path = write_first_unit_test(project.prepared, model, events, starting=starting)
     except EngineError as error:
         say(f"error: {error}", "error")

@@ -23,6 +23,7 @@ def mutate_model(model: str, options: dict[str, Any]) -> int:
     events = Events(display)
     try:
         with starting_driver(project.prepared, events) as starting:
+            starting.launch()  # the JVM comes up while the tests are planned
             threads = thread_count(project.prepared, options["threads"], 2)
             report = mutation_check(project.prepared, model, threads, events, starting=starting)
     except EngineError as error:

@@ -93,6 +93,8 @@ class Starting:
             from merge_runner.engine.connect import connect
 
             return connect(self._profile, self._profile.remote, self._notify)
+        if self._jvm is None and self._opened is None and not self._warm:
+            self.launch()  # a warm driver is found there, too
         # Not in this thread: PySpark would answer a Ctrl-C in its own way from then on.
         opened = self._opening()
         while not opened.done():

@@ -117,10 +117,12 @@ class _Place:
         from merge_runner.testing.mutants import mutants
 
         planner = UnitTestPlanner(prepared, scratch)
-        columns = [column.name for column in table_layout(prepared, model).columns] or None
+        declared = table_layout(prepared, model).columns
+        columns = [column.name for column in declared] or None
+        filled = [column.name for column in declared if column.generated] if columns is not None else None
         self.plans: dict[str, NodePlan] = {test.name: planner.plan(test) for test in tests}
         self.mutants: dict[str, dict[str, Mutant]] = {
-            test: {mutant.name: mutant for mutant in mutants(parse(self.step(test).sql), columns)}
+            test: {mutant.name: mutant for mutant in mutants(parse(self.step(test).sql), columns, filled)}
             for test in self.plans
         }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from merge_runner.merge.lexer import Token, lex
@@ -19,6 +20,10 @@ _KINDS = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
+
+
+_NULL = re.compile(r"null|cast\(\s*null\s+as\s+[^()]+(?:\([\d\s,]*\))?\s*\)|null\s*::\s*\w+", re.IGNORECASE)
+_IS_NULL = re.compile(r"(.+)\s+is\s+null", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,18 @@ class _Change:
     edit: tuple[Span, str]
 
 
-def mutants(statement: MergeStatement, columns: Sequence[str] | None) -> list[Mutant]:
+def mutants(
+    statement: MergeStatement, columns: Sequence[str] | None, filled: Collection[str] | None = None
+) -> list[Mutant]:
     """The changes of a statement, in the order of its text.
+
+    A change that no rows could show is not among them, where the text and the declared columns prove that: NULL for a
+    value that is NULL, a column that is set to what it is. `filled` are the columns that have a default or are
+    generated, None where that is not known.
 
     A condition or conjunct that is left out is `true`, a clause that is left out has the condition `false`: the rest
     stays as it is, and Spark takes it. `columns` are those of the target, None where they are not known: then the
-    columns of SET * and INSERT * are not changed one by one. Keys of ON are not left out of SET *: they are equal.
+    columns of SET * and INSERT * are not changed one by one. Keys of ON are not left out of SET: they are equal.
     """
     tokens = lex(statement.text)
     changes = [
@@ -57,9 +68,10 @@ def mutants(statement: MergeStatement, columns: Sequence[str] | None) -> list[Mu
         *(
             change
             for number, clause in enumerate(statement.clauses)
-            for change in _in_values(statement, number, clause, columns)
+            for change in _in_values(statement, number, clause, columns, filled)
         ),
     ]
+    changes = [change for change in changes if _plain(change.edit[0].of(statement.text)) != _plain(change.edit[1])]
     changes.sort(key=lambda change: (change.span.start, change.name))
     return [Mutant(each.name, each.words, each.span, splice(statement.text, [each.edit])) for each in changes]
 
@@ -107,11 +119,19 @@ def _in_clause(statement: MergeStatement, number: int, tokens: Sequence[Token]) 
 
 
 def _in_values(
-    statement: MergeStatement, number: int, clause: Clause, columns: Sequence[str] | None
+    statement: MergeStatement,
+    number: int,
+    clause: Clause,
+    columns: Sequence[str] | None,
+    filled: Collection[str] | None,
 ) -> Iterator[_Change]:
     name, words = f"clause {number + 1}", _named(clause)
     for assignment in clause.assignments:
-        column = assignment.column[-1]
+        column, value = assignment.column[-1], assignment.value.text
+        if clause.action == "update" and _is_kept(statement, clause, column, value):
+            continue
+        if clause.action == "insert" and _is_null(clause, column, value, filled):
+            continue
         if clause.action == "update":
             edit = assignment.value.span, _kept(statement, column)
             yield _Change(f"{name} set {column}", f"{words} does not set {column}", assignment.span, edit)
@@ -119,10 +139,12 @@ def _in_values(
             edit = assignment.value.span, "NULL"
             yield _Change(f"{name} value {column}", f"{words} gives {column} no value", assignment.span, edit)
     if clause.star and columns is not None and statement.source.qualifier is not None:
-        yield from _in_star(statement, clause, name, columns)
+        yield from _in_star(statement, clause, name, columns, filled)
 
 
-def _in_star(statement: MergeStatement, clause: Clause, name: str, columns: Sequence[str]) -> Iterator[_Change]:
+def _in_star(
+    statement: MergeStatement, clause: Clause, name: str, columns: Sequence[str], filled: Collection[str] | None
+) -> Iterator[_Change]:
     """The same for SET * and INSERT *, written out."""
     star, words = _star(statement.text, clause), _named(clause)
     of_source = {column: f"{quote(statement.source.qualifier or '')}.{quote(column)}" for column in columns}
@@ -132,10 +154,41 @@ def _in_star(statement: MergeStatement, clause: Clause, name: str, columns: Sequ
             values = {**of_source, column: _kept(statement, column)}
             text = ", ".join(f"{quote(each)} = {value}" for each, value in values.items())
             yield _Change(f"{name} set {column}", f"{words} does not set {column}", clause.span, (star, text))
-        if clause.action == "insert":
+        if clause.action == "insert" and not _is_null(clause, column, of_source[column], filled):
             values = {**of_source, column: "NULL"}
             text = f"({', '.join(map(quote, values))}) values ({', '.join(values.values())})"
             yield _Change(f"{name} value {column}", f"{words} gives {column} no value", clause.span, (star, text))
+
+
+def _is_null(clause: Clause, column: str, value: str, filled: Collection[str] | None) -> bool:
+    """Whether what INSERT gives a column is NULL already: literally, by default, or since its clause asks for it."""
+    if _NULL.fullmatch(value.strip()):
+        return True
+    if value.strip().upper() == "DEFAULT":
+        return filled is not None and column.lower() not in {name.lower() for name in filled}
+    return _plain(value) in {_plain(found[1]) for found in map(_IS_NULL.fullmatch, _conjuncts(clause)) if found}
+
+
+def _is_kept(statement: MergeStatement, clause: Clause, column: str, value: str) -> bool:
+    """Whether SET gives a column of a matched row what it has: by ON, both are equal."""
+    if clause.kind != "matched":
+        return False
+    own, given = _plain(_kept(statement, column)), _plain(value)
+    for conjunct in statement.on:
+        sides = equality_sides(conjunct)
+        if sides is not None and {own, given} == {_plain(side.of(statement.text)) for side in sides}:
+            return True
+    return False
+
+
+def _conjuncts(clause: Clause) -> Iterator[str]:
+    if clause.condition is not None:
+        yield from (conjunct.text.strip() for conjunct in split(clause.condition))
+
+
+def _plain(text: str) -> str:
+    """A piece of SQL as pieces compare: names without case and backquotes, any blanks as one."""
+    return " ".join(text.split()) if "'" in text or '"' in text else " ".join(text.replace("`", "").lower().split())
 
 
 def _kept(statement: MergeStatement, column: str) -> str:

@@ -287,9 +287,11 @@ def attaching(monkeypatch, tmp_path):
     return make
 
 
-def test_a_run_uses_the_warm_driver_and_leaves_it(keep, attaching):
+@pytest.mark.parametrize("launched_first", [True, False])
+def test_a_run_uses_the_warm_driver_and_leaves_it(keep, attaching, launched_first):
     kept, run = keep(), attaching()
-    run.starting.launch()
+    if launched_first:
+        run.starting.launch()
     driver = run.starting.driver()
     assert warm.status(kept.path)["user"] == os.getpid()
     driver.stop()

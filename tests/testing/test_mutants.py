@@ -68,3 +68,58 @@ def test_a_star_of_insert_is_written_out():
     found = {mutant.name: mutant.text for mutant in mutants(parse(text), ["id", "odd name"])}
     assert found["clause 1 value odd name"].endswith("insert (id, `odd name`) values (s.id, NULL)")
     assert found["clause 1"].endswith("when not matched and false then insert *")
+
+
+@pytest.mark.parametrize(
+    ("clause", "kept", "left_out"),
+    [
+        ("when not matched then insert (id, v, w) values (s.id, NULL, s.w)", ["id", "w"], ["v"]),
+        (
+            "when not matched then insert (id, v, w) values (s.id, cast( null as decimal(5, 2) ), null::int)",
+            ["id"],
+            ["v", "w"],
+        ),
+        ("when not matched then insert (id, v, w) values (s.id, default, DEFAULT)", ["id", "w"], ["v"]),
+        (
+            "when not matched and s.id > 0 and S.`v` is null then insert (id, v, w) values (s.id, s.v, s.w)",
+            ["id", "w"],
+            ["v"],
+        ),
+        ("when not matched and (s.v is null or s.w is null) then insert (v, w) values (s.v, s.w)", ["v", "w"], []),
+        ("when not matched and s.v is null then insert *", ["id", "w"], ["v"]),
+        ("when matched then update set id = s.id, v = t.v, w = s.w", ["w"], ["id", "v"]),
+        ("when matched then update set id = s.w, v = 'T.V', w = null", ["id", "v", "w"], []),
+        ("when not matched by source then update set id = 3", ["id"], []),
+    ],
+)
+def test_a_change_that_no_rows_could_show_is_not_made(clause, kept, left_out):
+    text = f"merge into t using s on t.id = s.id {clause}"
+    found = {
+        mutant.name.split()[-1]
+        for mutant in mutants(parse(text), ["id", "v", "w"], ["w"])
+        if " set " in mutant.name or " value " in mutant.name
+    }
+    assert sorted(found) == kept
+    assert not found & set(left_out)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "merge into t using s on t.id = s.id and true when matched and true then delete",
+            {"on 1", "on comparison 1", "clause 1"},
+        ),
+        (
+            "merge into t using s on t.id = s.id when matched and FALSE then delete",
+            {"on 1", "on comparison 1", "clause 1 condition"},
+        ),
+    ],
+)
+def test_what_is_there_already_is_no_change(text, names):
+    assert {mutant.name for mutant in mutants(parse(text), None)} == names
+
+
+def test_without_declared_columns_a_default_may_be_anything():
+    text = "merge into t using s on t.id = s.id when not matched then insert (id, v) values (s.id, default)"
+    assert "clause 1 value v" in {mutant.name for mutant in mutants(parse(text), None)}
