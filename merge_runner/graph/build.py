@@ -18,13 +18,15 @@ from merge_runner.graph.iceberg_keys import check_iceberg_keys
 from merge_runner.graph.implied import implied
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.streams import batch_view, check_streams
-from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, unit_test_node
+from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, test_arguments, unit_test_node
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.config import ModelConfig, resolve
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile, SourceEntry
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context, model_values
-from merge_runner.text import Place, SourceText
+from merge_runner.template.macro_definitions import TEST_PREFIX
+from merge_runner.testing.data_tests import known_tests
+from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.captured import Captured, Ref
@@ -337,15 +339,57 @@ class _Builder:
                 )
                 self.changes[node.unique_id] = captured.changes
                 self._add(node, node.config["enabled"])
+        own_tests = self._own_tests()
         for entry in self.files.data_tests:
             owner = self._owner(entry.on)
-            if owner is not None:
-                attached = generic_test_node(self.project, entry, self.nodes[owner], self._resolve, self.problems)
+            if broken := self.templates.broken_test(entry.test.name.rpartition(".")[2]):
+                self.problems.extend(broken)
+            elif owner is not None:
+                tested = self.nodes[owner]
+                attached = generic_test_node(self.project, entry, tested, own_tests, self._resolve, self.problems)
+                if attached is not None and entry.test.name.rpartition(".")[2] in own_tests:
+                    attached = self._with_own_test(attached)
                 self._add(attached, entry.test.enabled)
         for unit in self.files.unit_tests:
             model = self.refs.get(unit.test.model)
             if model is not None and model in self.nodes:
                 self._add(unit_test_node(self.project, unit, model), unit.test.config.enabled)
+
+    def _own_tests(self) -> frozenset[str]:
+        """Names of the data tests that the project defines; one with the name of a built-in is a problem."""
+        found = []
+        for macro in self.templates.macros():
+            if macro.name.startswith(TEST_PREFIX):
+                found.append(macro.name.removeprefix(TEST_PREFIX))
+                if found[-1] in known_tests():
+                    message = f'"{found[-1]}" is a built-in data test'
+                    self.problems.add("reserved-name", message, macro.place, "give the test another name")
+        return frozenset(found)
+
+    def _with_own_test(self, node: Node) -> Node | None:
+        """The node of a test of the project with what its macro refers to; None where that cannot be rendered."""
+        test = node.generic_test
+        assert test is not None
+        relations = {
+            key: self.nodes[value].relation
+            for key, value in test.kwargs.items()
+            if isinstance(value, str) and value in self.nodes
+        }
+        caller = PlacedText(f"{node.path} ({node.name})", "", node.place)
+        arguments = test_arguments(
+            test, Relation(self.nodes[str(test.attached_node)].name), {**test.kwargs, **relations}
+        )
+        with self.problems.collecting():
+            _, captured = self.templates.render_test(test.name, self._context(node.name), caller, arguments)
+            for key, place in captured.config.places.items():
+                message = f'"{key}" is set in a data test, whose config is that of the YAML'
+                self.problems.add("unknown-key", message, place, f"write {key} where the test is used")
+            return replace(
+                node,
+                depends_on=tuple(dict.fromkeys((*node.depends_on, *self._parents(captured)))),
+                macros=self._called({TEST_PREFIX + test.name, *captured.macros}),
+            )
+        return None
 
     def _owner(self, on: tuple[str, ...]) -> str | None:
         """The node that a data test is attached to; None where it is disabled or itself a problem."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.graph.graph import GenericTest, Node, UnitTestCase
 from merge_runner.project.files import DataTestEntry, UnitTestEntry
+from merge_runner.relation import Relation
 from merge_runner.testing.data_tests import known_tests
 from merge_runner.text import Place, SourceText
 
@@ -40,15 +41,18 @@ Resolve = Callable[[str, tuple[str, ...], Place], str | None]
 
 
 def generic_test_node(
-    project: str, entry: DataTestEntry, owner: Node, resolve: Resolve, problems: Problems
+    project: str, entry: DataTestEntry, owner: Node, own: Collection[str], resolve: Resolve, problems: Problems
 ) -> Node | None:
-    """The node of a test that YAML attaches to `owner`; None, and a problem, where the test is not known."""
+    """The node of a test that YAML attaches to `owner`; None, and a problem, where the test is not known.
+
+    `own` are the names of the project's own tests.
+    """
     test = entry.test
     name = test.name.rpartition(".")[2]
-    if name not in known_tests():
-        problems.add(
-            "unknown-test", f'there is no data test "{test.name}"', entry.place, did_you_mean(name, known_tests())
-        )
+    known = known_tests() | set(own)
+    if name not in known:
+        hint = did_you_mean(name, known) or f"write it as {{% test {name}(model) %}} … {{% endtest %}} in tests/generic"
+        problems.add("unknown-test", f'there is no data test "{test.name}"', entry.place, hint)
         return None
     parents = [owner.unique_id]
     arguments: dict[str, Any] = {}
@@ -84,6 +88,12 @@ def generic_test_node(
         test_type="generic",
         generic_test=GenericTest(name, arguments, owner.unique_id, entry.column),
     )
+
+
+def test_arguments(test: GenericTest, model: Relation, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the macro of a test is called with: `model`, `column_name` of a test on a column, and its own."""
+    column = {"column_name": test.column} if test.column is not None else {}
+    return {"model": model, **column, **arguments}
 
 
 def singular_test_node(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.build import Invocation
@@ -45,6 +46,12 @@ class Compiler:
     def snippet(self, node: Node, text: PlacedText) -> Rendered:
         """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
         return self._render(node, text)
+
+    def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
+        """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
+        name = node.generic_test.name if node.generic_test is not None else node.name
+        text, _ = self._prepared.templates.render_test(name, self._context(node), caller, arguments)
+        return Rendered.plain(PlacedText(caller.path, text, caller.at))
 
     def read_by(self, node: Node) -> Sequence[str]:
         """Return the parents that this kind of run reads: what another kind alone reads need not be there.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import failures_table, table_location
+from merge_runner.graph.test_nodes import test_arguments
 from merge_runner.merge.query_span import selects_all
 from merge_runner.plan.bounding import bounding
 from merge_runner.plan.inputs import Inputs
@@ -15,11 +16,13 @@ from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.steps import Layout, NodePlan, RunTest, Step
 from merge_runner.plan.touched import TOUCHED, Touched, touched
+from merge_runner.relation import Relation
 from merge_runner.text import PlacedText
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judged import JudgedMerge
+    from merge_runner.template.rendered import Rendered
 
 
 class DataTestPlanner:
@@ -51,18 +54,24 @@ class DataTestPlanner:
             if config["since"] == "bounds":
                 since = self._touched(node, tested)
                 relation = TOUCHED if since is not None else relation
-            try:
-                sql = data_test_query(test.name, relation, test.column, arguments, where)
-            except ValueError as error:
-                raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
+            if self._prepared.templates.has_test(test.name):
+                own = self._own_test(node, relation, arguments, where)
+                sql = query(own)
+                narrow = not selects_all(sql)
+            else:
+                narrow = is_narrow(test.name)
+                try:
+                    sql = data_test_query(test.name, relation, test.column, arguments, where)
+                except ValueError as error:
+                    raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
         else:
             if config["since"] is not None:
                 message = "`since` is for tests in YAML: this one says itself which rows it reads"
                 raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
+            narrow = not selects_all(query(rendered))
         tested_query = sql if rendered is None else query(rendered)
-        narrow = is_narrow(node.generic_test.name) if node.generic_test is not None else not selects_all(tested_query)
         store = self._failures_layout(node) if config["store_failures"] else None
         steps: tuple[Step, ...] = (
             self._inputs.attach(node.depends_on),
@@ -81,6 +90,14 @@ class DataTestPlanner:
         if since is not None:
             sql = since.within(sql, None)
         return NodePlan(node.unique_id, steps, rendered, sql, store.relation if store is not None else None)
+
+    def _own_test(self, node: Node, model: Relation, arguments: Mapping[str, Any], where: str | None) -> Rendered:
+        """A test of the project, rendered. Raises ProblemsError at the test's macro, or where it is used."""
+        assert node.generic_test is not None
+        if where is not None:
+            model = Relation(model.identifier, sql=f"(SELECT * FROM {model} WHERE {where})")
+        given = test_arguments(node.generic_test, model, arguments)
+        return self._compiler.test(node, PlacedText(f"{node.path} ({node.name})", "", node.place), given)
 
     def _touched(self, node: Node, tested: Node) -> Touched | None:
         """What a test looks at that is about what the MERGE of its model has touched; None: all rows.

@@ -24,6 +24,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context as JinjaContext
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.template.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText, Span
 
 CALL_OFFSET = "_call_offset"
@@ -101,6 +102,7 @@ class OffsetParser(Parser):
         self.tags: list[Span] = []
         self.offset = 0
         self.opened: int | None = None
+        self.extensions |= dict.fromkeys(("test", "data_test"), _test_block)
         self._text = source.text
         self._blocks: list[tuple[str, int]] = []
 
@@ -157,6 +159,16 @@ class OffsetParser(Parser):
             super().fail_eof(end_tokens, lineno)
         name, offset = self._blocks[-1]
         self.fail(f"{{% {name} %}} is never closed: {{% end{name} %}} is missing", offset)
+
+
+def _test_block(parser: Parser) -> nodes.Macro:
+    """Read `{% test name(…) %}`: as in dbt it is the macro `test_name`."""
+    tag = next(parser.stream)
+    node = nodes.Macro(lineno=tag.lineno)
+    node.name = TEST_PREFIX + parser.parse_assign_target(name_only=True).name
+    parser.parse_signature(node)
+    node.body = parser.parse_statements((f"name:end{tag.value}",), drop_needle=True)
+    return node
 
 
 class OffsetGenerator(CodeGenerator):

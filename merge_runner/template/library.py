@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.compiler import Compiled, compile_template
 from merge_runner.template.environment import ModelEnvironment, ProjectMacro
+from merge_runner.template.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
 
 
@@ -28,7 +29,8 @@ class Library:
 
     def broken_definition(self, name: str) -> tuple[Problem, ...]:
         """Return what is wrong with a macro file that cannot be read and seems to define the macro."""
-        begin = re.compile(rf"\{{%[-+]?\s*macro\s+{re.escape(name)}\b")
+        test = re.escape(name.removeprefix(TEST_PREFIX))
+        begin = re.compile(rf"\{{%[-+]?\s*(?:macro\s+{re.escape(name)}|(?:data_)?test\s+{test})\b")
         for source in self._sources:
             if begin.search(source.text):
                 try:

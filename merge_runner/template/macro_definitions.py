@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from merge_runner.template.tags import STRING
 from merge_runner.text import Place, SourceText
 
+TEST_PREFIX = "test_"
+"""Before the name of a data test in the name of its macro."""
+
 # Comments, raw blocks and strings hide what looks like a macro inside them.
 _TAG = re.compile(
     rf"""
       \{{\#.*?(?:\#\}}|\Z)
     | \{{%[-+]?\s*raw\s*-?%\}} .*? \{{%[-+]?\s*endraw\s*[-+]?%\}}
     | \{{\{{ (?:{STRING}|[^'"])*? \}}\}}
-    | \{{%[-+]?\s*(?:(?P<open>macro)\s+(?P<name>[A-Za-z_]\w*)|(?P<close>endmacro)\b|)
+    | \{{%[-+]?\s*(?:(?P<open>macro|test|data_test)\s+(?P<name>[A-Za-z_]\w*)|(?P<close>end(?:macro|test|data_test))\b|)
       (?:{STRING}|[^'"])*? %\}}
     """,
     re.X | re.S,
@@ -23,7 +26,10 @@ _TAG = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MacroDefinition:
-    """A macro of the project: its name, where the name stands, and its text from `{% macro` to `endmacro %}`."""
+    """A macro of the project: its name, the place of the name, and its text from `{% macro` to `endmacro %}`.
+
+    `{% test name(…) %}` is the macro `test_name`, as in dbt.
+    """
 
     name: str
     place: Place
@@ -41,5 +47,6 @@ def macro_definitions(source: SourceText) -> list[MacroDefinition]:
             opening = outer.pop()
             if not outer:
                 place = source.place(*opening.span("name"))
-                found.append(MacroDefinition(opening["name"], place, source.text[opening.start() : tag.end()]))
+                name = opening["name"] if opening["open"] == "macro" else TEST_PREFIX + opening["name"]
+                found.append(MacroDefinition(name, place, source.text[opening.start() : tag.end()]))
     return found

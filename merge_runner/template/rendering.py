@@ -10,6 +10,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from merge_runner.errors import Problem, Problems, ProblemsError, joined_hints
 from merge_runner.template.built_ins import BuiltIns, plain
+from merge_runner.template.captured import Captured
 from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
 from merge_runner.template.dbt_names import DbtNames
@@ -69,17 +70,29 @@ class Rendering:
         """The rendered file; raises ProblemsError with everything that was found."""
         return self._checked(source, lambda: self._render(self._library.compiled(source)))
 
-    def call_macro(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """What the project macro returns, or the text it renders to; raises ProblemsError."""
+    def call_macro(
+        self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: SourceText | None = None
+    ) -> Any:
+        """What the project macro returns, or the text it renders to; raises ProblemsError.
+
+        `caller` is the text that the macro is called for, where there is one.
+        """
 
         def run() -> Any:
+            if caller is not None:
+                self._sources[caller.path] = caller
+                self._running.append((caller.path, 0))
             macro = self._macro(name)
             try:
                 return macro(*args, **kwargs)
             except Returned as returned:
                 return returned.value
 
-        return self._checked(self._library.macro_file(name), run)
+        return self._checked(caller or self._library.macro_file(name), run)
+
+    def captured(self) -> Captured:
+        """What the built-ins were asked so far."""
+        return self.built_ins.captured(frozenset(self._macros_called))
 
     def call(
         self, context: ModelContext, offset: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -169,8 +182,7 @@ class Rendering:
                     raise self._too_long(compiled, origin)
         source_map = SourceMap(tuple(starts), tuple(origins), compiled.tags)
         logs = tuple(Log(redact(log.message, self.secrets), log.info, log.place) for log in self.built_ins.logs)
-        captured = self.built_ins.captured(frozenset(self._macros_called))
-        return Rendered(compiled.source, "".join(pieces), captured, source_map, logs)
+        return Rendered(compiled.source, "".join(pieces), self.captured(), source_map, logs)
 
     def _too_long(self, compiled: Compiled, origin: int) -> ProblemsError:
         offset = origin if origin >= 0 else compiled.tags[-1 - origin].start

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.errors import Problems
+from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
-from merge_runner.template.macro_definitions import MacroDefinition, macro_definitions
+from merge_runner.template.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions
 from merge_runner.template.plain_macros import plain_macros
 from merge_runner.template.plain_render import plain_render
 from merge_runner.template.rendered import Rendered
@@ -115,6 +115,27 @@ class Templates:
     @cached_property
     def _differing_macros(self) -> frozenset[str]:
         return frozenset(name for name, source in self._macro_files.items() if _names_run_flag(source.text))
+
+    def has_test(self, name: str) -> bool:
+        """Return whether the project defines a data test of this name: `{% test name(…) %}`."""
+        return self.has_macro(TEST_PREFIX + name)
+
+    def broken_test(self, name: str) -> tuple[Problem, ...]:
+        """Return what is wrong with a macro file that cannot be read and seems to define the data test."""
+        if self.has_test(name) or not any(name in source.text for source in self._macro_sources):
+            return ()
+        return self._library.broken_definition(TEST_PREFIX + name)
+
+    def render_test(
+        self, name: str, context: Context, caller: SourceText, arguments: Mapping[str, Any]
+    ) -> tuple[str, Captured]:
+        """Return the text of a data test of the project, called for `caller`, and what it captured.
+
+        Raises ProblemsError as `render` does.
+        """
+        rendering = self._rendering(context)
+        text = str(rendering.call_macro(TEST_PREFIX + name, (), arguments, caller))
+        return text, rendering.captured()
 
     @cached_property
     def _plain_macros(self) -> Mapping[str, Captured]:
