@@ -62,8 +62,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 def command(**options: Any) -> int:
     """Prove what each MERGE will scan, and flag what is wrong.
 
-    PATHS are models or folders of a project, plain .sql files, or a dbt project that has run (its target/run folder).
-    Any other file of a project means the models that depend on it. Needs neither Spark nor a network.
+    PATHS are models or folders of a project or of a dbt project (after `dbt parse`), or plain .sql files. Any other
+    file of a project means the models that depend on it. Needs neither Spark nor a network.
     """
     _check_usage(options)
     report, folder = _report(options)

@@ -141,7 +141,9 @@ class DbtFiles:
         source = source or SourceText(path, "")
         config = DbtConfig(node.name, source, self._described(node, place, file))
         into = shown(generated, self._root) if generated is not None else None
-        model = DbtModel(project, node, config, text, why.why if why is not None else None, into)
+        reason = why.why if why is not None else None
+        own = file if file is not None and file.is_file() else None
+        model = DbtModel(project, node, config, text, reason, into, own)
         return PlainFile(path, place, source, model=model)
 
     def _described(self, node: DbtNode, place: Path, file: Path | None) -> Callable[[], YamlTree | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
@@ -37,6 +39,15 @@ class DbtModel:
     text: str | None = None
     why: str | None = None
     generated: str | None = None
+    file: Path | None = None
+    """The model's own file; None where it is not there."""
+
+    @cached_property
+    def query(self) -> str | None:
+        """The query whose rows the MERGE reads; None where it is not known."""
+        if self.generated is not None:
+            return self.project.last_rows(self.node)
+        return self.project.next_rows(self.node, self.file)
 
     @property
     def is_stale(self) -> bool:
@@ -115,7 +126,7 @@ def _pieces(model: DbtModel, text: str, statement: MergeStatement | None) -> lis
     for index, span in enumerate(joins):
         located = config.find("unique_key", index if len(joins) == len(keys) else None)
         found.append(_Piece(span, located or config.place))
-    found.append(_Piece(statement.source.span, config.query(model.project.new_rows(model.node))))
+    found.append(_Piece(statement.source.span, config.query(model.query)))
     updated = config.find("merge_update_columns")
     for clause in statement.clauses:
         located = updated if updated is not None and clause.action == "update" else config.place

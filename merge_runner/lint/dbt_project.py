@@ -51,13 +51,15 @@ class DbtProject:
         # Several snapshots of one file have a folder of its name.
         return self.files.get(path) or self.files.get(path.rpartition("/")[0])
 
-    def lookup(self, own: DbtNode | None) -> Lookup:
-        """Return what finds the tables in a statement: the project's, and dbt's temporary view of the rows of `own`."""
+    def lookup(self, own: DbtNode | None = None, new_rows: str | None = None) -> Lookup:
+        """Return what finds the tables in a statement: the project's, and dbt's temporary view of the rows of `own`.
+
+        `new_rows` is the query of that view; None where it is not known.
+        """
 
         def find(parts: tuple[str, ...]) -> KnownTable | None:
             if own is not None and len(parts) == 1 and _is_new_rows(parts[0], own):
-                query = self.new_rows(own)
-                return KnownTable(TableLayout(), query) if query is not None else None
+                return KnownTable(TableLayout(), new_rows) if new_rows is not None else None
             node = self.nodes.get(_NAMES.key(parts))
             if node is None:
                 return None
@@ -65,17 +67,25 @@ class DbtProject:
 
         return find
 
-    def new_rows(self, node: DbtNode) -> str | None:
-        """Return the query of the temporary view that dbt merges into a model's table; None where it is not known.
+    def last_rows(self, node: DbtNode) -> str | None:
+        """Return the query of the temporary view that dbt merged last: what it compiled for that run."""
+        if not _has_view(node) or self.last_merge(node) is None or node.file is None:
+            return None
+        return self._read(self._compiled_file(node.file)) or node.compiled_code or None
+
+    def next_rows(self, node: DbtNode, file: Path | None = None) -> str | None:
+        """Return the query of the temporary view that dbt will merge next; None where it is not known.
 
         That is the model's compiled query as an incremental run has it. What was compiled before the table existed may
-        be another one where the template can see the difference.
+        be another one where the template can see the difference, and so may what was compiled before the model's
+        `file` was written.
         """
-        if node.materialized != "incremental" or node.language != "sql":
+        if not _has_view(node) or (self._branches(node) and self.last_merge(node) is None):
             return None
-        if self._branches(node) and self.last_merge(node) is None:
-            return None
-        return self._compiled(node)
+        if node.compiled_code or node.file is None:
+            return node.compiled_code or None
+        compiled = self._compiled_file(node.file)
+        return self._read(compiled) if file is None or not _is_newer(file, compiled) else None
 
     def last_merge(self, node: DbtNode) -> str | None:
         """Return the MERGE that dbt ran last for a node; None where its last statement was another one, or none."""
@@ -98,7 +108,7 @@ class DbtProject:
         if node.layout.complete:
             return tuple(column.name for column in node.layout.columns or ())
         query = self._compiled(node)
-        facts = Queries(self.lookup(None)).facts(read_query(query).expression) if query else None
+        facts = Queries(self.lookup()).facts(read_query(query).expression) if query else None
         return tuple(column.name for column in facts.known) if facts is not None and facts.names_known else None
 
     @cached_property
@@ -110,7 +120,8 @@ class DbtProject:
 
     def _branches(self, node: DbtNode) -> bool:
         """Whether the template may render differently once the table exists."""
-        return bool(_ASKS_THE_WAREHOUSE.search(node.raw_code)) or any(self._macro_asks(key) for key in node.macros)
+        asks = not node.raw_code or bool(_ASKS_THE_WAREHOUSE.search(node.raw_code))
+        return asks or any(self._macro_asks(key) for key in node.macros)
 
     def _macro_asks(self, key: str) -> bool:
         if key not in self._asking:
@@ -138,7 +149,10 @@ class DbtProject:
         """The compiled query of a node; None where there is none to read."""
         if node.compiled_code or node.file is None:
             return node.compiled_code or None
-        return self._read(self.target / "compiled" / node.file)
+        return self._read(self._compiled_file(node.file))
+
+    def _compiled_file(self, file: str) -> Path:
+        return self.target / "compiled" / file
 
     def _read(self, file: Path) -> str | None:
         try:
@@ -185,3 +199,15 @@ def _bad_manifest(file: Path, what: str, problems: Problems) -> None:
 def _is_new_rows(name: str, node: DbtNode) -> bool:
     """Whether a name is that of the temporary view of a model's new rows: `<identifier>__dbt_tmp`, perhaps a suffix."""
     return bool(node.key) and name.casefold().startswith(f"{node.key[-1]}__dbt_tmp")
+
+
+def _has_view(node: DbtNode) -> bool:
+    """Whether dbt merges a temporary view over the node's compiled query."""
+    return node.materialized == "incremental" and node.language == "sql"
+
+
+def _is_newer(file: Path, other: Path) -> bool:
+    try:
+        return file.stat().st_mtime > other.stat().st_mtime
+    except OSError:
+        return False

@@ -154,7 +154,7 @@ class _PlainLinter:
             checked, merge = check_file(linted, None, self._selection), None
         else:
             linted = replace(linted, statement=statement, rendered=model.rendered(statement))
-            lookup = self._known(model.project.lookup(model.node))
+            lookup = self._known(model.project.lookup(model.node, model.query))
             target = lookup(statement.target.parts) if statement.target.parts else None
             merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
             checked = check_file(linted, merge, self._selection)
@@ -182,7 +182,8 @@ class _PlainLinter:
             self._dbt[target] = read_dbt_project(target, problems)
             problems.check()
         project = self._dbt[target]
-        return project.lookup(project.node(file))
+        node = project.node(file)
+        return project.lookup(node, project.last_rows(node) if node is not None else None)
 
     def _context(self, file: PlainFile) -> Context:
         """Names stand for themselves: there is no project that knows better."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -101,8 +102,21 @@ def test_what_only_the_warehouse_knows_is_not_said(shop):
     for run, known in (("parse", []), ("first", ["payments"]), ("second", ["payments", "orders"])):
         project = read_dbt_project(SHOP / run, Problems())
         nodes = {node.name: node for node in project.nodes.values()}
-        assert [name for name in ("payments", "orders") if project.new_rows(nodes[name])] == known
-    assert "max(dt)" in project.new_rows(nodes["orders"])
+        assert [name for name in ("payments", "orders") if project.next_rows(nodes[name])] == known
+    assert "max(dt)" in project.next_rows(nodes["orders"])
+
+
+def test_a_query_that_was_compiled_before_the_model_changed_is_not_known(shop):
+    """`dbt parse` keeps target/compiled as it was, and its manifest has no queries."""
+    root = shop("parse")
+    shutil.copytree(SHOP / "first/run", root / "target/run")
+    compiled = root / "target/compiled/shop/models/marts/payments.sql"
+    compiled.parent.mkdir(parents=True)
+    compiled.write_text("select id, dt, amount from shop.stg_orders")
+    file, path = root / "models/marts/payments.sql", "models/marts/payments.sql"
+    for changed, expected in ((-10, ["C001", "C003"]), (10, [])):
+        os.utime(file, (compiled.stat().st_mtime + changed,) * 2)
+        assert [finding.code for finding in lint(root, path).findings if finding.code in ("C001", "C003")] == expected
 
 
 @pytest.mark.parametrize(

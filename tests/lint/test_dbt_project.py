@@ -115,7 +115,8 @@ def test_a_source_is_known_as_far_as_it_is_declared(project):
 
 
 def test_the_temporary_view_of_a_merge_is_the_compiled_query_of_its_model(project):
-    known = project.lookup(project.node(ORDERS))(("orders__dbt_tmp",))
+    orders = project.node(ORDERS)
+    known = project.lookup(orders, project.last_rows(orders))(("orders__dbt_tmp",))
     assert known.query == "\nselect id, dt, amount from shop.stg_orders\n where dt > '2024-01-01' "
     assert known.layout.unique == ()
     assert project.lookup(project.node(TARGET / "run/shop/models/evo.sql"))(("orders__dbt_tmp",)) is None

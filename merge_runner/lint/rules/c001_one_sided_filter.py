@@ -4,7 +4,8 @@
 It looks at the conditions of ON that restrict the target by something else than the source, such as
 `t.dt >= '2024-01-01'`, and asks of each INSERT clause whether every row that it inserts satisfies them. That is so
 where the source is restricted alike or narrower (in USING, in a CTE or view that it names, through an equality), where
-the clause's own condition says it, and where the clause inserts a constant that satisfies the filter.
+the clause's own condition says it, and where the clause inserts a constant that satisfies the filter. In a dbt project
+the filters are `incremental_predicates`, and the source is the model's query.
 
 ## Why it matters
 A source row outside of the filter matches nothing, even when its row is in the table already. So it counts as NOT
