@@ -46,32 +46,36 @@ class _Names:
         """Where the brackets of a CAST close: the word after its AS is a type."""
 
     def read(self) -> set[int]:
-        sql = self.sql
+        sql, tokens, found = self.sql, self.sql.tokens, self.found
+        before = ""
+        """The key of the token before; empty for a name."""
         for i in range(self.start, self.stop):
-            kind, key = sql.kind(i), sql.key(i)
-            if kind not in ("word", "name"):
-                continue
-            if key in ("CAST", "TRY_CAST") and sql.key(i + 1) == "(":
-                self.type_ends = max(self.type_ends, sql.partner[i + 1])
-            word = sql.word(i).upper() if kind == "name" else key  # after a dot a word is a name, and has no key
-            known = word in _KEYWORDS and sql.partner[i] < 0
-            if self._is_relation(i):
-                if known and not self._begins_more(i):
-                    self.found.add(sql.tokens[i].start)
-                if not known or sql.tokens[i].start in self.found:
-                    self.relation_ends = i + 1
-            elif known and self._is_name(i):
-                self.found.add(sql.tokens[i].start)
-        return self.found
+            kind, key, at, end = tokens[i]
+            if kind in ("word", "name"):
+                if key in ("CAST", "TRY_CAST"):
+                    self.type_ends = max(self.type_ends, sql.partner[i + 1] if sql.key(i + 1) == "(" else -1)
+                # After a dot a word is a name, and has no key.
+                known = (key or sql.text[at:end].upper()) in _KEYWORDS and sql.partner[i] < 0
+                if self._is_relation(i, before):
+                    if known and not self._begins_more(i):
+                        found.add(at)
+                    if not known or at in found:
+                        self.relation_ends = i + 1
+                elif known and self._is_name(i, before):
+                    found.add(at)
+                if at in found:
+                    key = ""
+            before = key
+        return found
 
-    def _is_relation(self, i: int) -> bool:
+    def _is_relation(self, i: int, before: str) -> bool:
         """Whether it is the first part of the name of a table, or a further one."""
-        if self._before(i) == ".":
-            return self.relation_ends == i - 1
-        return self._before(i) in ("FROM", "JOIN")
+        if before == "FROM":
+            return self.sql.key(i - 2) != "DISTINCT" or self.sql.key(i - 3) not in ("IS", "NOT")
+        return before == "JOIN" or (before == "." and self.relation_ends == i - 1)
 
-    def _is_name(self, i: int) -> bool:
-        key, before, behind = self.sql.key(i), self._before(i), self._behind(i)
+    def _is_name(self, i: int, before: str) -> bool:
+        key, behind = self.sql.key(i), self._behind(i)
         if before == "." or behind == ".":
             return True
         if behind == "AS" and self.sql.key(i + 2) == "(" and before in ("WITH", "RECURSIVE", ","):
@@ -98,13 +102,6 @@ class _Names:
             return True
         return self.sql.key(i) in ("LATERAL", "VALUES", "SELECT", "NOT", "CASE")
 
-    def _before(self, i: int) -> str:
-        """The key of the token before, where that is no name."""
-        return self.sql.key(i - 1) if i > self.start and not self._is_found(i - 1) else ""
-
     def _behind(self, i: int) -> str:
         """The key of the token that follows; empty at the end only."""
         return (self.sql.key(i + 1) or "<name or value>") if i + 1 < self.stop else ""
-
-    def _is_found(self, i: int) -> bool:
-        return self.sql.tokens[i].start in self.found
