@@ -5,6 +5,7 @@ P001, P002, P006 and K001 report the same scan: they agree on its severity, and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -43,15 +44,22 @@ def full_scan_help(merge: LintedMerge) -> str:
     """Return what to write in this statement and its config so that it does not scan the whole target; some lines."""
     in_project = merge.file.node is not None
     if merge.scans_by_source:
-        help = "no other condition helps: move what that clause does into a separate MERGE"
-        return f"{help}, or write scan='full' in the config where scanning is meant" if in_project else help
+        apart = "no other condition helps: move what that clause does into a separate MERGE"
+        return "\n".join(_small_or_growing(merge, apart)) if in_project else apart
     if not in_project or _layout_columns(merge.layout):
         help = constant_filter(merge)
         help += "; config(scan='full') says that scanning everything is meant" if in_project else ""
         return "\n".join(filter(None, (help, _unread(merge), _size(merge))))
-    lines = ["where the table stays small: write scan='full' in its config"]
-    lines.append(f"where it grows: {_laid_out_so(merge) or constant_filter(merge)}")
-    return "\n".join(filter(None, (*lines, _size(merge) or _UNKNOWN)))
+    return "\n".join(_small_or_growing(merge, _laid_out_so(merge) or constant_filter(merge)))
+
+
+def _small_or_growing(merge: LintedMerge, growing: str) -> Iterator[str]:
+    yield "where the table stays small: write scan='full' in its config"
+    yield f"where it grows: {growing}"
+    if (size := _size(merge)) is not None:
+        yield size
+    elif full_scan_severity(merge) == "warning":
+        yield _UNKNOWN
 
 
 _UNKNOWN = (
@@ -122,7 +130,7 @@ def _size(merge: LintedMerge) -> str | None:
     size, files = merge.layout.bytes, merge.layout.files
     if size is None:
         return None
-    held = f"{counted_bytes(size)} in {files} files" if files is not None else counted_bytes(size)
+    held = f"{counted_bytes(size)} in {files} file{'s' * (files != 1)}" if files is not None else counted_bytes(size)
     if size <= SMALL:
         return f"no error yet: the recorded table has {held}, and one task of Spark reads 128 MiB"
     return f"the recorded table has {held}"
