@@ -49,6 +49,7 @@ class DbtFiles:
         self._settings: dict[Path, _Settings] = {}
         self._roots: dict[Path, Path | None] = {}
         self._read: dict[Path, YamlTree | None] = {}
+        self._by_file: dict[Path, dict[Path, list[DbtNode]]] = {}
 
     def meant(self, path: Path) -> Meant | None:
         """Return what a path means; None where it is in no dbt project, or is none of its models' files."""
@@ -84,7 +85,11 @@ class DbtFiles:
         nodes = list(project.files.values())
         if place.name == DBT_PROJECT:
             return self._models(project, home, nodes)
-        here = [node for node in nodes if (file := self._path(node, home)) is not None and file.is_relative_to(place)]
+        by_file = self._files(project, home)
+        if place.is_dir():
+            here = [node for file, found in by_file.items() if file.is_relative_to(place) for node in found]
+        else:
+            here = by_file.get(place, [])
         if here:
             return self._models(project, home, here)
         if place.suffix in (".yml", ".yaml"):
@@ -166,6 +171,16 @@ class DbtFiles:
         own = self._of(home).packages
         installed = home / own / node.package
         return (installed if installed.is_dir() else home) / node.path
+
+    def _files(self, project: DbtProject, home: Path) -> dict[Path, list[DbtNode]]:
+        """The nodes of a project by their files."""
+        if project.target not in self._by_file:
+            found: dict[Path, list[DbtNode]] = {}
+            for node in project.files.values():
+                if (file := self._path(node, home)) is not None:
+                    found.setdefault(file, []).append(node)
+            self._by_file[project.target] = found
+        return self._by_file[project.target]
 
     def _project(self, target: Path) -> DbtProject:
         if target not in self._projects:

@@ -71,9 +71,10 @@ def test_the_options_of_the_action_and_the_guide_exist(lint_help):
 
 
 def test_the_examples_of_the_guide_name_the_action_the_hook_and_the_inputs():
-    github, gitlab, pre_commit = EXAMPLES
+    github, gitlab, pre_commit, dbt = EXAMPLES
     assert github["jobs"]["merge"]["steps"][-1]["uses"].startswith("merge-runner/merge-runner@v")
     assert "merge-runner lint --format gitlab" in gitlab["merge-lint"]["script"][-1]
     assert pre_commit["repos"][0]["hooks"][0]["id"] == HOOKS[0]["id"]
+    assert [step["run"].partition(" --")[0] for step in dbt[1:]] == ["dbt parse", "merge-runner lint"]
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (.*?) ?\|$", GUIDE, re.MULTILINE))
     assert set(rows) == set(ACTION["inputs"])
