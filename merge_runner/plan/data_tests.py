@@ -58,6 +58,8 @@ class DataTestPlanner:
                 own = self._own_test(node, relation, arguments, where)
                 sql = query(own)
                 narrow = not selects_all(sql)
+                if since is not None:
+                    sql = f"SELECT * FROM (\n{sql}\n)"  # it may begin with WITH, and `since` puts one before it
             else:
                 narrow = is_narrow(test.name)
                 try:
