@@ -311,10 +311,19 @@ def project_root(project_dir: Path | None) -> Path:
     return find_root(Path.cwd()) if project_dir is None else find_root(project_dir, upwards=False)
 
 
-def selected(project: Project, options: dict[str, Any]) -> tuple[str, ...]:
-    """Ids of the nodes that the options of `selection_options` mean; what matches nothing is warned of."""
+def selected(project: Project, options: dict[str, Any], *, default: bool = True) -> tuple[str, ...]:
+    """Return the ids of the nodes that the options of `selection_options` mean; what matches nothing is warned of.
+
+    Without any of them the default selector of selectors.yml counts, where there is one and `default`: it becomes the
+    value of --selector, so that `retry` knows of it.
+    """
     from merge_runner.cli.problems import show_warnings
 
+    if default and not (options["select"] or options["exclude"] or options["selector"]):
+        named = project.prepared.files.selectors.values()
+        options["selector"] = next((selector.name for selector in named if selector.default), None)
+        if options["selector"] is not None and not options.get("quiet"):
+            say(f"the default selector {options['selector']} of selectors.yml counts; --select '*' takes all nodes")
     selection = project.select(options["select"], options["exclude"], options["selector"], options["state"])
     show_warnings(selection.warnings, as_errors=options["warn_error"])
     return selection.ids

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any
 
 from merge_runner.graph.graph import Graph, Macro, Node
+from merge_runner.project.selectors import Selector
 from merge_runner.relation import Relation
 
 SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"
@@ -47,7 +48,7 @@ def manifest(
     metadata: Metadata,
     *,
     compiled: Mapping[str, Compiled] | None = None,
-    selectors: Mapping[str, str] | None = None,
+    selectors: Mapping[str, Selector] | None = None,
 ) -> dict[str, Any]:
     """The manifest as plain JSON values. `compiled` is by node id, `selectors` are named selections by name."""
     compiled = compiled or {}
@@ -68,7 +69,10 @@ def manifest(
         "exposures": {},
         "metrics": {},
         "groups": {},
-        "selectors": {name: {"name": name, "definition": text} for name, text in (selectors or {}).items()},
+        "selectors": {
+            name: {"name": name, "definition": plain(each.written), "description": each.description}
+            for name, each in (selectors or {}).items()
+        },
         "disabled": disabled,
         "parent_map": {unique_id: list(node.depends_on) for unique_id, node in graph.nodes.items()},
         "child_map": {unique_id: sorted(graph.dag.successors(unique_id)) for unique_id in graph.nodes},

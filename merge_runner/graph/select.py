@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 
@@ -14,6 +15,8 @@ from merge_runner.graph.graph import Graph
 from merge_runner.graph.methods.lookup import Lookup, SelectionContext, unmatched
 from merge_runner.graph.methods.search import search
 from merge_runner.graph.order import relatives, topological
+from merge_runner.project.selectors import Combined, Definition, Indirect, Method, Written
+from merge_runner.text import Place
 
 __all__ = ["Selection", "SelectionContext", "select"]
 
@@ -100,14 +103,14 @@ class _Run:
             self.lookup.warnings.append(unmatched(term, "each part matches something, but no node matches all parts"))
         return result
 
-    def criterion(self, criterion: Criterion, within: tuple[str, ...]) -> _Found:
+    def criterion(self, criterion: Criterion, within: tuple[str, ...], indirect: Indirect | None = None) -> _Found:
         if criterion.method == "selector":
             found = self.selector(criterion.value, within)
             ids = found.ids
         else:
             found = _Found(frozenset())
             ids = frozenset(search(self.lookup, criterion))
-        return self.with_tests(self.related(criterion, ids), found.waiting)
+        return self.with_tests(self.related(criterion, ids), found.waiting, indirect or self.context.indirect)
 
     def related(self, criterion: Criterion, ids: frozenset[str]) -> set[str]:
         """The ids and what the operators of the criterion add to them."""
@@ -126,10 +129,41 @@ class _Run:
             cycle = cycle_path(within[within.index(name) :])
             message = f"a selector selects by itself: {cycle}"
             raise ProblemsError([Problem("selector-cycle", message, hint="take one of them out of the other")])
-        return self.union([known[name]], (*within, name))
+        return self.definition(known[name].definition, (*within, name))
 
-    def with_tests(self, ids: set[str], waiting: frozenset[str]) -> _Found:
-        """The ids with the tests of them that may run: any (eager), or those with all parents among the ids."""
+    def definition(self, definition: Definition, within: tuple[str, ...]) -> _Found:
+        """Return what a definition of selectors.yml selects; its problems get the place of their part of it."""
+        if isinstance(definition, Combined):
+            operation = frozenset.union if definition.operation == "union" else frozenset.intersection
+            found = self.combined([self.definition(part, within) for part in definition.parts], operation)
+        else:
+            found = _Found(frozenset())
+            with self.placed(definition.place):
+                if isinstance(definition, Written):
+                    found = self.union([definition.text], within)
+                else:
+                    found = self.criterion(_criterion(definition), within, definition.indirect)
+        if not definition.exclude:
+            return found
+        excluded = self.combined([self.definition(part, within) for part in definition.exclude], frozenset.union)
+        return self.combined((found, excluded), frozenset.difference)
+
+    @contextmanager
+    def placed(self, place: Place) -> Iterator[None]:
+        """Give the problems that are found inside, and have no place yet, this one."""
+        before, known = self.problems, len(self.lookup.warnings)
+        self.problems = Problems()
+        try:
+            with self.problems.collecting():
+                yield
+        finally:
+            inner, self.problems = self.problems, before
+            before.extend(replace(problem, place=problem.place or place) for problem in inner)
+            warnings = self.lookup.warnings
+            warnings[known:] = [replace(each, place=each.place or place) for each in warnings[known:]]
+
+    def with_tests(self, ids: set[str], waiting: frozenset[str], indirect: Indirect) -> _Found:
+        """The ids with the tests of them that may run, as `indirect` says; the others may run with more parents."""
         nodes = self.graph.nodes
         tests = {
             child
@@ -137,8 +171,14 @@ class _Run:
             for child in self.graph.dag.succ[unique_id]
             if child not in ids and nodes[child].resource_type in ("test", "unit_test")
         }
-        if self.context.indirect == "eager":
+        if indirect == "empty":
+            return _Found(frozenset(ids))
+        if indirect == "eager":
             return _Found(frozenset(ids | tests))
+        if indirect == "buildable":
+            above = relatives(self.graph.dag.pred, ids, inf)
+            sources = {name for name, node in nodes.items() if node.resource_type == "source"}
+            ids = ids | {test for test in tests if set(self.graph.dag.pred[test]) <= ids | above | sources}
         return self.completed(_Found(frozenset(ids), waiting | tests))
 
     def combined(self, parts: Sequence[_Found], operation: Callable[..., frozenset[str]]) -> _Found:
@@ -152,3 +192,10 @@ class _Run:
         """With the tests that were kept back and have all their parents by now."""
         ready = {test for test in found.waiting if set(self.graph.dag.pred[test]) <= found.ids}
         return _Found(found.ids | ready, found.waiting - ready - found.ids)
+
+
+def _criterion(method: Method) -> Criterion:
+    name, *arguments = method.method.split(".")
+    return Criterion(
+        method.text, name, tuple(arguments), method.value, method.parents, method.children, method.relatives
+    )

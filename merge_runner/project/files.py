@@ -11,6 +11,7 @@ from merge_runner.project.config import Layer
 from merge_runner.project.places import KeyPath
 from merge_runner.project.profile import Profile
 from merge_runner.project.properties import DataTest, MacroProperties, ModelProperties, SourceTable, UnitTest
+from merge_runner.project.selectors import Selector
 from merge_runner.project.settings import Settings
 from merge_runner.project.yaml_tree import YamlTree
 from merge_runner.text import Place, SourceText
@@ -113,8 +114,8 @@ class ProjectFiles:
     data_tests: tuple[DataTestEntry, ...]
     unit_tests: tuple[UnitTestEntry, ...]
     vars: Mapping[str, Any]
-    selectors: Mapping[str, str] = field(default_factory=dict)
-    """Named selections of selectors.yml: name to a selection in the syntax of --select."""
+    selectors: Mapping[str, Selector] = field(default_factory=dict)
+    """Named selections of selectors.yml, by name."""
     fixtures: Mapping[str, SourceText] = field(default_factory=dict)
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)

@@ -24,7 +24,7 @@ from merge_runner.project.read_text import read_text
 from merge_runner.project.render_properties import render_properties
 from merge_runner.project.secret_names import secret_values, secrets_in_url
 from merge_runner.project.selectors import FILE as SELECTORS
-from merge_runner.project.selectors import selectors
+from merge_runner.project.selectors import Selector, selectors
 from merge_runner.project.settings import (
     LintSettings,
     Settings,
@@ -308,7 +308,7 @@ class _Loader:
         hint = "env_var, var and target work in a property file, and doc in a description"
         return Known("a property file", hint, self._vars, self._profile.target_values, self._docs)
 
-    def _read_selectors(self) -> dict[str, str]:
+    def _read_selectors(self) -> dict[str, Selector]:
         if not os.path.lexists(os.path.join(self._base, SELECTORS)):  # noqa: PTH118
             return {}
         tree = self._tree(SELECTORS)

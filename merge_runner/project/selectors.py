@@ -1,56 +1,278 @@
-"""Named selections: selectors.yml."""
+"""Named selections: selectors.yml, in dbt's forms and as texts in the syntax of --select."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, StrictBool
-
-from merge_runner.errors import Problems
-from merge_runner.project.validate import validate
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.places import KeyPath
+from merge_runner.project.validate import shown
 from merge_runner.project.yaml_tree import YamlTree
+from merge_runner.text import Place
 
 FILE = "selectors.yml"
 
+Indirect = Literal["eager", "cautious", "buildable", "empty"]
+"""Which tests of what is selected come along: any, those with all parents selected (or above what is), none."""
 
-@dataclass(frozen=True)
-class _Selector:
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    name: Annotated[str, Field(min_length=1)]
-    definition: Annotated[str, Field(min_length=1)]
-    description: str | None = None
-    default: StrictBool = False
+INDIRECT: tuple[Indirect, ...] = ("eager", "cautious", "buildable", "empty")
 
 
 @dataclass(frozen=True)
-class _SelectorFile:
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+class Written:
+    """A selection in the syntax of --select."""
 
-    selectors: tuple[_Selector, ...]
+    text: str
+    place: Place
+    exclude: tuple[Definition, ...] = ()
 
 
-def selectors(tree: YamlTree, problems: Problems) -> dict[str, str]:
-    """Selections by name, from dbt's list of `{name, definition}` with text definitions, or a mapping of names."""
+@dataclass(frozen=True)
+class Method:
+    """One method and its value. `parents` and `children` are the edges to follow, `relatives` is the operator @."""
+
+    method: str
+    value: str
+    place: Place
+    parents: float = 0
+    children: float = 0
+    relatives: bool = False
+    indirect: Indirect | None = None
+    exclude: tuple[Definition, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The method as --select has it."""
+        before = "@" if self.relatives else f"{_depth(self.parents)}+" if self.parents else ""
+        after = f"+{_depth(self.children)}" if self.children else ""
+        return f"{before}{self.method}:{self.value}{after}"
+
+
+@dataclass(frozen=True)
+class Combined:
+    """What any (union) or all (intersection) of the parts select, without what one of `exclude` selects."""
+
+    operation: Literal["union", "intersection"]
+    parts: tuple[Definition, ...]
+    place: Place
+    exclude: tuple[Definition, ...] = ()
+
+
+Definition = Written | Method | Combined
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A named selection. `written` is its definition as plain data; `default`: it counts where nothing is selected."""
+
+    name: str
+    definition: Definition
+    written: Any = field(compare=False)
+    description: str = ""
+    default: bool = False
+
+
+def selectors(tree: YamlTree, problems: Problems) -> dict[str, Selector]:
+    """Return the selections by name, from dbt's list of `{name, definition}`, or a mapping of names to definitions.
+
+    Every problem is added at its place.
+    """
+    found: dict[str, Selector] = {}
     data = tree.data
     if data is None:
-        return {}
-    if not isinstance(data, Mapping) or isinstance(data.get("selectors"), list):
-        return _listed(tree, problems)
-    at = ("selectors",) if isinstance(data.get("selectors"), Mapping) else ()
-    named = data["selectors"] if at else data
-    plain = validate(Mapping[str, str], named, tree, problems, at=at)  # type: ignore[type-abstract]
-    return dict(plain or {})
-
-
-def _listed(tree: YamlTree, problems: Problems) -> dict[str, str]:
-    file = validate(_SelectorFile, tree.data, tree, problems)
-    found: dict[str, str] = {}
-    for index, each in enumerate(file.selectors if file else ()):
-        if each.name in found:
-            message = f'the selector "{each.name}" is defined twice'
-            problems.add("duplicate-name", message, tree.place(("selectors", index, "name")), "rename one of them")
-        found.setdefault(each.name, each.definition)
+        return found
+    reader = _Reader(tree, problems)
+    if not isinstance(data, Mapping):
+        reader.refuse((), f"{FILE} must be a mapping, not {shown(data)}", 'write "selectors:" and a list below it')
+    elif isinstance(data.get("selectors"), list):
+        for key in data.keys() - {"selectors", "version"}:
+            problems.add(
+                "unknown-key", f'unknown key "{key}"', tree.key_place((key,)), did_you_mean(key, ["selectors"])
+            )
+        for index, entry in enumerate(data["selectors"]):
+            selector = reader.selector(entry, ("selectors", index))
+            if selector is not None and selector.name in found:
+                message = f'the selector "{selector.name}" is defined twice'
+                place = tree.place(("selectors", index, "name"))
+                problems.add("duplicate-name", message, place, "rename one of them")
+            elif selector is not None:
+                found[selector.name] = selector
+    else:
+        at: KeyPath = ("selectors",) if isinstance(data.get("selectors"), Mapping) else ()
+        for name, written in (data["selectors"] if at else data).items():
+            definition = reader.definition(written, (*at, name), f"selector {name}")
+            if definition is not None:
+                found[str(name)] = Selector(str(name), definition, written)
+    defaults = [name for name, selector in found.items() if selector.default]
+    if len(defaults) > 1:
+        message = f"the selectors {', '.join(defaults)} are all the default"
+        problems.add("duplicate-default", message, tree.place(), 'only one may have "default: true"')
     return found
+
+
+_OF_SELECTOR = ("name", "definition", "description", "default")
+_OF_METHOD = (
+    "method",
+    "value",
+    "parents",
+    "parents_depth",
+    "children",
+    "children_depth",
+    "childrens_parents",
+    "indirect_selection",
+    "exclude",
+)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads definitions; None where one is wrong, and a problem says why."""
+
+    tree: YamlTree
+    problems: Problems
+
+    def refuse(self, at: KeyPath, message: str, hint: str | None = None) -> None:
+        self.problems.add("invalid-value", message, self.tree.place(at), hint)
+
+    def selector(self, entry: Any, at: KeyPath) -> Selector | None:
+        if not isinstance(entry, Mapping):
+            self.refuse(at, f'an entry of "selectors" must be a mapping, not {shown(entry)}')
+            return None
+        name = entry.get("name")
+        if not isinstance(name, str) or not name:
+            self.refuse((*at, "name"), 'a selector needs a "name", a text')
+            return None
+        of = f"selector {name}"
+        self._check_keys(entry, _OF_SELECTOR, at, of)
+        default = self._flag(entry, "default", at, of)
+        if "definition" not in entry:
+            self.problems.add("missing-key", f'{of}: the key "definition" is missing', self.tree.place(at))
+            return None
+        definition = self.definition(entry["definition"], (*at, "definition"), of)
+        if definition is None:
+            return None
+        return Selector(name, definition, entry["definition"], str(entry.get("description") or ""), default)
+
+    def definition(self, written: Any, at: KeyPath, of: str) -> Definition | None:
+        if (text := self._scalar(written, at)) is not None:
+            return Written(text, self.tree.place(at))
+        if not isinstance(written, Mapping) or not written:
+            hint = "write a selection as for --select, or a mapping with method and value, union, or intersection"
+            self.refuse(at, f"{of}: a definition must be text or a mapping, not {shown(written)}", hint)
+            return None
+        operations = [key for key in ("union", "intersection") if key in written]
+        if len(operations) == 2:
+            self.refuse(at, f"{of}: union and intersection exclude each other here", "nest one of them in the other")
+            return None
+        if operations == ["union"]:
+            return self._combined("union", written, at, of)
+        if operations == ["intersection"]:
+            return self._combined("intersection", written, at, of)
+        return self._method(written, at, of)
+
+    def _combined(
+        self, operation: Literal["union", "intersection"], written: Mapping[str, Any], at: KeyPath, of: str
+    ) -> Combined | None:
+        self._check_keys(written, (operation, "exclude"), at, of)
+        inner = (*at, operation)
+        entries = written[operation]
+        if not isinstance(entries, list) or not entries:
+            self.refuse(inner, f'{of}: "{operation}" must be a list of definitions, not {shown(entries)}')
+            return None
+        parts: list[Definition | None] = []
+        exclude = [*self._exclusions(written, at, of)]
+        for index, entry in enumerate(entries):
+            if isinstance(entry, Mapping) and set(entry) == {"exclude"}:
+                exclude += self._exclusions(entry, (*inner, index), of)
+            else:
+                parts.append(self.definition(entry, (*inner, index), of))
+        if not parts:
+            self.refuse(inner, f'{of}: "{operation}" holds nothing but "exclude"', "write what is to be selected first")
+            return None
+        good = tuple(part for part in parts if part is not None)
+        return Combined(operation, good, self.tree.place(at), tuple(exclude))
+
+    def _method(self, written: Mapping[str, Any], at: KeyPath, of: str) -> Method | None:
+        if len(written) == 1 and not written.keys() & set(_OF_METHOD):
+            ((key, entry),) = written.items()
+            text = self._scalar(entry, (*at, key))
+            if text is None:
+                self.refuse((*at, key), f'{of}: "{key}" must be text, not {shown(entry)}')
+                return None
+            return Method(str(key), text, self.tree.place(at))
+        self._check_keys(written, _OF_METHOD, at, of)
+        method, value = (self._scalar(written.get(key), (*at, key)) for key in ("method", "value"))
+        if not method or not value:
+            missing = "method" if not method else "value"
+            hint = "write {method: tag, value: nightly}"
+            self.problems.add("missing-key", f'{of}: "{missing}" is missing', self.tree.place(at), hint)
+            return None
+        relatives = self._flag(written, "childrens_parents", at, of)
+        children = self._edges(written, "children", at, of)
+        if relatives and children:
+            hint = '"childrens_parents" already takes all children'
+            self.refuse((*at, "children"), f'{of}: "childrens_parents" and "children" exclude each other', hint)
+        indirect = written.get("indirect_selection")
+        if indirect is not None and indirect not in INDIRECT:
+            message = f'{of}: "indirect_selection" must be one of {", ".join(INDIRECT)}, not {shown(indirect)}'
+            self.refuse((*at, "indirect_selection"), message)
+        return Method(
+            method,
+            value,
+            self.tree.place(at),
+            self._edges(written, "parents", at, of),
+            children,
+            relatives,
+            indirect,
+            tuple(self._exclusions(written, at, of)),
+        )
+
+    def _exclusions(self, written: Mapping[str, Any], at: KeyPath, of: str) -> Iterator[Definition]:
+        entries = written.get("exclude") or []
+        if not isinstance(entries, list):
+            self.refuse((*at, "exclude"), f'{of}: "exclude" must be a list of definitions, not {shown(entries)}')
+            return
+        for index, entry in enumerate(entries):
+            definition = self.definition(entry, (*at, "exclude", index), of)
+            if definition is not None:
+                yield definition
+
+    def _edges(self, written: Mapping[str, Any], key: str, at: KeyPath, of: str) -> float:
+        depth = written.get(f"{key}_depth")
+        follows = self._flag(written, key, at, of)
+        if depth is None:
+            return inf if follows else 0
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            self.refuse(
+                (*at, f"{key}_depth"), f'{of}: "{key}_depth" must be a whole number above 0, not {shown(depth)}'
+            )
+        elif not follows:
+            self.refuse((*at, f"{key}_depth"), f'{of}: "{key}_depth" needs "{key}: true"')
+        return depth if follows and isinstance(depth, int) else 0
+
+    def _flag(self, written: Mapping[str, Any], key: str, at: KeyPath, of: str) -> bool:
+        value = written.get(key)
+        if value is not None and not isinstance(value, bool):
+            self.refuse((*at, key), f'{of}: "{key}" must be true or false, not {shown(value)}')
+        return value is True
+
+    def _scalar(self, value: Any, at: KeyPath) -> str | None:
+        """Return a text, number, boolean or date as it is written; None for anything else, and for an empty text."""
+        if isinstance(value, str):
+            return value or None
+        if value is None or isinstance(value, Mapping | list):
+            return None
+        return self.tree.text(at) or str(value)
+
+    def _check_keys(self, written: Mapping[str, Any], known: tuple[str, ...], at: KeyPath, of: str) -> None:
+        for key in written:
+            if key not in known:
+                place = self.tree.key_place((*at, key))
+                self.problems.add("unknown-key", f'{of}: unknown key "{key}"', place, did_you_mean(str(key), known))
+
+
+def _depth(edges: float) -> str:
+    return "" if edges == inf else str(int(edges))

@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner.graph.graph import GenericTest, Graph, Macro, Node, UnitTestCase
 from merge_runner.graph.manifest import Compiled, Metadata, manifest, plain
+from merge_runner.project.selectors import Selector, Written
 from merge_runner.relation import Relation
 from merge_runner.text import Place
 
@@ -103,7 +104,12 @@ def graph():
 @pytest.fixture
 def made(graph):
     compiled = {"model.shop.fct": Compiled("merge into dev.fct", "target/compiled/shop/models/fct.sql")}
-    return manifest(graph, METADATA, compiled=compiled, selectors={"daily": "tag:daily"})
+    return manifest(
+        graph,
+        METADATA,
+        compiled=compiled,
+        selectors={"daily": Selector("daily", Written("tag:daily", Place("selectors.yml", 1, 8)), "tag:daily")},
+    )
 
 
 def test_it_has_the_sections_of_version_12_and_says_who_made_it(made):
@@ -128,7 +134,7 @@ def test_each_kind_of_node_stands_in_its_section(made):
     assert list(made["unit_tests"]) == ["unit_test.shop.wins"]
     assert list(made["macros"]) == ["macro.shop.key"]
     assert made["disabled"]["model.shop.off"][0]["config"]["enabled"] is False
-    assert made["selectors"] == {"daily": {"name": "daily", "definition": "tag:daily"}}
+    assert made["selectors"] == {"daily": {"name": "daily", "definition": "tag:daily", "description": ""}}
 
 
 def test_a_model_is_described_as_dbt_does(made):

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +9,25 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.errors import ProblemsError
+from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.select import SelectionContext, select
+from merge_runner.project.selectors import selectors
+from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.text import SourceText
 
 DATA = yaml.safe_load(Path(__file__).with_name("select.yml").read_text(encoding="utf-8"))
+
+
+def _selectors(data):
+    """Named selections as a selectors.yml of these data has them; each is in a line below the one before."""
+    text = "".join(f"{name}: {json.dumps(definition)}\n" for name, definition in data.items())
+    problems = Problems()
+    found = selectors(yaml_tree(SourceText("selectors.yml", text), problems), problems)
+    problems.check()
+    return found
+
+
+SELECTORS = _selectors(DATA["selectors"])
 
 
 def _strings(case, key):
@@ -29,7 +45,7 @@ def graph(graph_of):
 
 
 def _selected(graph, case):
-    context = SelectionContext(Path("/shop"), selectors=DATA["selectors"], indirect=case.get("indirect", "eager"))
+    context = SelectionContext(Path("/shop"), selectors=SELECTORS, indirect=case.get("indirect", "eager"))
     return select(graph, context, _strings(case, "select"), _strings(case, "exclude"), case.get("selector"))
 
 
@@ -60,6 +76,15 @@ def test_a_selection_that_cannot_be_read_is_an_error_without_a_place(graph, case
         assert problem.hint == case["hint"]
 
 
+@pytest.mark.parametrize("case", DATA["placed_errors"], ids=_title)
+def test_an_error_in_a_definition_is_reported_where_it_is_written(graph, case):
+    with pytest.raises(ProblemsError) as error:
+        _selected(graph, case)
+    (problem,) = error.value.problems
+    line = 1 + list(DATA["selectors"]).index(case["selector"])
+    assert (problem.code, problem.hint, problem.place.line) == (case["code"], case["hint"], line)
+
+
 def test_all_errors_of_a_selection_are_reported_at_once(graph):
     with pytest.raises(ProblemsError) as error:
         _selected(graph, {"select": "tagg:x path:models @export+,resource_type:x", "exclude": "config:y"})
@@ -81,7 +106,7 @@ def test_an_absolute_path_inside_the_project_selects_as_the_relative_one_does(gr
 
 
 def test_a_selector_that_stands_in_itself_is_an_error_that_shows_the_way(graph):
-    selectors = {"a": "tag:x selector:b", "b": "selector:a"}
+    selectors = _selectors({"a": "tag:x selector:b", "b": {"method": "selector", "value": "a"}})
     with pytest.raises(ProblemsError) as error:
         select(graph, SelectionContext(Path("/shop"), selectors=selectors), selector="a")
     assert [problem.code for problem in error.value.problems] == ["selector-cycle"]

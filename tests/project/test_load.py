@@ -59,7 +59,7 @@ def test_a_project_is_what_its_files_say(project):
         (("raw", "t"), None, "own_test", 3),
     ]
     assert [entry.test.name for entry in files.unit_tests] == ["works"]
-    assert files.selectors == {"nightly": "tag:nightly+"}
+    assert files.selectors["nightly"].definition.text == "tag:nightly+"
     assert files.vars == {"day": date(2013, 1, 1)}
     assert files.profile.schema == "shop"
 
@@ -140,7 +140,8 @@ def test_everything_that_is_wrong_is_told_at_once(project):
         'pyproject.toml:4:1: models: unknown config key "formt" [unknown-key]\n    did you mean "format"?',
         'pyproject.toml:5:27: models: "stagin" is neither a folder nor a config key [unknown-folder]\n'
         '    did you mean "staging"?',
-        'selectors.yml:1:4: "a" must be text, not a list [invalid-value]',
+        "selectors.yml:1:4: selector a: a definition must be text or a mapping, not a list [invalid-value]\n"
+        "    write a selection as for --select, or a mapping with method and value, union, or intersection",
     ]
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean, nearest
 from merge_runner.graph.criterion import Criterion
 from merge_runner.graph.git import changed_files
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.state import Change, changes, read_manifest, read_results
+from merge_runner.project.selectors import Indirect, Selector
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class SelectionContext:
 
     root: Path
     state_dir: Path | None = None
-    selectors: Mapping[str, str] = field(default_factory=dict)
-    indirect: Literal["eager", "cautious"] = "eager"
-    """Tests are selected along with any of their parents (eager), or only with all of them (cautious)."""
+    selectors: Mapping[str, Selector] = field(default_factory=dict)
+    indirect: Indirect = "eager"
+    """Which tests come along with what is selected."""
     project_files: tuple[str, ...] = ("pyproject.toml", "profiles.yml")
     """Files relative to `root` that concern every node: when one has changed, `git:` selects them all."""
 
