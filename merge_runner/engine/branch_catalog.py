@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine import ddl
 from merge_runner.engine.branches import begin_branch
+from merge_runner.engine.difference import Drift
 from merge_runner.engine.drift import drift
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.stamp import FULL_REFRESH, as_hook
@@ -43,10 +44,12 @@ class BranchCatalog(Catalog):
             return target
         with as_hook(session, FULL_REFRESH):
             self._overwrite(session, layout.relation, f"SELECT * FROM {layout.relation} WHERE false")
-        return Target(emptied=True, drift=target.drift)
+        return Target(emptied=True, drift=target.drift, missing=target.missing)
 
-    def _adopted(self, session: SparkSession, layout: Layout) -> Target:
-        return Target(drift=_differences(session, layout))
+    def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
+        items = drift(session, layout)
+        missing = {name: item.words for item in items for name in item.missing}
+        return Target(drift=_differences(items), missing=missing)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
         """The rows of the branch from a query, in one commit.
@@ -58,7 +61,7 @@ class BranchCatalog(Catalog):
         self.ensure_schema(session, relation)
         if self.adopt(session, layout):
             self._check_columns(session, relation, schema)
-            differences = _differences(session, layout)
+            differences = _differences(drift(session, layout))
         else:
             columns = [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
             run_command(session, ddl.create_table(layout, columns))
@@ -93,9 +96,9 @@ class BranchCatalog(Catalog):
             run_command(session, f"INSERT OVERWRITE {relation} BY NAME\n{query}")
 
 
-def _differences(session: SparkSession, layout: Layout) -> tuple[str, ...]:
-    """What an ordinary build would alter, or tell of."""
+def _differences(items: Iterable[Drift]) -> tuple[str, ...]:
+    """Return what an ordinary build would alter or report, as text."""
     return tuple(
         item.words if not item.remedy else f"{item.words}: left as it is, for it is the same on all branches"
-        for item in drift(session, layout)
+        for item in items
     )

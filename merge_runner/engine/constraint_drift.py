@@ -124,6 +124,11 @@ def _of_comments(layout: Layout, present: list[tuple[Column, RealColumn]]) -> It
         yield Drift(words, (ddl.comment_columns(layout.relation, comments),))
 
 
+def is_generated(column: Column) -> bool:
+    """Return whether a declared column is generated or an identity: no default is."""
+    return _generation(column.generated or "") is not None
+
+
 def _generation(text: str) -> str | None:
     """How a column is generated, as DDL has it; None where it is not."""
     expression = generated_expression(text)

@@ -1,18 +1,18 @@
-"""A model's contract: its table has the declared columns and types, or the model does not run."""
+"""Models that stop where their table has other columns: by a contract, or by `on_schema_change: fail`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.drift import column_differences
+from merge_runner.engine.drift import ColumnDifference, column_differences
 from merge_runner.engine.failures import EngineError, engine_error
 from merge_runner.engine.java_class import java_class
 from merge_runner.engine.statements import analyse
 from merge_runner.engine.tables import Catalog
 from merge_runner.formats.types import DataType, parse_type
-from merge_runner.plan.steps import EnforceContract
+from merge_runner.plan.steps import CheckSchema, EnforceContract
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
@@ -22,33 +22,65 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
 
 
-def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContract) -> None:
-    """Compares what a table has, and what its statement would make of it, with the declared columns.
+def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContract) -> bool:
+    """Compare what a table has, and what its statement would make of it, with the declared columns.
 
-    Raises EngineError `broken-contract` with each difference at the place of its column in the YAML, and the engine's
-    own error for a statement that it cannot analyse.
+    Return whether columns are still to be added to the table (`on_schema_change: append_new_columns`): what the MERGE
+    would make of it is compared after that. Raises EngineError `broken-contract` with each difference at the place of
+    its column in the YAML, and the engine's own error for a statement that it cannot analyse.
     """
     found: dict[str, str] = {}
+    adds = lacks = False
     if step.query is not None:
-        found |= _differences(session, step, analyse(session, step.query).fields)
+        found |= _words(_differences(session, step, analyse(session, step.query).fields))
     exists = catalog.adopt(session, step.layout)
     if step.existing and exists:
-        found |= _differences(session, step, session.table(str(step.layout.relation)).schema.fields)
-    if step.merge is not None and not found:
+        differences = _differences(session, step, session.table(str(step.layout.relation)).schema.fields)
+        lacks = any(each.missing for each in differences)
+        if step.layout.on_schema_change == "append_new_columns" and not step.after_adding:
+            adds, lacks = lacks, False
+            differences = [each for each in differences if not each.missing]
+        found |= _words(differences)
+    if step.merge is not None and not found and not adds:
         found |= dict(_added(session, step, step.merge, exists))
     if found:
-        places = {name.lower(): place for name, place in step.places.items()}
-        (first, words), *others = ((places.get(name.lower(), step.place), words) for name, words in found.items())
-        raise EngineError(
-            "broken-contract",
-            "; ".join((words, *(f"{place}: {more}" for place, more in others))),
-            hint="declare what the table shall have, or alter the table: nothing was written",
-            place=first,
-        )
+        hint = _HINT.format("no row" if step.after_adding else "nothing")
+        raise _error("broken-contract", found, step, f"{hint}; {_APPEND}" if lacks else hint)
+    return adds
 
 
-def _differences(session: SparkSession, step: EnforceContract, fields: Iterable[StructField]) -> dict[str, str]:
-    return dict(column_differences(session, step.layout.columns, fields))
+def check_schema(session: SparkSession, catalog: Catalog, step: CheckSchema) -> None:
+    """Raise EngineError `schema-change` where the table exists with other columns than a first build would give it."""
+    layout = step.layout
+    if not catalog.adopt(session, layout):
+        return
+    fields = session.table(str(layout.relation)).schema.fields
+    found = _words(column_differences(session, layout.columns, fields)) if layout.columns else {}
+    if step.shape is not None and not (layout.columns and all(column.data_type for column in layout.columns)):
+        real = {field.name.lower() for field in fields}
+        new = (name for name in analyse(session, step.shape.query).names if name.lower() not in real)
+        found = {name: f"column {name} of the source is not in the table" for name in new} | found
+    if found:
+        raise _error("schema-change", found, step, f"`on_schema_change` is fail: {_HINT.format('nothing')}; {_APPEND}")
+
+
+_HINT = "declare what the table shall have, or alter the table: {} was written"
+_APPEND = "`on_schema_change: append_new_columns` adds missing columns, and --full-refresh builds the table again"
+
+
+def _error(code: str, found: Mapping[str, str], step: EnforceContract | CheckSchema, hint: str) -> EngineError:
+    """Return the error of differing columns, at the place of the first in the YAML; the others with theirs."""
+    places = {name.lower(): place for name, place in step.places.items()}
+    (first, words), *others = ((places.get(name.lower(), step.place), words) for name, words in found.items())
+    return EngineError(code, "; ".join((words, *(f"{place}: {more}" for place, more in others))), hint, place=first)
+
+
+def _words(differences: Iterable[ColumnDifference]) -> dict[str, str]:
+    return {each.column: each.words for each in differences}
+
+
+def _differences(session: SparkSession, step: EnforceContract, fields: Iterable[StructField]) -> list[ColumnDifference]:
+    return list(column_differences(session, step.layout.columns, fields))
 
 
 def _added(
@@ -58,8 +90,8 @@ def _added(
     delta = step.layout.format == "delta"
     if exists and step.existing and delta and hasattr(session, "_jsparkSession"):
         migrated = _migrated(session, merge)
-        for name, words in _differences(session, step, migrated).items() if migrated else ():
-            yield name, f"{words}: the MERGE would make it so"
+        for each in _differences(session, step, migrated) if migrated else ():
+            yield each.column, f"{each.words}: the MERGE would make it so"
         return
     evolves = merge.schema_evolution or (delta and str(session.conf.get(_AUTO_MERGE, "false")).lower() == "true")
     if not evolves:

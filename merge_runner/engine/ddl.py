@@ -79,6 +79,11 @@ def alter_column(table: Relation, column: str, action: str) -> str:
     return f"ALTER TABLE {table} ALTER COLUMN {quote(column)} {action}"
 
 
+def add_columns(table: Relation, columns: Iterable[Column]) -> str:
+    """ALTER TABLE … ADD COLUMNS, all of them typed: one commit, of metadata alone."""
+    return f"ALTER TABLE {table} ADD COLUMNS {column_list(columns)}"
+
+
 def comment_columns(table: Relation, comments: Mapping[str, str]) -> str:
     """ALTER TABLE … ALTER COLUMN … COMMENT of several columns at once."""
     items = ", ".join(f"{quote(column)} COMMENT {string_literal(comment)}" for column, comment in comments.items())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from merge_runner.engine import ddl
-from merge_runner.engine.constraint_drift import constraint_drift
+from merge_runner.engine.constraint_drift import constraint_drift, is_generated
 from merge_runner.engine.delta_log import RealLayout, protocol, real_layout
 from merge_runner.engine.difference import Drift
 from merge_runner.engine.iceberg_layout import iceberg_layout
@@ -18,6 +19,8 @@ from merge_runner.pruning.layout import partition_field
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructField
+
+    from merge_runner.project.config import OnSchemaChange
 
 _FEATURE = "delta.feature."
 _SORT_ITEM = re.compile(r"(.+?)(?:\s+(asc|desc))?(?:\s+nulls[\s_]+(first|last))?\Z", re.IGNORECASE | re.DOTALL)
@@ -92,10 +95,18 @@ def sort_key(item: str) -> tuple[str, str, int | None, str, str]:
     return field.column.lower(), field.transform, field.parameter, direction, nulls
 
 
+class ColumnDifference(NamedTuple):
+    """How one column of a table differs from the declared one, as text; `missing`: the table has no such column."""
+
+    column: str
+    words: str
+    missing: bool = False
+
+
 def column_differences(
     session: SparkSession, declared: Sequence[Column], fields: Iterable[StructField]
-) -> Iterator[tuple[str, str]]:
-    """Where real columns differ from the declared ones: the column, and the difference in words. Raises EngineError.
+) -> Iterator[ColumnDifference]:
+    """Yield where real columns differ from the declared ones. Raises EngineError.
 
     Where a declared column has no type there may be others that are not declared.
     """
@@ -104,18 +115,68 @@ def column_differences(
     for column in declared:
         field = real.pop(column.name.lower(), None)
         if field is None:
-            yield column.name, f"column {column.name} is missing"
+            yield ColumnDifference(column.name, f"column {column.name} is missing", missing=True)
         elif column.data_type is not None and field.dataType.simpleString() != types[column.data_type]:
             real_type = field.dataType.simpleString()
-            yield column.name, f"column {column.name} is {real_type}, declared {types[column.data_type]}"
+            words = f"column {column.name} is {real_type}, declared {types[column.data_type]}"
+            yield ColumnDifference(column.name, words)
     if all(column.data_type for column in declared):
-        yield from ((field.name, f"column {field.name} is not declared") for field in real.values())
+        for field in real.values():
+            yield ColumnDifference(field.name, f"column {field.name} is not declared")
+
+
+def new_columns(session: SparkSession, layout: Layout, shape: str | None) -> Iterator[Drift]:
+    """Yield the columns that a first build would give the table of a layout and that it lacks. Raises EngineError.
+
+    `shape` is the query whose columns a new table gets where none are declared. A column is added without NOT NULL, a
+    default and checks: the rows that are there have no value in it.
+    """
+    real = {name.lower() for name in session.table(str(layout.relation)).columns}
+    wanted = [column for column in layout.columns if column.data_type is not None]
+    untyped = {column.name.lower(): column for column in layout.columns if column.data_type is None}
+    if shape is not None and (untyped or not layout.columns):
+        known = {column.name.lower() for column in wanted}
+        for field in analyse(session, shape).fields:
+            own = untyped.pop(field.name.lower(), None) or Column(field.name)
+            if field.name.lower() not in known:
+                wanted.append(replace(own, data_type=field.dataType.simpleString()))
+    for column in untyped.values():
+        if column.name.lower() not in real:
+            words = f"column {column.name} is missing: declare its data_type, and the next build adds it"
+            yield Drift(words, missing=(column.name,))
+    missing = [column for column in wanted if column.name.lower() not in real]
+    for column in missing:
+        if is_generated(column):
+            words = f"column {column.name} is missing: no ALTER adds a generated column; build with --full-refresh"
+            yield Drift(words, missing=(column.name,))
+    added = [replace(column, nullable=True, generated=None) for column in missing if not is_generated(column)]
+    if added:
+        names = ", ".join(column.name for column in added)
+        subject = f"column {names}" if len(added) == 1 else f"columns {names}"
+        yield Drift(
+            f"{subject} could not be added",
+            (ddl.add_columns(layout.relation, added),),
+            done=f"{subject} added",
+            missing=tuple(column.name for column in added),
+        )
 
 
 def _of_columns(session: SparkSession, layout: Layout) -> Iterator[Drift]:
     if layout.columns:
         fields = session.table(str(layout.relation)).schema.fields
-        yield from (Drift(words) for _, words in column_differences(session, layout.columns, fields))
+        for found in column_differences(session, layout.columns, fields):
+            if found.missing:
+                yield Drift(f"{found.words}: {_ADVICE[layout.on_schema_change]}", missing=(found.column,))
+            else:
+                yield Drift(found.words)
+
+
+_APPEND = "write `on_schema_change: append_new_columns` in the model's config to add it, or build with --full-refresh"
+_ADVICE: Mapping[OnSchemaChange, str] = {
+    "ignore": _APPEND,
+    "fail": _APPEND,
+    "append_new_columns": "a build without --branch adds it",
+}
 
 
 def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from functools import singledispatch
 from merge_runner.engine.batch_merging import merge_batch
 from merge_runner.engine.batches import outlives_replacement
 from merge_runner.engine.bounded import Bounded
-from merge_runner.engine.contract import enforce_contract
+from merge_runner.engine.contract import check_schema, enforce_contract
 from merge_runner.engine.data_testing import run_data_test
 from merge_runner.engine.empty_table import warn_of_empty_table
 from merge_runner.engine.expecting import check_source
@@ -26,6 +26,7 @@ from merge_runner.engine.vacuuming import vacuum_table
 from merge_runner.engine.workplace import Workplace
 from merge_runner.plan.steps import (
     AttachInputs,
+    CheckSchema,
     CheckSource,
     CreateTarget,
     DefineView,
@@ -45,7 +46,7 @@ from merge_runner.plan.steps import (
     Step,
     VacuumTable,
 )
-from merge_runner.relation import quote
+from merge_runner.relation import Relation, quote
 
 
 def perform(step: Step, place: Workplace) -> None:
@@ -82,7 +83,15 @@ def _(step: OpenFeed, place: Workplace) -> None:
 
 @_perform.register
 def _(step: EnforceContract, place: Workplace) -> None:
-    enforce_contract(place.session, place.catalog, step)
+    if not step.after_adding:
+        place.contract_pending = enforce_contract(place.session, place.catalog, step)
+    elif place.contract_pending:
+        enforce_contract(place.session, place.catalog, step)
+
+
+@_perform.register
+def _(step: CheckSchema, place: Workplace) -> None:
+    check_schema(place.session, place.catalog, step)
 
 
 @_perform.register
@@ -118,7 +127,9 @@ def _(step: CreateTarget, place: Workplace) -> None:
         place.response["emptied"] = True
     if target.altered:
         place.response["altered"] = list(target.altered)
-    place.warnings += [f"{step.layout.relation.name}: {item}" for item in target.drift]
+    name = step.layout.relation.name
+    place.warnings += [f"{name}: {item}" for item in target.drift]
+    place.missing |= {column: f"{name}: {item}" for column, item in target.missing.items()}
 
 
 @_perform.register
@@ -139,6 +150,7 @@ def _(step: RunMerge, place: Workplace) -> None:
     else:
         merge_batch(step, place, place.batch)
     warn_of_empty_table(step, place)
+    _forget_added(step.target, place)
     new = [name for name in _evolving_columns(step, place) if name not in before]
     if new:
         place.warnings.append(
@@ -206,6 +218,14 @@ def _(step: OptimizeTable, place: Workplace) -> None:
 @_perform.register
 def _(step: VacuumTable, place: Workplace) -> None:
     vacuum_table(step, place)
+
+
+def _forget_added(target: Relation, place: Workplace) -> None:
+    """Take back the warnings of missing columns that the MERGE has added (schema evolution)."""
+    if place.missing:
+        real = {name.lower() for name in analyse(place.session, f"SELECT * FROM {target}").names}
+        stale = {words for column, words in place.missing.items() if column.lower() in real}
+        place.warnings[:] = [words for words in place.warnings if words not in stale]
 
 
 def _evolving_columns(step: RunMerge, place: Workplace) -> list[str]:

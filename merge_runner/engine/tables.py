@@ -6,10 +6,11 @@ location, and the query of a view is kept in a file beside them.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import shutil
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import singledispatchmethod
 from pathlib import Path
@@ -35,15 +36,17 @@ _TEXT_FORMATS = ("csv", "json", "xml")
 
 @dataclass(frozen=True)
 class Target:
-    """A table that a model writes: whether it was created, else what was altered, and what differs still, in words.
+    """A table that a model writes: whether it was created, else what was altered, and what differs still, as text.
 
-    `emptied`: it was there, and all of its rows were taken out for the statement to come.
+    `emptied`: it was there, and all of its rows were taken out for the statement to come. `missing` is the part of
+    `drift` that is about declared columns that the table lacks, by their names.
     """
 
     created: bool = False
     emptied: bool = False
     altered: tuple[str, ...] = ()
     drift: tuple[str, ...] = ()
+    missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ class Catalog:
         self.ensure_schema(session, layout.relation)
         exists = self.adopt(session, layout)
         if exists and not replace:
-            return self._adopted(session, layout)
+            return self._adopted(session, layout, shape)
         columns = _typed_columns(session, layout, shape)
         if not exists and layout.location is not None:
             # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
@@ -188,10 +191,10 @@ class Catalog:
         self._mark(layout.relation)
         return Target(created=True, drift=tuple(left))
 
-    def _adopted(self, session: SparkSession, layout: Layout) -> Target:
-        """What becomes of a table that is there already."""
-        altered, left = alter(session, layout)
-        return Target(altered=altered, drift=left)
+    def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
+        """Alter a table that exists already; `shape` is as for a new one."""
+        found = alter(session, layout, shape)
+        return Target(altered=found.altered, drift=found.left, missing=found.missing)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
         """The rows of a table from a query, in one commit. Raises EngineError."""

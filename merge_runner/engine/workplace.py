@@ -59,6 +59,10 @@ class Workplace:
     bounds_news: tuple[str, ...] = ()
     """Why there were no bounds, where that is not so on every run."""
     warnings: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    """The warnings of columns that the target lacks, by column: a MERGE that adds them takes them back."""
+    contract_pending: bool = False
+    """Whether a contract is still to be enforced, once columns have been added."""
     tested: Tested | None = None
     no_op: str | None = None
     """Why the node's statement had nothing to do."""

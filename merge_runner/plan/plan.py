@@ -31,6 +31,7 @@ from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
 from merge_runner.plan.steps import (
+    CheckSchema,
     CheckSource,
     CreateTarget,
     DefineView,
@@ -59,6 +60,7 @@ from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
+    from merge_runner.plan.shape import Shape
     from merge_runner.pruning.judged import JudgedMerge
 
 
@@ -189,13 +191,19 @@ class Planner:
         judged = self._judged(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
+        shape = insert_shape(statement)
         expect = self._expectation(node, judged)
         looks_first = anew and feed is None and expect is not None and expect.before_replacing
+        adds = layout.on_schema_change == "append_new_columns" and not anew
+        if layout.on_schema_change == "fail" and statement.schema_evolution:
+            raise ProblemsError([self._contradiction(node)])
         steps: list[Step] = [
             *([OpenFeed(feed)] if feed else ()),
             *self._contract(node, existing=not anew, merge=statement),
+            *([self._schema_check(node, layout, shape)] if layout.on_schema_change == "fail" and not anew else ()),
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
             self._create_target(node, statement, rendered, layout),
+            *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
             RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed, expect),
         ]
         plan = self._with_surroundings(node, steps, compiler)
@@ -254,6 +262,16 @@ class Planner:
                 table_layout(self._prepared, node), model.properties_place or node.place, model.column_places, **of
             )
         ]
+
+    def _schema_check(self, node: Node, layout: Layout, shape: Shape | None) -> CheckSchema:
+        model = self._prepared.files.models[node.name]
+        return CheckSchema(layout, shape, model.properties_place or node.place, model.column_places)
+
+    def _contradiction(self, node: Node) -> Problem:
+        """Return the problem of a MERGE that changes the columns of a table whose model stops where they change."""
+        message = "WITH SCHEMA EVOLUTION adds columns to the table, and `on_schema_change` is fail"
+        hint = "take one of them out; with `on_schema_change: append_new_columns` declared columns are added"
+        return Problem("schema-change", message, self._config_place(node, "on_schema_change"), hint)
 
     def _expectation(self, node: Node, judged: JudgedMerge) -> Expectation | None:
         """What is expected of a MERGE. Raises ProblemsError where ON does not say what the source's keys are."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from merge_runner.plan.expectation import Expectation
     from merge_runner.plan.shape import Shape
     from merge_runner.plan.touched import Touched
+    from merge_runner.project.config import OnSchemaChange
     from merge_runner.project.freshness import Freshness
     from merge_runner.pruning.judged import JudgedMerge
     from merge_runner.template.rendered import Rendered
@@ -54,6 +55,7 @@ class Layout:
     sort_by: tuple[str, ...] = ()
     """Iceberg's sort order: columns or transforms, with `desc` and `nulls last` as in DDL."""
     properties: Mapping[str, str] = field(default_factory=dict)
+    on_schema_change: OnSchemaChange = "ignore"
 
     @property
     def has_all_types(self) -> bool:
@@ -170,6 +172,7 @@ class EnforceContract:
 
     `existing`: the table that is there is compared. `query` is one whose columns the table gets, `merge` a statement
     that may change the columns of its target. `places` are those of the columns in the YAML, `place` that of the model.
+    Where columns are still to be added, the step leaves the MERGE to a later step, which has `after_adding`.
     """
 
     layout: Layout
@@ -178,9 +181,28 @@ class EnforceContract:
     existing: bool = False
     query: str | None = None
     merge: MergeStatement | None = None
+    after_adding: bool = False
 
     def __str__(self) -> str:
-        return f"enforce the contract of {self.layout.relation.name}: {len(self.layout.columns)} columns"
+        words = f"enforce the contract of {self.layout.relation.name}: {len(self.layout.columns)} columns"
+        return f"{words}, where columns were added" if self.after_adding else words
+
+
+@dataclass(frozen=True)
+class CheckSchema:
+    """Stops the node where its table exists with other columns than the declared ones (`on_schema_change: fail`).
+
+    Where none are declared, those of `shape` are meant. `places` are those of the columns in the YAML, `place` that of
+    the model.
+    """
+
+    layout: Layout
+    shape: Shape | None
+    place: Place
+    places: Mapping[str, Place]
+
+    def __str__(self) -> str:
+        return f"stop where {self.layout.relation.name} has other columns than declared"
 
 
 @dataclass(frozen=True)
@@ -213,7 +235,9 @@ class CreateTarget:
 
     def __str__(self) -> str:
         verb = "replace" if self.replace else "create where missing, else adopt"
-        return f"{verb} {self.layout.relation.name}{_layout_words(self.layout)}"
+        adds = not self.replace and self.layout.on_schema_change == "append_new_columns"
+        words = f"{verb} {self.layout.relation.name}{_layout_words(self.layout)}"
+        return f"{words} and add missing columns" if adds else words
 
 
 @dataclass(frozen=True)
@@ -412,6 +436,7 @@ Step = (
     | OpenFeed
     | RunHook
     | EnforceContract
+    | CheckSchema
     | CheckSource
     | CreateTarget
     | RunMerge
@@ -456,7 +481,9 @@ class NodePlan:
         if self.rendered is None or statement is None or offset is None:
             return None
         for step in self.steps:
-            if isinstance(step, CreateTarget) and step.shape is not None and step.shape.query == statement:
+            if not isinstance(step, CreateTarget | CheckSchema):
+                continue
+            if step.shape is not None and step.shape.query == statement:
                 origin = step.shape.origin(offset)
                 return None if origin is None else self.rendered.place(origin)
         text = self.rendered.text

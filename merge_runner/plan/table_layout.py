@@ -34,6 +34,7 @@ def table_layout(prepared: Prepared, node: Node) -> Layout:
         cluster_by=tuple(config["cluster_by"]),
         sort_by=tuple(config["sort_by"]),
         properties=dict(config["properties"]),
+        on_schema_change=config["on_schema_change"],
     )
 
 

@@ -90,6 +90,10 @@ class Contract:
     alias_types: StrictBool = True
 
 
+OnSchemaChange = Literal["ignore", "append_new_columns", "fail"]
+"""What happens where an existing table lacks declared columns: a warning, they are added, or the model stops."""
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The resolved config of a model or seed; what nothing says has its default.
@@ -129,6 +133,7 @@ class ModelConfig:
     retries: Count | None = None
     timeout: Seconds | None = None
     concurrent: StrictBool = False
+    on_schema_change: OnSchemaChange = "ignore"
     contract: Contract | None = None
     docs: Mapping[str, Any] = field(default_factory=dict)
     group: str | None = None

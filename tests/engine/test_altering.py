@@ -34,9 +34,10 @@ def alter(monkeypatch):
         monkeypatch.setattr(altering, "run_statement", answer)
         monkeypatch.setattr(altering, "run_command", answer)
         try:
-            return (*altering.alter(None, None), ran)
+            found = altering.alter(None, Layout(Relation("t", "s"), "delta"))
         except EngineError as error:
             return error.kind, ran
+        return found.altered, found.left, ran
 
     return run
 

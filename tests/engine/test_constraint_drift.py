@@ -75,10 +75,12 @@ def real_checks(spark, relation):
 def test_case(spark, table, case):
     relation = table(case)
     layout = declared(case, relation)
-    altered, left = alter(spark, layout)
+    found = alter(spark, layout)
+    altered, left = found.altered, found.left
     assert list(altered) == case.get("altered", [])
     expected = [text.format(t=relation) for text in case.get("left", ())]
     assert [words[: len(begin)] for words, begin in zip(left, expected, strict=True)] == expected
     assert real_columns(spark, relation) == case["columns"]
     assert real_checks(spark, relation) == case.get("checks", {})
-    assert alter(spark, layout) == ((), left)  # and nothing is done twice
+    again = alter(spark, layout)
+    assert (again.altered, again.left) == ((), left)  # and nothing is done twice

@@ -98,7 +98,7 @@ def test_a_config_is_plain_json():
     assert set(plain) == {
         *keys.split(),
         *more.split(),
-        *("contract", "docs", "group", "access"),
+        *("on_schema_change", "contract", "docs", "group", "access"),
         "expect_merge",
         "low_shuffle",
         "storage_join",
