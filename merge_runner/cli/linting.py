@@ -13,7 +13,7 @@ import click
 from merge_runner.cli.lint_paths import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.cli.messages import say
 from merge_runner.cli.options import parsed_vars, project_flags, selected
-from merge_runner.cli.problems import show_warnings
+from merge_runner.cli.problems import show_not_read, show_warnings
 from merge_runner.errors import Problem
 from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.finish import joined
@@ -57,6 +57,7 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     inner = within(root, paths[0]) if text is not None else None
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, project_flags(options), env, texts)
+    show_not_read(prepared.files, options)
     meant = named(prepared, root, paths) if paths else None
     if options["write_baseline"] is not None and meant is not None and not meant.whole:
         raise click.UsageError("--write-baseline is about the whole project: leave out PATHS.")

@@ -30,9 +30,11 @@ _TYPES = ("model", "seed", "source", "test", "unit_test")
 def command(**options: Any) -> int:
     """List the selected nodes."""
     from merge_runner.cli.messages import show
+    from merge_runner.cli.problems import show_not_read
     from merge_runner.graph.output import output
 
     project = load_project(options)
+    show_not_read(project.prepared.files, options)
     ids = selected(project, options)
     if options["resource_type"]:
         ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options["resource_type"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.cli.messages import as_json, say, styled
 from merge_runner.errors import Problem, ProblemsError
+
+if TYPE_CHECKING:
+    from merge_runner.project.files import ProjectFiles
 
 
 class WarningsError(ProblemsError):
@@ -29,6 +32,16 @@ def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
         raise WarningsError(problems)
     for problem in problems:
         _show(problem, "warning", "yellow")
+
+
+def show_not_read(files: ProjectFiles, options: Mapping[str, Any]) -> None:
+    """Print one line for each thing of a dbt project that is not read, unless --quiet."""
+    for each in () if options["quiet"] else files.not_read:
+        if as_json():
+            say(each.message, "info", event="problem", code="not-read", hint=each.hint, **asdict(each.place))
+        else:
+            place = styled(each.place.path, bold=True)
+            say(f"{place}: {styled('note', fg='cyan')}: {each.message}; {each.hint}")
 
 
 def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:

@@ -314,7 +314,10 @@ class _Builder:
             hint: str | None = "enable it, or take the ref away"
             self.problems.add("disabled-ref", f'ref("{name}") is a disabled model', place, hint)
         else:
+            known = next((each for each in self.files.not_read if name in each.names), None)
             hint = did_you_mean(name, self.refs)
+            if known is not None:
+                hint = f"{name} belongs to {known.place.path}, which is not read: {known.hint}"
             self.problems.add("unknown-ref", f'there is no model or seed "{name}"', place, hint)
 
     def _unknown_source(self, source: str, table: str, place: Place) -> None:
@@ -447,8 +450,8 @@ def _columns(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
             "description": column.description or "",
             "data_type": column.data_type,
             "constraints": [asdict(constraint) for constraint in column.constraints],
-            "meta": dict(column.meta),
-            "tags": list(column.tags),
+            "meta": {**column.meta, **column.config.meta},
+            "tags": list(dict.fromkeys((*column.tags, *column.config.tags))),
         }
         for column in columns
     }

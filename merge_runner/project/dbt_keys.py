@@ -122,3 +122,26 @@ VALUES: Mapping[tuple[str, str], str] = {
     ("format", "hudi"): "MERGE is run on Delta and Iceberg",
 }
 """Values of config keys that dbt has and merge-runner does not, by key and value."""
+
+_VERSIONS = "models have no versions: give each one a file and a name, as fct_order_v2.sql, and `ref` that name"
+_MASK = "merge-runner sets no column mask and no row filter: write ALTER TABLE in a `post_hook`"
+
+PROPERTIES: Mapping[str, str] = {
+    "versions": _VERSIONS,
+    "latest_version": _VERSIONS,
+    "defined_in": _VERSIONS,
+    "database": _CATALOG,
+    "overrides": "there are no packages whose sources could be overridden",
+    "external": 'write "path", "format" and "options" next to the table\'s name',
+    "loaded_at_query": 'write the column or an expression as "loaded_at_field"',
+    "column_mask": _MASK,
+    "row_filter": _MASK,
+    "time_spine": "there is no semantic layer: leave it out",
+    "granularity": "there is no semantic layer: leave it out",
+    "semantic_model": "there is no semantic layer: leave it out",
+    "entity": "there is no semantic layer: leave it out",
+    "dimension": "there is no semantic layer: leave it out",
+    "policy_tags": 'leave it out; what your own macros read goes below "meta"',
+    "databricks_tags": _DATABRICKS,
+}
+"""Keys of dbt's property files that are an error: they would change what a model does or who may read it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.project.config import Layer
+from merge_runner.project.not_read import NotRead
 from merge_runner.project.places import KeyPath
 from merge_runner.project.profile import Profile
 from merge_runner.project.properties import DataTest, MacroProperties, ModelProperties, SourceTable, UnitTest
@@ -120,6 +121,8 @@ class ProjectFiles:
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
     """What YAML says about macros, by name."""
+    not_read: tuple[NotRead, ...] = ()
+    """What a dbt project holds besides, and is not read."""
 
     def described_config(self, model: str) -> dict[str, Any]:
         """Return what YAML and the settings say of a model's config, the most specific winning per key."""

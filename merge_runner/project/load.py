@@ -16,6 +16,7 @@ from merge_runner.project.described import Described, Description
 from merge_runner.project.docs_blocks import docs_blocks
 from merge_runner.project.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.folder_config import FolderConfig
+from merge_runner.project.not_read import files_not_read, keys_not_read
 from merge_runner.project.profile import Profile, read_profile
 from merge_runner.project.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.properties import PropertyFile, Source, SourceTable
@@ -255,6 +256,7 @@ class _Loader:
             selectors=self._selectors,
             fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
             macro_properties=described.macros,
+            not_read=self._not_read,
         )
 
     def _model(self, file: Found) -> ModelFile:
@@ -290,12 +292,11 @@ class _Loader:
             frozenset(file.stem for file in paths.fixtures),
             self._problems,
         )
-        for path in paths.property_files:
-            tree = self._tree(path)
-            if tree is None:
-                continue
-            template = ValueTemplate(tree, self._known, self._env, self._problems)
-            tree = render_properties(tree, template)
+        trees = [tree for path in paths.property_files if (tree := self._tree(path)) is not None]
+        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(trees))
+        for written in trees:
+            template = ValueTemplate(written, self._known, self._env, self._problems)
+            tree = render_properties(written, template)
             self._secrets.update(secret_values(template.used))
             properties = read_properties(tree, self._problems)
             if properties:

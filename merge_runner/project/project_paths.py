@@ -26,7 +26,10 @@ class Found:
 
 @dataclass
 class ProjectPaths:
-    """The files of a project by kind, in the order of their paths, and the folders of its models and seeds."""
+    """The files of a project by kind, in the order of their paths, and the folders of its models and seeds.
+
+    `python` are the paths of the Python files in its model paths, which are not read.
+    """
 
     models: list[Found] = field(default_factory=list)
     seeds: list[Found] = field(default_factory=list)
@@ -38,6 +41,7 @@ class ProjectPaths:
     property_files: dict[str, None] = field(default_factory=dict)
     model_folders: set[tuple[str, ...]] = field(default_factory=set)
     seed_folders: set[tuple[str, ...]] = field(default_factory=set)
+    python: list[str] = field(default_factory=list)
 
 
 def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectPaths:
@@ -63,6 +67,7 @@ def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectP
     for folder in folders(settings.model_paths, "model-paths"):
         paths.model_folders.add(folder.parts)
         paths.models += _having(folder, ".sql")
+        paths.python += [found.path for found in _having(folder, ".py")]
         _add_property_files(folder, paths)
     for folder in folders(settings.seed_paths, "seed-paths"):
         paths.seed_folders.add(folder.parts)

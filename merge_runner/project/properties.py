@@ -83,6 +83,16 @@ class DataTest:
 
 
 @dataclass(frozen=True)
+class ColumnConfig:
+    """What dbt has in the config of a column: it adds to the column's own tags and meta."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+
+    tags: Names = ()
+    meta: Mapped = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Column:
     """A column as it is declared."""
 
@@ -96,6 +106,7 @@ class Column:
     tags: Names = ()
     meta: Mapped = field(default_factory=dict)
     quote: StrictBool | None = None
+    config: ColumnConfig = ColumnConfig()
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,7 @@ class ModelProperties:
     docs: Mapped = field(default_factory=dict)
     group: str | None = None
     access: Literal["private", "protected", "public"] | None = None
+    deprecation_date: date | datetime | str | None = None
 
 
 @dataclass(frozen=True)
@@ -161,12 +173,17 @@ class SourceTable:
     config: SourceConfig = SourceConfig()
     freshness: Freshness | None = UNSAID
     loaded_at_field: str | None = None
+    loader: str | None = None
+    quoting: Mapped = field(default_factory=dict)
     stream: OptionalStream = None
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source: tables that nobody here writes, and what they have in common."""
+    """A source: tables that this project does not write, and what they have in common.
+
+    `loader` and `quoting` are dbt's, and change nothing: names are quoted wherever Spark needs it.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
@@ -183,6 +200,8 @@ class Source:
     config: SourceConfig = SourceConfig()
     freshness: Freshness | None = UNSAID
     loaded_at_field: str | None = None
+    loader: str | None = None
+    quoting: Mapped = field(default_factory=dict)
 
 
 Row = Mapping[str, Any]

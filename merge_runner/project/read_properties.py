@@ -8,6 +8,8 @@ from typing import Any
 from merge_runner.errors import Problems
 from merge_runner.project.config import MODEL_KEYS
 from merge_runner.project.data_test import data_test
+from merge_runner.project.dbt_keys import PROPERTIES
+from merge_runner.project.not_read import KEYS
 from merge_runner.project.places import KeyPath
 from merge_runner.project.properties import DataTest, PropertyFile
 from merge_runner.project.validate import shown, validate
@@ -15,7 +17,7 @@ from merge_runner.project.yaml_tree import YamlTree
 
 _Read = Callable[[Mapping[str, Any], KeyPath, str], Mapping[str, Any]]
 
-_ELSEWHERE = dict.fromkeys(MODEL_KEYS, 'it is a config key: write it below "config:"')
+_ELSEWHERE = {**PROPERTIES, **dict.fromkeys(MODEL_KEYS, 'it is a config key: write it below "config:"')}
 
 
 def read_properties(tree: YamlTree, problems: Problems) -> PropertyFile | None:
@@ -36,7 +38,7 @@ class _TestReader:
     def file(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        result = dict(data)
+        result = {key: value for key, value in data.items() if key not in KEYS and key != "anchors"}
         for kind in ("models", "seeds"):
             if kind in data:
                 result[kind] = self._each(data[kind], (kind,), kind.removesuffix("s"), self._holder)

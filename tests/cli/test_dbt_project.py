@@ -24,3 +24,63 @@ def test_the_default_selector_counts_where_nothing_is_selected(make_project, cal
     assert call("ls", "--exclude", "b", cwd=root).stdout == "a\nc\n"
     assert call("ls", "-q", cwd=root).stderr == ""
     assert json.loads(call("lint", "--format", "json", cwd=root).stdout)["summary"]["models"] == 3
+
+
+CONVERTED = {
+    "dbt_project.yml": "name: shop\n",
+    "packages.yml": "packages: []\n",
+    "snapshots/orders.sql": "{% snapshot order_history %}select 1{% endsnapshot %}",
+    "analyses/a.sql": "select 1",
+    "analyses/b.sql": "select 1",
+    "models/a.sql": MERGE,
+    "models/score.py": "import x\n\ndef model(dbt, session):\n    return None\n",
+    "models/helper.py": "def other():\n    return None\n",
+    "models/m.yml": """\
+        models: [{name: a, access: public, deprecation_date: 2030-01-01, columns: [{name: id, config: {meta: {x: 1}}}]}]
+        exposures: [{name: e, type: dashboard, owner: {name: me}}]
+        groups: [{name: finance, owner: {name: me}}]
+        sources: [{name: raw, loader: fivetran, quoting: {identifier: true}, tables: [{name: t, loader: x}]}]
+        """,
+    "models/more.yml": "exposures: [{name: f}]\nmetrics: [{name: revenue}]\nanchors: [{x: 1}]\n",
+}
+NOTES = """\
+dbt_project.yml: note: it is not read; settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds
+packages.yml: note: packages are not installed; copy the macros that the models call into the macros folder
+snapshots: note: 1 snapshot is not run; write the history as a MERGE model (SCD2)
+analyses: note: 2 analyses are not compiled; `merge-runner compile -s NAME` compiles a model
+models/score.py: note: 1 Python model is not run; write the model in SQL, or build its table elsewhere and declare it as a source
+models/m.yml: note: 2 exposures are not read; the graph ends with models and tests
+models/more.yml: note: 1 metric is not read; there is no semantic layer
+models/m.yml: note: 1 group is not read; any model may `ref` any other one
+"""
+
+
+def test_what_is_not_read_of_a_dbt_project_is_named_once(make_project, call):
+    root = make_project(CONVERTED)
+    done = call("ls", "--output", "json", cwd=root)
+    assert (done.stderr, done.returncode) == (NOTES, 0)
+    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == ["a", "t"]
+    assert call("parse", cwd=root).stderr.startswith(NOTES)
+    linted = call("lint", "--format", "json", cwd=root)
+    assert linted.stderr == NOTES
+    assert json.loads(linted.stdout)["summary"]["models"] == 1
+    assert call("compile", cwd=root).stderr.startswith("1 node compiled")
+    assert call("ls", "-q", cwd=root).stderr == ""
+    events = [json.loads(line) for line in call("ls", "--log-format", "json", cwd=root).stderr.splitlines()]
+    assert [(event["level"], event["code"], event["path"]) for event in events][:2] == [
+        ("info", "not-read", "dbt_project.yml"),
+        ("info", "not-read", "packages.yml"),
+    ]
+    assert call("ls", "--warn-error", cwd=root).returncode == 0
+
+
+def test_a_ref_to_what_is_not_read_says_so(make_project, call):
+    root = make_project({**CONVERTED, "models/b.sql": "select * from {{ ref('score') }}, {{ ref('order_history') }}"})
+    told = call("ls", cwd=root).stderr
+    assert "score belongs to models/score.py, which is not read: write the model in SQL" in told
+    assert "order_history belongs to snapshots, which is not read: write the history as a MERGE model" in told
+
+
+def test_a_project_of_our_own_gets_no_notes(make_project, call):
+    root = make_project({"models/a.sql": MERGE, "models/tool.py": "print()\n", "macros/snapshots/x.sql": ""})
+    assert call("ls", cwd=root).stderr == ""

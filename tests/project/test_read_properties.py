@@ -341,3 +341,39 @@ def test_all_problems_of_a_file_are_told_at_once():
 def test_a_place_is_kept_for_tests_of_columns_and_tables():
     found = clean("sources: [{name: s, tables: [{name: t, columns: [{name: c, tests: [unique]}]}]}]\n")
     assert found.sources[0].tables[0].columns[0].data_tests[0].place == Place("m.yml", 1, 68, 1, 74)
+
+
+@pytest.mark.parametrize(
+    ("entry", "place", "says"),
+    [
+        ("models: [{name: a, versions: [{v: 1}]}]", "1:20", "models have no versions"),
+        ("models: [{name: a, latest_version: 2}]", "1:20", "models have no versions"),
+        ("models: [{name: a, materialized: table}]", "1:20", 'write it below "config:"'),
+        ("models: [{name: a, time_spine: {}}]", "1:20", "there is no semantic layer"),
+        ("models: [{name: a, columns: [{name: b, column_mask: {}}]}]", "1:40", "ALTER TABLE in a `post_hook`"),
+        ("sources: [{name: a, overrides: b}]", "1:21", "there are no packages"),
+        ("sources: [{name: a, tables: [{name: b, external: {}}]}]", "1:40", 'write "path", "format" and "options"'),
+        ("sources: [{name: a, tables: [{name: b, loaded_at_query: x}]}]", "1:40", '"loaded_at_field"'),
+    ],
+)
+def test_a_key_of_dbt_that_would_matter_is_an_error_that_says_what_to_do(entry, place, says):
+    (message,) = read(entry)[1]
+    assert message.startswith(f"m.yml:{place}: ")
+    assert says in message
+
+
+def test_what_changes_nothing_is_taken_as_dbt_has_it():
+    found = clean("""\
+        models:
+          - name: a
+            group: finance
+            access: protected
+            deprecation_date: 2030-01-01
+            columns: [{name: id, config: {tags: [pii], meta: {owner: me}}}]
+            tests: [unique_combination_of_columns: {columns: [id]}]
+        sources: [{name: raw, loader: airbyte, quoting: {schema: true}, tables: [{name: t, quoting: {identifier: true}}]}]
+        exposures: [{name: e}]
+        """)
+    (model,) = found.models
+    assert (model.group, model.access, model.columns[0].config.tags) == ("finance", "protected", ("pii",))
+    assert found.sources[0].loader == "airbyte"
