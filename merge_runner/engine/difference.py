@@ -10,8 +10,8 @@ class Drift:
     """A difference in words, and the statements that make it good, in order, without writing a row.
 
     No statement: it stays as it is, and the words say why. `violating` is a query of how many rows keep it from being
-    made good: with any nothing is done. `undo` brings back what was, where a statement after the first is refused.
-    `done` is how it reads once it is made good, None: as `words`. `missing` are the columns that the table lacks.
+    altered: with any nothing is done. `undo` brings back what was, where a statement after the first is refused.
+    `done` is how it reads once it is altered, None: as `words`. `missing` are the columns that the table lacks.
     """
 
     words: str

@@ -124,12 +124,15 @@ VALUES: Mapping[tuple[str, str], str] = {
 """Values of config keys that dbt has and merge-runner does not, by key and value."""
 
 _VERSIONS = "models have no versions: give each one a file and a name, as fct_order_v2.sql, and `ref` that name"
+_TESTS = "write them below their model or column; a test in a separate file has its `config(…)` there"
 _MASK = "merge-runner sets no column mask and no row filter: write ALTER TABLE in a `post_hook`"
 
 PROPERTIES: Mapping[str, str] = {
     "versions": _VERSIONS,
     "latest_version": _VERSIONS,
     "defined_in": _VERSIONS,
+    "data_tests": _TESTS,
+    "tests": _TESTS,
     "database": _CATALOG,
     "overrides": "there are no packages whose sources could be overridden",
     "external": 'write "path", "format" and "options" next to the table\'s name',
@@ -145,3 +148,34 @@ PROPERTIES: Mapping[str, str] = {
     "databricks_tags": _DATABRICKS,
 }
 """Keys of dbt's property files that are an error: they would change what a model does or who may read it."""
+
+_ON_RUN = (
+    "there are no hooks of a run: run the SQL before or after `merge-runner build`, or in `pre_hook` and `post_hook`"
+)
+_OF_TESTS = "write it at the test: `config: {severity: warn}` in YAML, or `config(…)` in its file"
+
+SETTINGS: Mapping[str, str] = {
+    "version": "leave it out: the version of a package is in [project]",
+    "config-version": "leave it out: there is one version",
+    "on-run-start": _ON_RUN,
+    "on-run-end": _ON_RUN,
+    "snapshots": _SNAPSHOT,
+    "snapshot-paths": _SNAPSHOT,
+    "analysis-paths": "leave it out: analyses are not compiled",
+    "asset-paths": "leave it out",
+    "docs-paths": "leave it out",
+    "packages-install-path": "there are no packages: copy the macros that the models call into the macros folder",
+    "clean-targets": 'leave it out: `merge-runner clean` removes the "target-path"',
+    "dispatch": "macros are called by their names: there are no packages and no adapters",
+    "query-comment": "leave it out: each commit has the node and the invocation in its metadata",
+    "quoting": "leave it out: names are quoted wherever Spark needs it",
+    "require-dbt-version": "leave it out",
+    "flags": "give them on the command line",
+    "tests": _OF_TESTS,
+    "data_tests": _OF_TESTS,
+    "unit_tests": _OF_TESTS,
+    "sources": "write it in the YAML of the source",
+    "source-paths": 'the key is "model-paths"',
+    "data-paths": 'the key is "seed-paths"',
+}
+"""Keys of dbt_project.yml that the settings of a project do not have."""

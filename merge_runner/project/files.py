@@ -122,7 +122,7 @@ class ProjectFiles:
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
     """What YAML says about macros, by name."""
     not_read: tuple[NotRead, ...] = ()
-    """What a dbt project holds besides, and is not read."""
+    """What of a dbt project is not read."""
 
     def described_config(self, model: str) -> dict[str, Any]:
         """Return what YAML and the settings say of a model's config, the most specific winning per key."""

@@ -58,7 +58,7 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
 
 
 def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iterator[NotRead]:
-    """Yield what dbt reads of a project besides its models and merge-runner does not.
+    """Yield what dbt reads of a project and merge-runner does not.
 
     `python` are the Python files in the model paths; they count where they hold a model of dbt.
     """

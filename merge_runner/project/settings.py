@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from merge_runner.errors import Problems
 from merge_runner.project.config import TABLE_KEYS, Layer, Names, config_key, config_layer, listed
+from merge_runner.project.dbt_keys import SETTINGS as DBT_SETTINGS
 from merge_runner.project.toml_tree import TomlTree, toml_tree
 from merge_runner.project.validate import validate
 from merge_runner.text import SourceText
@@ -81,7 +82,7 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
     if whole is None:
         return None
     tree = whole.at(*TABLE)
-    shape = validate(_Table, tree.data, tree, problems, of="[tool.merge-runner]")
+    shape = validate(_Table, tree.data, tree, problems, of="[tool.merge-runner]", elsewhere=DBT_SETTINGS)
     models = _folders(tree, "models", problems)
     seeds = _folders(tree, "seeds", problems)
     if shape is None:

@@ -10,7 +10,8 @@ import yaml
 from merge_runner.errors import Problems
 from merge_runner.project.config import MODEL_KEYS, Layer, config_key, resolve
 from merge_runner.project.dbt_keys import CONFIG
-from merge_runner.text import Place
+from merge_runner.project.settings import settings
+from merge_runner.text import Place, SourceText
 
 CASES = yaml.safe_load((Path(__file__).parent / "dbt_keys.yml").read_text())
 KEYS = [case for part in ("core", "spark", "databricks") for case in CASES[part]]
@@ -41,3 +42,13 @@ def test_a_value_of_dbt_gets_a_hint(case):
 
 def test_no_hint_is_about_a_key_that_exists():
     assert not CONFIG.keys() & MODEL_KEYS
+
+
+@pytest.mark.parametrize("case", CASES["settings"], ids=lambda case: case["key"])
+def test_a_setting_of_dbt_gets_a_hint(case):
+    problems = Problems()
+    source = SourceText("pyproject.toml", f'[tool.merge-runner]\nname = "shop"\n{case["key"]} = ["x"]\n')
+    assert settings(source, problems) is None
+    (problem,) = problems
+    assert (problem.code, problem.place.line) == ("unknown-key", 3)
+    assert case["says"] in problem.hint
