@@ -151,6 +151,7 @@ _ADAPTER = TypeAdapter(ModelConfig)
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})
 MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
+_ALL_KEYS = MODEL_KEYS | SEED_KEYS
 TABLE_KEYS = frozenset(
     {"properties", "conf", "meta", "optimize", "expect_merge", "column_types", "contract", "pre_hook", "post_hook"}
 )
@@ -173,7 +174,7 @@ def config_layer(
 
     `data` stands at the path `at`; `of` says in messages whose config it is. With a problem in it the layer is empty.
     """
-    known = MODEL_KEYS | SEED_KEYS if seed else MODEL_KEYS
+    known = _ALL_KEYS if seed else MODEL_KEYS
     written: dict[str, str] = {}
     before = len(problems)
     subject = f"{of}: " if of else ""
@@ -228,7 +229,7 @@ def config_key(written: str) -> str:
     """Return the key that a written one means: without the `+` of dbt's folders, and `pre-hook` as `pre_hook`."""
     key = written.removeprefix("+")
     folded = key.replace("-", "_")
-    return folded if folded in MODEL_KEYS | SEED_KEYS else key
+    return folded if folded in _ALL_KEYS else key
 
 
 def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str:
