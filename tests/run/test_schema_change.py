@@ -3,7 +3,6 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.errors import ProblemsError
 
 pytestmark = pytest.mark.spark
 
@@ -108,7 +107,7 @@ def test_declared_columns_are_added_before_the_schema_evolves(shop, table_format
     assert shop.columns == [("id", "int"), ("v", "string"), ("n", "bigint"), ("m", "int")]
 
 
-def test_fail_stops_the_model_before_anything_is_written(shop, spark, table_format):
+def test_fail_stops_the_model_before_anything_is_written(shop, table_format):
     assert shop.build(config="on_schema_change: fail", table_format=table_format).status == "success"
     before = (shop.columns, shop.rows)
     result = shop.build(NEW, CHANNEL, "on_schema_change: fail")
@@ -132,7 +131,7 @@ def test_without_declared_columns_those_of_the_source_are_meant(shop, table_form
     assert shop.rows[-1] == (2, "b", "web")
 
 
-def test_what_alter_cannot_add_is_reported(shop, spark):
+def test_what_alter_cannot_add_is_reported(shop):
     config = f"{APPEND}, properties: {{delta.feature.allowColumnDefaults: supported}}"
     shop.build()
     more = (
@@ -173,11 +172,3 @@ def test_a_contract_holds_for_what_the_table_has_once_columns_are_added(shop):
     assert "column other is not declared" in evolved.message
     assert "no row was written" in evolved.message
     assert shop.rows == [(1, "a", None, None), (2, "b", "web", None)]
-
-
-def test_schema_evolution_and_fail_contradict_each_other(shop):
-    project = shop.load(config="on_schema_change: fail", evolves="with schema evolution")
-    with pytest.raises(ProblemsError) as caught:
-        project.build(lint=False)
-    (problem,) = caught.value.problems
-    assert (problem.code, str(problem.place)) == ("schema-change", "models/m.yml:4:14")
