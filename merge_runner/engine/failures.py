@@ -10,12 +10,13 @@ from pathlib import PurePath
 from merge_runner.engine.throwable import Told, told
 from merge_runner.errors import did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
+from merge_runner.formats.rewordings import Reworded, reworded
 from merge_runner.text import Place
 
 __all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
 
 _REST = re.compile(
-    r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n'"
+    r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n['+:A-Z]"
     r"|\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
 )
 _ADVICE = re.compile(
@@ -97,11 +98,16 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
     telling = _telling(chain)
     code = telling.condition or telling.name
-    message, hint, offset = _trimmed(_with_file(telling, chain)), HINTS.get(code), _offset(error, statement)
+    message, offset = _trimmed(_with_file(telling, chain)), _offset(error, statement)
+    said = reworded(code, message) if kind is Kind.USER else Reworded(message, None)
+    message, hint = said.message, HINTS.get(code, said.hint)
+    if said.name is not None:
+        hint = did_you_mean(said.name, said.known) or hint
+        offset = _word(said.name, statement) if offset is None else offset
     around = surroundings("\n".join(each.message for each in chain)) if kind in (Kind.USER, Kind.TRANSIENT) else None
     if around is not None and hint is None:
-        said, hint = around
-        message += f"\n{said}" if said not in message else ""
+        cause, hint = around
+        message += f"\n{cause}" if cause not in message else ""
     if kind is Kind.LOST and "SparkContext" not in message:  # else Spark itself has told that it has stopped
         message = f"the connection to Spark broke: {message}"
     if unresolved := _UNRESOLVED.search(message):

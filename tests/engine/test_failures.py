@@ -41,10 +41,7 @@ UNRESOLVED = (
 def test_the_error_class_is_the_code_and_the_message_has_no_plan():
     error = engine_error(FakePySparkError(UNRESOLVED, "UNRESOLVED_COLUMN.WITH_SUGGESTION"))
     assert error.code == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
-    assert error.message == (
-        "A column, variable, or function parameter with name `nope` cannot be resolved. "
-        "Did you mean one of the following? [`a`, `b`]"
-    )
+    assert (error.message, error.hint) == ("there is no column `nope`", "known are a, b")
     assert error.kind is Kind.USER
 
 
@@ -94,8 +91,8 @@ STACK = "\n\nJVM stacktrace:\n{}\n\tat org.apache.spark.sql.delta.OptimisticTran
 def test_a_server_far_away_tells_the_same_message_without_class_and_stack():
     text = UNRESOLVED + STACK.format("org.apache.spark.sql.catalyst.ExtendedAnalysisException")
     error = engine_error(FakePySparkError(text, "UNRESOLVED_COLUMN.WITH_SUGGESTION"))
-    assert error.message.startswith("A column, variable, or function parameter with name `nope` cannot be resolved")
-    assert error.message.endswith("[`a`, `b`]")
+    assert error.message == "there is no column `nope`"
+    assert error.hint == "known are a, b"
     assert error.kind is Kind.USER
 
 
@@ -170,6 +167,22 @@ def test_what_engines_raise_is_understood(case):
     assert error.message == case["message"].strip()
     assert error.most_retries == case.get("retries", MOST_RETRIES[error.kind])
     assert case.get("hint", "") in (error.hint or "")
+
+
+REWORDED = yaml.safe_load((Path(__file__).parent / "rewordings.yml").read_text())
+
+
+@pytest.mark.parametrize("case", REWORDED, ids=[case["name"] for case in REWORDED])
+def test_a_mistake_of_the_user_is_told_without_the_engines_advice(case):
+    condition = case["condition"]
+    if condition.isupper():
+        text = case["engine"] if condition.startswith("_") else f"[{condition}] {case['engine']}"
+        error = engine_error(FakePySparkError(text, condition))
+    else:  # a class of Java
+        error = engine_error(Py4JJavaError([f"java.lang.{condition}: {case['engine']}"]))
+    assert (error.kind, error.code) == (Kind.USER, case["condition"])
+    assert error.message == case["message"]
+    assert case["hint"] in str(error.hint) if "hint" in case else error.hint is None
 
 
 def test_every_row_is_told_by_its_own_name_and_no_other_kind_takes_it():

@@ -1,0 +1,150 @@
+"""What Spark and Delta say of a user's mistake, and what merge-runner says instead, as data.
+
+An engine's message may be about a shell (`use DROP TABLE IF EXISTS`), repeat its advice, or name no way to correct it.
+Messages are those of Spark 4.1.4 and Delta 4.4.0; one that no row fits is shown as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A message of an error condition in other words.
+
+    `condition` is the beginning of the condition (of the class where it has none), `text` a pattern that fits anywhere
+    in its message. `message` and `hint` are templates over the groups of the pattern; an empty message keeps that of
+    the engine. The group `name` is what the statement may have in one place only; `known`, in brackets and with backquotes, are the
+    names that would be right.
+    """
+
+    condition: str
+    text: str
+    message: str = ""
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reworded:
+    """A message, what to do about it, the name that it is about and those that would be right, without backquotes."""
+
+    message: str
+    hint: str | None
+    name: str | None = None
+    known: tuple[str, ...] = ()
+
+
+REWORDINGS: tuple[Rewording, ...] = (
+    Rewording(
+        "UNRESOLVED_COLUMN",
+        r"with name (?P<name>\S+) cannot be resolved(?:\. Did you mean one of the following\? \[(?P<known>[^\]]*)\])?",
+        "there is no column {name}",
+    ),
+    Rewording(
+        "UNRESOLVED_ROUTINE",
+        r"Cannot resolve routine (?P<name>\S+) on search path",
+        "there is no function {name}",
+        "check its spelling: functions of other databases may have another name in Spark SQL",
+    ),
+    Rewording(
+        "AMBIGUOUS_REFERENCE",
+        r"Reference (?P<column>\S+) is ambiguous, could be: \[(?P<all>.*)\]",
+        "column {column} is ambiguous: {all}",
+        "write the alias of one of the tables before it",
+    ),
+    Rewording(
+        "COLUMN_ALREADY_EXISTS",
+        r"The column (?P<column>\S+) already exists",
+        "there are two columns {column}",
+        "give one of them another name with `as`, or leave it out",
+    ),
+    Rewording(
+        "MISSING_AGGREGATION",
+        r'The non-aggregating expression "(?P<column>[^"]+)"',
+        "{column} is neither in GROUP BY nor aggregated",
+        "add it to GROUP BY, or use any_value({column}) where any value of the group will do",
+    ),
+    Rewording(
+        "REQUIRES_SINGLE_PART_NAMESPACE",
+        r"but got (?P<name>(?P<catalog>`[^`]+`)\.\S+)",
+        "there is no catalog {catalog}",
+        "configure it under `catalogs` of the output in profiles.yml",
+    ),
+    Rewording(
+        "CATALOG_NOT_FOUND",
+        r"The catalog (?P<catalog>\S+) not found",
+        "there is no catalog {catalog}",
+        "configure it under `catalogs` of the output in profiles.yml",
+    ),
+    Rewording(
+        "UNABLE_TO_INFER_SCHEMA",
+        r"Unable to infer schema for (?P<format>\w+)",
+        "no columns can be read from the {format} files of a source: there are none, or they are empty",
+        "check its `path` and `format`; declared columns with `data_type` are used as they are",
+    ),
+    Rewording(
+        "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
+        r"reading file (?P<file>\S+)\. Could not read footer",
+        "{file} is no Parquet or ORC file, or is damaged",
+        "check `path` and `format` of the source",
+    ),
+    Rewording(
+        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+        r"location \('(?P<folder>[^']+)'\) is not empty and also not a Delta table",
+        "the table cannot be created: {folder} has files, and is no Delta table",
+        "move them away, or give the model another `alias` or `schema`; for an Iceberg table set `format: iceberg`",
+    ),
+    Rewording(
+        "_LEGACY_ERROR_TEMP_3060",
+        r"Couldn't find column (?P<column>\S+) in:",
+        "the table has no column {column}",
+        "check `partition_by` and `cluster_by`, and the columns that the model gives",
+    ),
+    Rewording(
+        "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
+        r"Invalid column names: (?P<names>.+?)\.\n",
+        "Delta allows no blank and none of ,;{{}}()= in column names: {names}",
+        "rename them with `as`, or set the property delta.columnMapping.mode to name",
+    ),
+    Rewording(
+        "IllegalArgumentException",
+        r'^For input string: (?P<value>".*")$',
+        "{value} is no value of the type that a setting needs",
+        "check `properties`, and `conf` of the model and of profiles.yml",
+    ),
+)
+
+_ADVICE: tuple[tuple[str, str | None], ...] = (
+    (
+        r"\.? Use (?:the SQL function )?[`'](?P<name>\w+)(?:\(\))?[`'] to tolerate [^.]+\.?",
+        "use {name} where NULL is meant",
+    ),
+    (r" If necessary,? set \S+ to \S+ to bypass this error\.?", None),
+    (r" Correct the value as per the syntax, or change its target type\.?", None),
+    (r" Please, refer to '[^']+' for a fix\.?", None),
+)
+"""Sentences that a message does without, and the hint that says the same."""
+
+
+def reworded(condition: str, message: str) -> Reworded:
+    """Return what to say instead of an engine's message."""
+    for row in REWORDINGS:
+        if condition.startswith(row.condition) and (found := re.search(row.text, message, re.DOTALL)):
+            return _filled(row, found, message)
+    hint: str | None = None
+    for pattern, advice in _ADVICE:
+        found = re.search(pattern, message)
+        if found is not None:
+            message = message[: found.start()] + message[found.end() :]
+            hint = advice.format(**found.groupdict()) if advice is not None else hint
+    return Reworded(message.strip().rstrip("."), hint)
+
+
+def _filled(row: Rewording, found: re.Match[str], message: str) -> Reworded:
+    groups = found.groupdict()
+    name = groups["name"].replace("`", "") if "name" in groups else None
+    known = (each.replace("`", "") for each in re.findall(r"(?:`[^`]*`\.?)+", groups.get("known") or ""))
+    hint = row.hint.format(**groups) if row.hint is not None else None
+    return Reworded(row.message.format(**groups) if row.message else message, hint, name, tuple(known))
