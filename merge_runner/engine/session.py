@@ -22,6 +22,7 @@ from merge_runner.engine.jvm import Jvm, launch, logged, running_already
 from merge_runner.engine.spark_home import SparkHome, check_version, installed_spark, pyspark_version
 from merge_runner.engine.user_confs import check_defaults, notes
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.start_failures import start_failure
 
 if TYPE_CHECKING:
     from merge_runner.project.profile import Profile
@@ -195,11 +196,13 @@ class Starting:
     def _not_started(self, error: Exception) -> Problem:
         lines = logged(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
         causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
-        tail = causes[-1].strip() if causes else ""
+        known = start_failure("\n".join(lines))
+        said = known[0] if known is not None else causes[-1].strip() if causes else first_line(error)
+        log = f"full log: {self._log}"
         return Problem(
             "spark-not-started",
-            f"Spark did not start on {self._profile.master}: {tail or first_line(error)}",
-            hint=f"the whole story is in {self._log}",
+            f"Spark did not start on {self._profile.master}: {said}",
+            hint=log if known is None else f"{known[1]}; {log}",
         )
 
 
