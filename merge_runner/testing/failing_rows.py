@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from merge_runner.columns import width as columns_of
+
 MOST_SHOWN = 5
 """Rows of a failing test that are shown."""
 LONGEST_VALUE = 1_000
@@ -39,14 +41,11 @@ def table_lines(rows: Sequence[FailingRow], width: int) -> Iterator[str]:
     """
     names = list(rows[0])
     columns = [[_clipped(name), *(_clipped(cell_text(row.get(name))) for row in rows)] for name in names]
-    widths = [max(map(len, column)) for column in columns]
+    widths = [max(map(columns_of, column)) for column in columns]
     fit = _how_many_fit(widths, max(width, _NARROWEST_TABLE))
     numeric = [all(_is_number(row.get(name)) for row in rows) for name in names]
     for at in range(len(rows) + 1):
-        cells = (
-            columns[n][at].rjust(widths[n]) if numeric[n] and at else columns[n][at].ljust(widths[n])
-            for n in range(fit)
-        )
+        cells = (_padded(columns[n][at], widths[n], right=numeric[n] and at > 0) for n in range(fit))
         yield f"| {_GAP.join(cells)} |"
         if at == 0:
             yield f"| {_GAP.join('-' * widths[n] for n in range(fit))} |"
@@ -73,6 +72,11 @@ def named_columns(columns: Iterable[str], texts: Iterable[str]) -> list[str]:
     """Return the columns that the texts of a test name, such as its expression."""
     words = {word.lower() for text in texts for word in re.findall(r"\w+", text)}
     return [column for column in columns if column.lower() in words]
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    blanks = " " * (width - columns_of(text))
+    return blanks + text if right else text + blanks
 
 
 def _how_many_fit(widths: Sequence[int], width: int) -> int:
