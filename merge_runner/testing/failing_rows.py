@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from merge_runner.columns import width as columns_of
+from merge_runner.columns import padded
+from merge_runner.columns import width as width_of
 
 MOST_SHOWN = 5
 """Rows of a failing test that are shown."""
@@ -41,11 +42,11 @@ def table_lines(rows: Sequence[FailingRow], width: int) -> Iterator[str]:
     """
     names = list(rows[0])
     columns = [[_clipped(name), *(_clipped(cell_text(row.get(name))) for row in rows)] for name in names]
-    widths = [max(map(columns_of, column)) for column in columns]
+    widths = [max(map(width_of, column)) for column in columns]
     fit = _how_many_fit(widths, max(width, _NARROWEST_TABLE))
     numeric = [all(_is_number(row.get(name)) for row in rows) for name in names]
     for at in range(len(rows) + 1):
-        cells = (_padded(columns[n][at], widths[n], right=numeric[n] and at > 0) for n in range(fit))
+        cells = (_aligned(columns[n][at], widths[n], right=numeric[n] and at > 0) for n in range(fit))
         yield f"| {_GAP.join(cells)} |"
         if at == 0:
             yield f"| {_GAP.join('-' * widths[n] for n in range(fit))} |"
@@ -74,9 +75,8 @@ def named_columns(columns: Iterable[str], texts: Iterable[str]) -> list[str]:
     return [column for column in columns if column.lower() in words]
 
 
-def _padded(text: str, width: int, right: bool) -> str:
-    blanks = " " * (width - columns_of(text))
-    return blanks + text if right else text + blanks
+def _aligned(text: str, columns: int, right: bool) -> str:
+    return " " * (columns - width_of(text)) + text if right else padded(text, columns)
 
 
 def _how_many_fit(widths: Sequence[int], width: int) -> int:
