@@ -27,16 +27,28 @@ def some_rows(session: SparkSession, relation: Relation, limit: int) -> Sample:
 def met_rows(step: RunUnitTest, place: Workplace, table: Relation, limit: int) -> Sample:
     """Up to `limit` rows of a table that the test's statement would match with what the test gives.
 
-    Raises EngineError.
+    A source that reads the target itself reads `table`, and may leave out all that is given (a high-water mark): then
+    the rows are whichever come first. Raises EngineError.
     """
     statement = parse(step.sql)
     target = statement.target
     alias = f" AS {target.alias}" if target.alias is not None else ""
     source, on = statement.source.span.of(statement.text), statement.on_span.of(statement.text)
-    query = f"{statement.with_text}SELECT * FROM {table}{alias} LEFT SEMI JOIN {source} ON {on} LIMIT {limit}"
+    own = str(step.target.relation) if step.target is not None else ""
+    ctes, source = (text.replace(own, str(table)) for text in (statement.with_text, source))
+    query = f"{ctes}SELECT * FROM {table}{alias} LEFT SEMI JOIN {source} ON {on} LIMIT {limit}"
     with scratch(step, place):
         give(step, place.session)
-        return _rows(place.session, query)
+        found = _rows(place.session, query)
+    return found or (some_rows(place.session, table, limit) if reads_itself(step) else [])
+
+
+def reads_itself(step: RunUnitTest) -> bool:
+    """Whether the source of the test's MERGE reads the table that it merges into."""
+    if step.target is None:
+        return False
+    statement = parse(step.sql)
+    return str(step.target.relation) in statement.with_text + statement.source.span.of(statement.text)
 
 
 def made_rows(step: RunUnitTest, place: Workplace) -> Sample:

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.driver import Driver
+from merge_runner.engine.failures import EngineError
 from merge_runner.engine.perform import perform
 from merge_runner.engine.sampling import Sample, made_rows, met_rows, some_rows
 from merge_runner.engine.session import Starting
@@ -49,7 +50,8 @@ def write_first_unit_test(
 ) -> Path:
     """Writes `<model>.unit_tests.yml` beside the model, and gives its path.
 
-    Raises ProblemsError where that file is there already, and EngineError where the inputs have not been built.
+    Raises ProblemsError where that file is there already, and EngineError where the inputs have not been built or have
+    no rows.
     """
     path = (prepared.files.root / model.path).with_name(f"{model.name}.unit_tests.yml")
     if path.exists():
@@ -61,8 +63,16 @@ def write_first_unit_test(
         running.session() as session,
     ):
         given, expected = _Sampling(prepared, model, scratch, session).rows()
+    if not expected:
+        message = f"{model.name} makes no row of what was sampled: the test expects none, so give it rows that matter"
+        events.emit("message", "warn", message=message)
     write_atomic(path, unit_test_file(model.name, _NAME, given, expected))
     return path
+
+
+def _no_rows(given: Mapping[str, Sample]) -> str:
+    names = " and ".join(given)
+    return f"{names} {'has' if len(given) == 1 else 'have'} no rows to take a sample of"
 
 
 class _Sampling:
@@ -80,6 +90,9 @@ class _Sampling:
             if isinstance(step, (AttachInputs, OpenFeed)):
                 perform(step, self.place)
         given = dict(map(self._given, self.model.depends_on))
+        if given and not any(given.values()):
+            hint = f"load them first (`merge-runner build -s +{self.model.name}`), or write the test by hand"
+            raise EngineError("nothing-to-sample", f"no test is written: {_no_rows(given)}", hint)
         if self.model.config["materialized"] == "merge":
             layout = table_layout(self.prepared, self.model)
             there = self.place.catalog.adopt(self.place.session, layout)

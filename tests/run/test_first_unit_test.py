@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from merge_runner import Project
+from merge_runner.engine.failures import EngineError
 from merge_runner.errors import ProblemsError
 from merge_runner.run.events import Events
 from merge_runner.run.first_unit_test import write_first_unit_test
@@ -24,9 +25,9 @@ FILES = {
 }
 
 
-def generate(project, driver, name="fct"):
+def generate(project, driver, name="fct", observe=lambda event: None):
     model = project.graph.nodes[f"model.shop.{name}"]
-    return write_first_unit_test(project.prepared, model, Events(lambda _: None), driver)
+    return write_first_unit_test(project.prepared, model, Events(observe), driver)
 
 
 def test_it_passes_as_it_is_and_is_not_written_twice(make_project, driver):
@@ -54,3 +55,43 @@ def test_a_query_and_a_table_that_has_not_been_built(make_project, driver):
     assert stg["given"] is None
     assert len(stg["expect"]["rows"]) == 10
     assert Project.load(root).test(driver=driver).ok
+
+
+NEWER = """
+    merge into {{ this }} as t
+    using (
+        with mark as (select max(day) as day from {{ this }})
+        select s.* from {{ ref('stg') }} as s cross join mark where mark.day is null or s.day >= mark.day
+    ) as s on t.id = s.id
+    when matched then update set day = s.day
+    when not matched then insert *
+    """
+
+
+def test_a_source_that_reads_its_own_target_has_rows_of_it(make_project, driver):
+    declared = "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: day, data_type: date}]}]\n"
+    root = make_project({**FILES, "models/fct.sql": NEWER, "models/m.yml": declared})
+    assert Project.load(root).build(driver=driver, lint=False).ok
+    case = yaml.safe_load(generate(Project.load(root), driver).read_text())["unit_tests"][0]
+    assert [(given["input"], len(given["rows"])) for given in case["given"]] == [("this", 3), ("ref('stg')", 3)]
+    assert {row["id"] for row in case["expect"]["rows"]} >= {row["id"] for row in case["given"][0]["rows"]}
+    results = Project.load(root).test(select="test_type:unit", driver=driver)
+    assert [result.status for result in results.results] == ["pass"]
+
+
+def test_a_test_that_expects_nothing_is_written_with_a_warning(make_project, driver):
+    root = make_project({**FILES, "models/fct.sql": FILES["models/fct.sql"].replace("id < 8", "id > 800")})
+    assert Project.load(root).run(select="stg", driver=driver).ok
+    said = []
+    generate(Project.load(root), driver, observe=lambda event: said.append(event.data.get("message")))
+    assert any("fct makes no row of what was sampled" in message for message in said if message)
+
+
+def test_of_inputs_without_rows_no_test_is_written(make_project, driver):
+    root = make_project({**FILES, "models/stg.sql": "select id, current_date as day from range(0)"})
+    assert Project.load(root).run(select="stg", driver=driver).ok
+    with pytest.raises(EngineError) as raised:
+        generate(Project.load(root), driver)
+    assert raised.value.message == "no test is written: ref('stg') has no rows to take a sample of"
+    assert "merge-runner build -s +fct" in raised.value.hint
+    assert not (root / "models/fct.unit_tests.yml").exists()
