@@ -109,7 +109,7 @@ def test_a_batch_that_goes_beyond_a_models_limits_comes_again(project, stream, r
 
 
 def test_each_batch_after_the_first_is_an_incremental_run(project, stream, rows):
-    by_run = MERGE.replace("WHERE", "{{ 'where amount > 5' if is_incremental() }}")
+    by_run = MERGE.replace("WHERE", "{{ 'where amount > 5' if is_incremental() else '' }}")
     root = project({**FILES, "models/eu.sql": by_run})
     land(root, "a", (1, "eu", 1), (2, "eu", 2))
     land(root, "b", (3, "eu", 3), (4, "eu", 9))
