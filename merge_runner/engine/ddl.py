@@ -41,6 +41,8 @@ def table_clauses(layout: Layout) -> str:
         clauses.append(f"CLUSTER BY ({', '.join(quote(name) for name in layout.cluster_by)})")
     if layout.location is not None:
         clauses.append(f"LOCATION {string_literal(str(layout.location))}")
+    if layout.comment:
+        clauses.append(f"COMMENT {string_literal(layout.comment)}")
     if layout.properties:
         clauses.append(f"TBLPROPERTIES {options(layout.properties)}")
     return " ".join(clauses)
@@ -62,6 +64,11 @@ def order_by(table: Relation, items: Iterable[str]) -> str:
 def set_properties(table: Relation, properties: Mapping[str, str]) -> str:
     """ALTER TABLE … SET TBLPROPERTIES."""
     return f"ALTER TABLE {table} SET TBLPROPERTIES {options(properties)}"
+
+
+def comment_table(table: Relation, comment: str) -> str:
+    """COMMENT ON TABLE."""
+    return f"COMMENT ON TABLE {table} IS {string_literal(comment)}"
 
 
 def add_check(table: Relation, name: str, expression: str) -> str:

@@ -38,6 +38,8 @@ class RealLayout:
     cluster_by: tuple[str, ...]
     properties: Mapping[str, str]
     sort_by: tuple[str, ...] = ()
+    comment: str | None = None
+    """None: not known."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
     log = _log(session, table)
     if log is None:
         row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
-        return RealLayout(tuple(row["partitionColumns"]), tuple(row["clusteringColumns"]), row["properties"])
+        columns = (tuple(row["partitionColumns"]), tuple(row["clusteringColumns"]))
+        return RealLayout(*columns, row["properties"], comment=row["description"] or "")
     try:
         snapshot = log.unsafeVolatileSnapshot()
         metadata = snapshot.metadata()
@@ -99,6 +102,7 @@ def real_layout(session: SparkSession, table: Relation) -> RealLayout:
             tuple(_items(metadata.partitionColumns())),
             clustering,
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
+            comment=str(metadata.description() or ""),
         )
     except Exception as error:
         raise engine_error(error) from error

@@ -38,6 +38,7 @@ def drift(session: SparkSession, layout: Layout) -> list[Drift]:
         *_of_columns(session, layout),
         *_of_properties(layout, held),
         *_of_fields(layout, real),
+        *_of_comment(layout, real),
         *constraint_drift(session, layout, held),
     ]
 
@@ -56,6 +57,13 @@ def _of_fields(layout: Layout, real: RealLayout) -> Iterator[Drift]:
     if [sort_key(item) for item in layout.sort_by] != [sort_key(item) for item in real.sort_by]:
         order = (ddl.order_by(layout.relation, layout.sort_by),) if layout.sort_by else ()
         yield Drift(_differing("sorted by", real.sort_by, layout.sort_by), order)
+
+
+def _of_comment(layout: Layout, real: RealLayout) -> Iterator[Drift]:
+    if layout.comment and real.comment is not None and layout.comment != real.comment:
+        yield Drift(
+            "its comment is another than the description", (ddl.comment_table(layout.relation, layout.comment),)
+        )
 
 
 def _differing(what: str, real: Sequence[str], declared: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ def iceberg_layout(session: SparkSession, table: Relation) -> RealLayout:
     """Partition fields with their transforms, properties, and the sort order. Raises EngineError."""
     rows = run_statement(session, f"SHOW TBLPROPERTIES {table}")
     properties = {row["key"]: row["value"] for row in rows}
+    # The comment is not known: SHOW TBLPROPERTIES leaves it out.
     return RealLayout(_transforms(session, table), (), properties, tuple(_split(properties.get(_SORT_ORDER, ""))))
 
 

@@ -56,5 +56,5 @@ def _kept(step: Step) -> Iterator[tuple[str, str, int | None]]:
 
 def _definition(layout: Layout) -> str:
     columns = (f"{each.name} {each.data_type} {each.comment} {each.generated}" for each in layout.columns)
-    texts = (layout.relation.name, *columns, *layout.checks.values(), *layout.properties.values())
+    texts = (layout.relation.name, layout.comment, *columns, *layout.checks.values(), *layout.properties.values())
     return "\n".join((*texts, *layout.partition_by, *layout.cluster_by, *layout.sort_by))

@@ -56,6 +56,8 @@ class Layout:
     """Iceberg's sort order: columns or transforms, with `desc` and `nulls last` as in DDL."""
     properties: Mapping[str, str] = field(default_factory=dict)
     on_schema_change: OnSchemaChange = "ignore"
+    comment: str = ""
+    """The description of the table; empty: nothing is said of its comment."""
 
     @property
     def has_all_types(self) -> bool:

@@ -35,6 +35,7 @@ def table_layout(prepared: Prepared, node: Node) -> Layout:
         sort_by=tuple(config["sort_by"]),
         properties=dict(config["properties"]),
         on_schema_change=config["on_schema_change"],
+        comment=node.description.strip(),
     )
 
 

@@ -7,8 +7,9 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+from merge_runner.engine import ddl
 from merge_runner.engine.altering import alter
-from merge_runner.plan.steps import Layout
+from merge_runner.plan.steps import Column, Layout
 from merge_runner.plan.table_columns import table_checks, table_columns
 from merge_runner.project.properties import ModelProperties
 from merge_runner.relation import Relation
@@ -52,6 +53,7 @@ def declared(case, relation):
         columns=table_columns(properties),
         checks=table_checks(properties),
         properties=case.get("config", {}),
+        comment=properties.description,
     )
 
 
@@ -84,3 +86,18 @@ def test_case(spark, table, case):
     assert real_checks(spark, relation) == case.get("checks", {})
     again = alter(spark, layout)
     assert (again.altered, again.left) == ((), left)  # and nothing is done twice
+    if "comment" in case:
+        described = {row["col_name"]: row["data_type"] for row in spark.sql(f"describe extended {relation}").collect()}
+        assert described["Comment"] == case["comment"]
+
+
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+def test_a_table_is_created_with_its_description(spark, schemas, format):
+    relation = Relation(f"t{next(NUMBERS)}", *schemas[format])
+    layout = Layout(relation, format, columns=(Column("id", "int"),), comment="the 'new' one")
+    for statement in (ddl.create_table(layout, layout.columns), ddl.replace_table_as(layout, "select 1 as id")):
+        spark.sql(statement)
+        described = {row["col_name"]: row["data_type"] for row in spark.sql(f"describe extended {relation}").collect()}
+        assert described["Comment"] == "the 'new' one"
+        again = alter(spark, layout)
+        assert (again.altered, again.left) == ((), ())
