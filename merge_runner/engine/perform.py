@@ -178,7 +178,7 @@ def _(step: LoadSeed, place: Workplace) -> None:
         schema = ", ".join(f"{quote(name)} {types[name.lower()]}" for name in names)
         rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
     else:
-        rows = reader.option("inferSchema", True).csv(str(step.path))
+        rows = reader.option("inferSchema", True).option("mode", "FAILFAST").csv(str(step.path))
         casts = [
             f"cast({quote(name)} as {types[name.lower()]}) as {quote(name)}" if name.lower() in types else quote(name)
             for name in names

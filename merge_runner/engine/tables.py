@@ -29,6 +29,8 @@ from merge_runner.relation import Relation, string_literal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.text import Place
+
 _FINGERPRINT = "merge_runner.fingerprint"
 _TEXT_FORMATS = ("csv", "json", "xml")
 """Formats whose columns have no types of their own, so that the declared ones are used to read them."""
@@ -90,6 +92,8 @@ class Catalog:
         if item.location is None or session.catalog.tableExists(str(item.relation)):
             return
         if not table_folder(item.location):
+            if item.place is not None:
+                raise _missing_files(item.relation, f"Delta table in {item.location}", item.place)
             raise EngineError(
                 "missing-input",
                 f"{item.relation.name} has not been built yet: there is no table in {item.location}",
@@ -129,6 +133,7 @@ class Catalog:
                     hint="leave `path` out of the source, or give the source another `schema`",
                 )
             run_command(session, f"DROP TABLE {item.relation}")  # external: the files stay
+        _check_path(session, item)
         self.ensure_schema(session, item.relation)
         columns = _file_columns(session, item)
         options = dict(item.options)
@@ -280,6 +285,26 @@ def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> 
             hint=did_you_mean(name, [column.name for column in columns]),
         )
     return columns
+
+
+def _check_path(session: SparkSession, item: FileInput) -> None:
+    """Raise EngineError where no file is at the path of a source.
+
+    Spark reads a table over a path that does not exist as one without rows (4.1.4), where its columns are declared.
+    """
+    try:
+        # To load a text analyses the path: it lists it as the reader of any format does, and reads nothing.
+        session.read.format("text").option("recursiveFileLookup", "true").load(item.path).schema  # noqa: B018
+    except Exception as error:
+        failure = engine_error(error)
+        if failure.code != "PATH_NOT_FOUND":
+            raise failure from error
+        raise _missing_files(item.relation, f"file at {item.path}", item.place) from error
+
+
+def _missing_files(source: Relation, what: str, place: Place | None) -> EngineError:
+    hint = "check its `path`, which is relative to the project"
+    return EngineError("missing-source", f"source {source.name}: there is no {what}", hint, place=place)
 
 
 def _file_columns(session: SparkSession, item: FileInput) -> list[Column]:

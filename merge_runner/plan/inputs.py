@@ -93,11 +93,12 @@ class Inputs:
         remote = "://" in declared.path
         path = declared.path if remote else str((self._root / declared.path).absolute())
         if declared.format == "delta" and not remote:
-            return TableInput(own_relation(node), "delta", Path(path))
+            return TableInput(own_relation(node), "delta", Path(path), entry.place)
         return FileInput(
             own_relation(node),
             path,
             declared.format or "parquet",
             dict(declared.options),
             tuple((column.name, column.data_type) for column in declared.columns),
+            entry.place,
         )

@@ -67,11 +67,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class TableInput:
-    """A table that another model built."""
+    """A table that another model built, or, with a `place` in YAML, a source that is a Delta table in a folder."""
 
     relation: Relation
     format: str
     location: Path | None
+    place: Place | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,17 @@ class ViewInput:
 
 @dataclass(frozen=True)
 class FileInput:
-    """A source that is files: it is attached as an external table. `columns` are name and declared type."""
+    """A source that is files: it is attached as an external table. `columns` are name and declared type.
+
+    `place` is that of the source in its YAML. It is no part of what identifies the table.
+    """
 
     relation: Relation
     path: str
     format: str
     options: Mapping[str, str]
     columns: tuple[tuple[str, str | None], ...] = ()
+    place: Place | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
