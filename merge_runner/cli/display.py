@@ -147,8 +147,8 @@ class TextDisplay:
 
     def _on_started(self, data: dict[str, Any]) -> None:
         with self._lock:
-            self._running[data["node"]] = (data["name"], time.monotonic(), data["group"])
-        self.announcer.started(data["node"], data["name"], data.get("expected"))
+            self._running[data["node"]] = (data["label"], time.monotonic(), data["group"])
+        self.announcer.started(data["node"], data["label"], data.get("expected"))
 
     def _announce(self, name: str, seconds: float) -> None:
         if self._live is not None or self._quiet:
@@ -174,7 +174,7 @@ class TextDisplay:
             f"{self._done:{width}}/{self._total}",
             styled(f"{mark:<5}", fg=colour),
             f"{seconds} ",
-            styled(data["name"], bold=True),
+            styled(data["label"], bold=True),
             f" {_indented(message, differs='differences' in result.get('adapter_response', {}))}" if message else "",
         ]
         self._say(" ".join(parts).rstrip(), _HANGING)
@@ -183,7 +183,7 @@ class TextDisplay:
 
     def _on_retried(self, data: dict[str, Any]) -> None:
         reason = _RETRIED[data["kind"]]
-        self._line(f"{data['name']}: {reason} ({data['code']}); again in {data['pause']:.1f} s", "yellow")
+        self._line(f"{data['label']}: {reason} ({data['code']}); again in {data['pause']:.1f} s", "yellow")
 
     def _on_summary(self, data: dict[str, Any]) -> None:
         if self._quiet:

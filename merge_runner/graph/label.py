@@ -20,6 +20,11 @@ def label(nodes: Mapping[str, Node], unique_id: str) -> str:
     return f"{owner}: {node.name}"
 
 
+def named(nodes: Mapping[str, Node], unique_id: str) -> dict[str, str]:
+    """Return how events name a node: its id as `node`, its own `name`, and its `label`."""
+    return {"node": unique_id, "name": nodes[unique_id].name, "label": label(nodes, unique_id)}
+
+
 def _tested(nodes: Mapping[str, Node], node: Node) -> str | None:
     """Return the name of the one node that a test is about; None where it is about several, or is no test."""
     if node.resource_type not in ("test", "unit_test"):

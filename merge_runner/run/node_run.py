@@ -15,7 +15,7 @@ from merge_runner.engine.driver import Driver
 from merge_runner.engine.failures import EngineError
 from merge_runner.engine.shared_inputs import SharedInputs
 from merge_runner.engine.tables import Catalog
-from merge_runner.graph.label import label
+from merge_runner.graph.label import label, named
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.steps import NodePlan, ShareInputs
@@ -258,8 +258,7 @@ class NodeRun:
         self.events.emit(
             "node_finished",
             "error" if result.status in FAILED else "info",
-            node=result.unique_id,
-            name=label(self.graph.nodes, result.unique_id),
+            **named(self.graph.nodes, result.unique_id),
             result=result.as_json(),
         )
 

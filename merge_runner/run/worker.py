@@ -28,7 +28,7 @@ from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node
-from merge_runner.graph.label import label
+from merge_runner.graph.label import named
 from merge_runner.plan.steps import NodePlan, RunMerge, RunTest
 from merge_runner.run.attempts import DEFAULT_RETRIES, Attempts
 from merge_runner.run.events import Events
@@ -86,9 +86,12 @@ class Worker:
 
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
-        name = label(self.nodes, unique_id)
-        expected = self.durations.get(unique_id)
-        self.events.emit("node_started", node=unique_id, name=name, group=self.group(unique_id), expected=expected)
+        self.events.emit(
+            "node_started",
+            **named(self.nodes, unique_id),
+            group=self.group(unique_id),
+            expected=self.durations.get(unique_id),
+        )
         with ExitStack() as sessions:
             try:
                 session = sessions.enter_context(self.driver.session())
@@ -167,8 +170,7 @@ class Worker:
             lambda error, attempt, pause: self.events.emit(
                 "node_retried",
                 "warn",
-                node=node.unique_id,
-                name=label(self.nodes, node.unique_id),
+                **named(self.nodes, node.unique_id),
                 code=error.code,
                 kind=error.kind.value,
                 message=self.conceal(error.message),

@@ -58,11 +58,11 @@ def test_off_a_terminal_the_lines_are_aligned_with_the_results(capfd):
     display = TextDisplay(quiet=False, debug=False, clock=clock)
     events = Events(display)
     events.emit("running", nodes=12, threads=2)
-    events.emit("node_started", node="model.p.a", name="a", group="g/a", expected=75.0)
+    events.emit("node_started", node="model.p.a", name="a", label="a", group="g/a", expected=75.0)
     clock.now += 75
     display.announcer.look()
     result = {"status": "success", "message": "2 inserted", "execution_time": 80.5, "timing": [{}], "warnings": []}
-    events.emit("node_finished", node="model.p.a", name="a", result=result)
+    events.emit("node_finished", node="model.p.a", name="a", label="a", result=result)
     assert capfd.readouterr().err.splitlines()[1:] == [
         "      START           a",
         "      RUN       75 s  a",
@@ -73,5 +73,5 @@ def test_off_a_terminal_the_lines_are_aligned_with_the_results(capfd):
 def test_quiet_announces_nothing(capfd):
     clock = Clock()
     display = TextDisplay(quiet=True, debug=False, clock=clock)
-    Events(display).emit("node_started", node="model.p.a", name="a", group="g/a", expected=75.0)
+    Events(display).emit("node_started", node="model.p.a", name="a", label="a", group="g/a", expected=75.0)
     assert capfd.readouterr().err == ""

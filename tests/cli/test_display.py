@@ -34,14 +34,27 @@ def play(display):
     events.emit("spark_starting", master="local[2]")
     events.emit("spark_started", seconds=3.2)
     events.emit("running", nodes=3, threads=2)
-    events.emit("node_started", node="model.p.a", name="a", group="g/a")
-    events.emit("node_finished", node="model.p.a", name="a", result=result(message="2 inserted", warnings=["t: drift"]))
-    events.emit("node_started", node="model.p.b", name="b", group="g/b")
+    events.emit("node_started", node="model.p.a", name="a", label="a", group="g/a")
+    events.emit(
+        "node_finished",
+        node="model.p.a",
+        name="a",
+        label="a",
+        result=result(message="2 inserted", warnings=["t: drift"]),
+    )
+    events.emit("node_started", node="model.p.b", name="b", label="b", group="g/b")
     events.emit("node_waiting", "warn", node="model.p.b", message="t is being written by process 7: waiting for it")
     events.emit(
-        "node_finished", "error", node="model.p.b", name="b", result=result("error", "models/b.sql:1:2: no\n    try")
+        "node_finished",
+        "error",
+        node="model.p.b",
+        name="b",
+        label="b",
+        result=result("error", "models/b.sql:1:2: no\n    try"),
     )
-    events.emit("node_finished", node="model.p.c", name="c", result=result("skipped", "skipped because b failed"))
+    events.emit(
+        "node_finished", node="model.p.c", name="c", label="c", result=result("skipped", "skipped because b failed")
+    )
     events.emit("invocation_finished", counts={"success": 1, "error": 1, "skipped": 1}, ok=False)
     display.close()
 
@@ -140,10 +153,10 @@ def test_on_a_terminal_what_runs_is_shown_with_tasks_and_time(terminal):
     display = TextDisplay(quiet=False, debug=False)
     events = Events(display)
     events.emit("running", nodes=1, threads=2)
-    events.emit("node_started", node="model.p.a", name="a", group="g/a")
+    events.emit("node_started", node="model.p.a", name="a", label="a", group="g/a")
     display.observe(driver)
     assert driver.gone.wait(10)
-    events.emit("node_finished", node="model.p.a", name="a", result=result())
+    events.emit("node_finished", node="model.p.a", name="a", label="a", result=result())
     events.emit("invocation_finished", counts={"success": 1}, ok=True)
     text = written()
     assert "3/8 tasks" in text
@@ -188,9 +201,9 @@ def test_on_a_terminal_the_table_follows_the_live_view(terminal):
     written = terminal()
     display = TextDisplay(quiet=False, debug=False)
     events = Events(display)
-    events.emit("node_started", node="model.p.fct", name="fct", group="g/a")
+    events.emit("node_started", node="model.p.fct", name="fct", label="fct", group="g/a")
     display.observe(FakeDriver())
-    events.emit("node_finished", node="model.p.fct", name="fct", result=result())
+    events.emit("node_finished", node="model.p.fct", name="fct", label="fct", result=result())
     finish(display)
     text = written()
     assert f"\x1b[1m{TABLE[1]}\x1b[0m" in text
@@ -209,7 +222,9 @@ def test_on_a_terminal_lines_end_between_words(terminal, monkeypatch, columns, l
     if live:
         display.observe(FakeDriver())
     event = result("error", f"{message}\n    {warning}", warnings=[warning])
-    Events(display).emit("node_finished", "error", node="model.p.a", name="fct_flight", result=event)
+    Events(display).emit(
+        "node_finished", "error", node="model.p.a", name="fct_flight", label="fct_flight", result=event
+    )
     display.close()
     lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line).rstrip() for line in re.split(r"[\r\n]+", written())]
     assert max(map(width, lines)) <= columns
@@ -232,7 +247,7 @@ def test_failing_rows_are_as_wide_as_the_terminal(terminal, monkeypatch, capfd):
     monkeypatch.setenv("COLUMNS", "60")
     written = terminal()
     TextDisplay(quiet=False, debug=False)(
-        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "result": FAILED})
+        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "label": "t", "result": FAILED})
     )
     lines = [line.rstrip() for line in written().splitlines()]
     assert lines[-7:] == [
@@ -248,7 +263,7 @@ def test_failing_rows_are_as_wide_as_the_terminal(terminal, monkeypatch, capfd):
 
 def test_off_a_terminal_failing_rows_are_those_of_the_artifacts(capfd):
     TextDisplay(quiet=False, debug=False)(
-        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "result": FAILED})
+        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "label": "t", "result": FAILED})
     )
     assert "        | drawn for artifacts |" in capfd.readouterr().err.splitlines()
 
@@ -260,7 +275,9 @@ def test_a_statement_that_runs_again_says_why(capsys):
     events = Events(display)
     kinds = [kind.value for kind, most in MOST_RETRIES.items() if most]
     for kind in kinds:
-        events.emit("node_retried", "warn", node="m", name="fct", code="CODE", kind=kind, attempt=1, pause=0.5)
+        events.emit(
+            "node_retried", "warn", node="m", name="fct", label="fct", code="CODE", kind=kind, attempt=1, pause=0.5
+        )
     told = capsys.readouterr().err.splitlines()
     assert [line.endswith("(CODE); again in 0.5 s") for line in told] == [True] * len(kinds)
     assert told[0].startswith("fct: another writer was first")
