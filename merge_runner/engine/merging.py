@@ -17,13 +17,14 @@ from merge_runner.engine.merge_on_branch import merge_on_branch, runs_on_branch
 from merge_runner.engine.metrics import merge_response
 from merge_runner.engine.statements import Ran, run_measured
 from merge_runner.engine.workplace import Workplace
-from merge_runner.formats.failures import UNREADABLE
+from merge_runner.formats.failures import UNREADABLE, UNREADABLE_TARGET
 from merge_runner.formats.unseen_matches import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps import RunMerge
 from merge_runner.pruning.judged import JudgedMerge, judge_merge
 from merge_runner.pruning.source_fixing import Fixing
+from merge_runner.pruning.target_reads import target_reads
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,6 +41,8 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
     except EngineError as error:
         if error.code != UNREADABLE:
             raise
+        if step.judged.layout.format != "iceberg":
+            raise _of_target_read(step, error) from error
         once = step.judged.fixing
         if once.left_out is not None:
             error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
@@ -47,6 +50,15 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
         # Rows that were computed beforehand can be read.
         bounding = replace(step.bounding, scan=None) if step.bounding is not None else None
         _run_merge(replace(step, bounding=bounding), place, tried, replace(once, scan=None))
+
+
+def _of_target_read(step: RunMerge, error: EngineError) -> EngineError:
+    """Return the error of a Delta MERGE whose source reads the target where that cannot be planned, at that read."""
+    reads = target_reads(step.judged.statement)
+    if not reads:
+        return error
+    message = f"Spark does not plan this read of {step.target.name}, the table that the MERGE writes"
+    return replace(error, message=message, hint=UNREADABLE_TARGET, statement=step.sql, offset=reads[0].span.start)
 
 
 def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | None) -> None:

@@ -162,7 +162,14 @@ DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN
 
 UNREADABLE = "_LEGACY_ERROR_TEMP_1121"
 """The error condition of a table that does not give rows by itself. Spark 4.1.4 leaves Delta's tables as such in the
-plan of an Iceberg MERGE that copies files (1.12.0); merge-on-read and insert-only ones have them replaced."""
+plan of an Iceberg MERGE that copies files (1.12.0); merge-on-read and insert-only ones have them replaced. Delta
+(4.4.0) leaves the target as such in a subquery expression of USING, where USING also joins an aggregate."""
+UNREADABLE_TARGET = (
+    "Delta does not plan a subquery over the target where USING joins an aggregate: read the target in FROM, "
+    "`cross join (select max(ts) as mark from {{ this }}) as m where ts > m.mark`"
+)
+"""What to write where UNREADABLE is about the target of a Delta MERGE (4.4.0). To filter before the join is not enough
+where Spark can push the filter anywhere."""
 
 VIOLATED = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
 """The error condition of a CHECK that is added to a table, and that rows of the table violate."""

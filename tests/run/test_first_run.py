@@ -207,3 +207,30 @@ def test_a_full_refresh_of_history_is_refused_or_said(make_project, driver):
     (shop.root / "models/fct.sql").write_text(SCD2.replace("KEEP", "true"))
     result = shop.build(full_refresh=True)["fct"]
     assert (result.status, "the history that the table held is replaced" in result.message) == ("success", True)
+
+
+def test_a_read_of_the_target_that_delta_cannot_plan_says_what_to_write(make_project, driver, spark):
+    mark = "(select max(ts) from {{ this }})"
+    joined = "left join (select id, count(*) as n from range(5) group by id) as n on n.id = s.id"
+    merge = """
+        merge into {{{{ this }}}} as t
+        using (select s.id, s.ts from {source}) as s on t.id = s.id
+        when matched then update set * when not matched then insert *
+        """
+    rows = "(select id, id as ts from range({{ var('to') }})) as s"
+    columns = "columns: [{name: id, data_type: bigint}, {name: ts, data_type: bigint}]"
+    forms = {
+        "after_join": f"{rows} {joined} where s.ts > coalesce({mark}, -1)",
+        "cross_join": f"{rows} {joined} cross join (select max(ts) as mark from {{{{ this }}}}) as m "
+        "where s.ts > coalesce(m.mark, -1)",
+    }
+    files = {f"models/{name}.sql": merge.format(source=source) for name, source in forms.items()}
+    files["models/m.yml"] = "version: 2\nmodels:\n" + "".join(f"  - {{name: {name}, {columns}}}\n" for name in forms)
+    shop = Shop(make_project(files), driver)
+    shop.build(to=2)
+    results = shop.build(to=4)
+    message = results["after_join"].message
+    assert message.startswith("models/after_join.sql:3:")
+    assert "Spark does not plan this read of" in message
+    assert "cross join (select max(ts) as mark" in message
+    assert results["cross_join"].adapter_response["rows_inserted"] == 2
