@@ -29,10 +29,12 @@ from merge_runner.cli.options import (
 def command(**options: Any) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
     from merge_runner.cli.messages import counted, say, show
+    from merge_runner.cli.problems import show_no_effect
     from merge_runner.run.artifacts import compile_nodes
 
     project = load_project(options)
     ids = selected(project, options)
+    show_no_effect(project.graph, ids, options)
     project = deferred(project, ids, options)
     texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()), (lambda _: None) if options["quiet"] else say)
     models = {node: text for node, text in texts.items() if project.graph.nodes[node].resource_type == "model"}

@@ -39,12 +39,14 @@ def command(**options: Any) -> int:
     The exit status is 1 where --spark is given and Spark refuses a statement.
     """
     from merge_runner.cli.messages import concealed, fitted, terminal_columns
+    from merge_runner.cli.problems import show_no_effect
     from merge_runner.columns import cut
     from merge_runner.engine.built import built_in_warehouse
     from merge_runner.plan.explain import explain
 
     project = load_project(options)
     ids = selected(project, options)
+    show_no_effect(project.graph, ids, options)
     prepared = deferred(project, ids, options).prepared
     explanation = _on_spark(prepared, ids, options) if options["spark"] else explain(prepared, ids, built_in_warehouse)
     if options["output"] == "json":

@@ -13,7 +13,7 @@ import click
 from merge_runner.cli.lint_paths import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.cli.messages import say
 from merge_runner.cli.options import parsed_vars, project_flags, selected
-from merge_runner.cli.problems import show_not_read, show_warnings
+from merge_runner.cli.problems import show_no_effect, show_not_read, show_warnings
 from merge_runner.errors import Problem
 from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.finish import joined
@@ -69,9 +69,11 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
         fix({path: root / path for path in report.sources}, report, unsafe=options["unsafe_fixes"])
         prepared, jinja = prepare_to_lint(root, project_flags(options), env)
         ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
+    show_no_effect(prepared.graph, ids, options)
     report = lint_project(prepared, ids, said, _of(jinja, meant))
     if meant is None or not (meant.plain or meant.foreign):
-        return Linted(report, root, of_models=True)
+        # A report from the cache comes without the warnings, so one with warnings is not kept.
+        return Linted(report, root, of_models=not prepared.graph.warnings)
     for path in meant.foreign:
         say(f"{path}: in another project, not looked at", "warn")
     settings = prepared.files.settings

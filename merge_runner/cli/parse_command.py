@@ -17,7 +17,7 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 def command(**options: Any) -> int:
     """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
     from merge_runner.cli.messages import counted, say
-    from merge_runner.cli.problems import show_not_read
+    from merge_runner.cli.problems import show_no_effect, show_not_read
     from merge_runner.plan.query import check_queries
     from merge_runner.run.artifacts import write_manifest
 
@@ -25,6 +25,7 @@ def command(**options: Any) -> int:
     show_not_read(project.prepared.files, options)
     project.prepared.templates.check()
     check_queries(project.graph)
+    show_no_effect(project.graph, project.graph.nodes, options)
     write_manifest(project.prepared, str(uuid.uuid4()))
     if not options["quiet"]:
         nodes = counted(len(project.graph.nodes), "node")

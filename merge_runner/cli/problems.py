@@ -10,6 +10,7 @@ from merge_runner.cli.messages import as_json, say, styled
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
+    from merge_runner.graph.graph import Graph
     from merge_runner.project.files import ProjectFiles
 
 
@@ -42,6 +43,12 @@ def show_not_read(files: ProjectFiles, options: Mapping[str, Any]) -> None:
         else:
             place = styled(each.place.path, bold=True)
             say(f"{place}: {styled('note', fg='cyan')}: {each.message}; {each.hint}")
+
+
+def show_no_effect(graph: Graph, ids: Iterable[str], options: Mapping[str, Any]) -> None:
+    """Print a warning for each of the models `ids` that says that it is incremental and is not."""
+    found = [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
+    show_warnings(found, as_errors=options["warn_error"])
 
 
 def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:

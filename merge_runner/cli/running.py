@@ -11,7 +11,7 @@ from merge_runner.atomic import write_atomic
 from merge_runner.cli.display import JsonDisplay, TextDisplay
 from merge_runner.cli.messages import counted, say
 from merge_runner.cli.options import deferred, load_project, selected
-from merge_runner.cli.problems import show_not_read, show_problems, show_warnings
+from merge_runner.cli.problems import show_no_effect, show_not_read, show_problems, show_warnings
 from merge_runner.errors import Problem
 from merge_runner.plan.maintenance import Maintenance
 from merge_runner.run.build import TYPES, Command, Options, build
@@ -54,6 +54,8 @@ def run_command(name: Command, options: dict[str, Any]) -> int:
     if name == "build":
         show_not_read(project.prepared.files, options)
     ids = selected(project, options)
+    if name in ("build", "run"):
+        show_no_effect(project.graph, ids, options)
     show_warnings(_passed_over(name, project, ids), as_errors=options["warn_error"])
     return run_nodes(name, project, ids, options)
 

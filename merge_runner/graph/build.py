@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.errors import Problems, ProblemsError, did_you_mean
+from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.contracts import check_contract, is_enforced, refuse_contract
 from merge_runner.graph.cycles import cycle_path, find_cycle
@@ -17,6 +17,7 @@ from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.iceberg_keys import check_iceberg_keys
 from merge_runner.graph.implied import implied
 from merge_runner.graph.naming import Naming, no_folder
+from merge_runner.graph.no_effect import no_effect
 from merge_runner.graph.streams import batch_view, check_streams
 from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, test_arguments, unit_test_node
 from merge_runner.merge.find import holds_merge
@@ -80,6 +81,8 @@ class _Builder:
         """Names that `ref` knows, and their node ids."""
         self.changes: dict[str, tuple[Ref, ...]] = {}
         """The calls of `changes` in each model and singular test."""
+        self.warnings: dict[str, tuple[Problem, ...]] = {}
+        self.vars_read: set[str] = set()
 
     def build(self) -> Graph:
         captured = self._capture({name: model.source for name, model in self.files.models.items()})
@@ -95,6 +98,9 @@ class _Builder:
                 captured[name] = self._with_hooks(model, captured[name], configs[name])
                 node = self._model(name, model, captured[name], configs[name])
                 self.changes[node.unique_id] = captured[name].changes
+                own = [*model.own_layers, captured[name].config]
+                if warnings := tuple(no_effect(model.source, str(node.config["materialized"]), own)):
+                    self.warnings[node.unique_id] = warnings
                 self._add(node, configs[name].enabled)
         self._check_tables()
         check_streams(self.nodes, self.problems)
@@ -102,7 +108,16 @@ class _Builder:
         self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
         dag = self._dag()
         unread = frozenset(self.files.models.keys() - captured.keys())
-        return Graph(self.project, self.nodes, dag, self._macros(), tuple(self.disabled), unread)
+        return Graph(
+            project=self.project,
+            nodes=self.nodes,
+            dag=dag,
+            macros=self._macros(),
+            disabled=tuple(self.disabled),
+            unread=unread,
+            warnings=self.warnings,
+            vars_read=frozenset(self.vars_read),
+        )
 
     def _add(self, node: Node | None, enabled: bool = True) -> None:
         if node is None:
@@ -146,6 +161,7 @@ class _Builder:
         for name, source in sources.items():
             with self.problems.collecting():
                 found[name] = capture_all_runs(self.templates, source, self._context(name))
+                self.vars_read |= found[name].vars
         return found
 
     def _configs(self, captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
@@ -262,6 +278,7 @@ class _Builder:
             return capture_all_runs(self.templates, source, self._context(model.name))
 
         for hook in captured_in_hooks(model.source.path, layers, config, capture, self.problems):
+            self.vars_read |= hook.vars
             for call in hook.changes:
                 message = f"a hook of {model.name} calls changes(): only its MERGE commits what was consumed"
                 self.problems.add("changes-refused", message, call.place, "call it in the MERGE itself")
@@ -384,6 +401,7 @@ class _Builder:
         )
         with self.problems.collecting():
             _, captured = self.templates.render_test(test.name, self._context(node.name), caller, arguments)
+            self.vars_read |= captured.vars
             for key, place in captured.config.places.items():
                 message = f'"{key}" is set in a data test, whose config is that of the YAML'
                 self.problems.add("unknown-key", message, place, f"write {key} where the test is used")

@@ -14,6 +14,8 @@ from merge_runner.text import Place
 if TYPE_CHECKING:
     import networkx as nx
 
+    from merge_runner.errors import Problem
+
 ResourceType = Literal["model", "seed", "source", "test", "unit_test"]
 
 
@@ -115,6 +117,10 @@ class Graph:
     """Nodes that config turned off: in no selection, but in the manifest."""
     unread: frozenset[str] = frozenset()
     """Names of models that are no nodes because their Jinja cannot be rendered, where a graph is made without them."""
+    warnings: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    """What a model asks for and its materialization does not do, by the model's id."""
+    vars_read: frozenset[str] = frozenset()
+    """Names of the vars that templates asked for while the graph was built."""
 
     @cached_property
     def tests_of_one_name(self) -> frozenset[str]:

@@ -14,8 +14,7 @@ from merge_runner.lint.renderings import RUNS, Text, merged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.subject import LintedFile, LintedMerge, LintedProject
 from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.find import find_merge
-from merge_runner.merge.query_span import MERGE_FOUND, MERGE_HINT
+from merge_runner.merge.query_span import no_query
 from merge_runner.plan.compiler import Compiler
 from merge_runner.plan.layouts import Layouts
 from merge_runner.plan.prepare import Prepared
@@ -102,9 +101,7 @@ class ProjectLinter:
             file = replace(file, rendered=rendered)
             if file.is_merge:
                 return replace(file, statement=compiler.parsed(unique_id))
-            merge = find_merge(rendered.text)
-            error = None if merge is None else MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
-            return replace(file, error=error)
+            return replace(file, error=no_query(rendered.text))
         except ProblemsError as error:
             return replace(file, problems=error.problems)
         except MergeSyntaxError as error:

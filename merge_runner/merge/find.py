@@ -1,4 +1,4 @@
-"""Whether a model file holds a MERGE, told from its raw text in microseconds."""
+"""Whether a model file holds a MERGE or another statement that writes, read from its raw text in microseconds."""
 
 from __future__ import annotations
 
@@ -19,6 +19,16 @@ _WORDS = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _MERGE = re.compile("merge", re.IGNORECASE)
+_TAG_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_BEFORE = re.compile(
+    rf"""
+      [\s;]+ | \{{\#.*?\#\}} | {_LINE_COMMENT} | /\*
+    | \{{\{{-?\s*config\s*\((?:{_TAG_STRING}|[^'"}}]|\}}(?!\}}))*\}}\}}
+    | \{{%-?\s*set\s+\w+\s*=(?:{_TAG_STRING}|[^'"%]|%(?!\}}))*%\}}
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_STATEMENT = re.compile(r"(?:INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
@@ -41,6 +51,19 @@ def find_merge(text: str) -> Span | None:
             return Span(*found.span("merge"))
         at = _comment_end(text, found.start()) if found["comment"] is not None else found.end()
     return None
+
+
+def find_statement(text: str) -> Span | None:
+    """Return the span of the first word of `text` where it begins a statement that writes, and that is no MERGE.
+
+    No query begins with INSERT, UPDATE, DELETE, TRUNCATE, CREATE, REPLACE, ALTER, DROP or COPY. Before it there may be
+    comments, `config` and `set` tags; after any other tag, which may write SQL, nothing is known.
+    """
+    at = 0
+    while (before := _BEFORE.match(text, at)) is not None:
+        at = _comment_end(text, at) if text.startswith("/*", at) else before.end()
+    found = _STATEMENT.match(text, at)
+    return None if found is None else Span(*found.span())
 
 
 def _comment_end(text: str, start: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.find import find_merge
+from merge_runner.merge.find import find_merge, find_statement
 from merge_runner.merge.lexer import lex
 from merge_runner.text import Span
 
@@ -14,12 +14,30 @@ MERGE_HINT = (
 )
 
 
+STATEMENT_HINT = (
+    "a model is one MERGE or one query: write `merge into {{ this }} …` to add to a table or to change it, "
+    "or the SELECT alone; other statements go into pre_hook and post_hook"
+)
+
+
+def no_query(text: str) -> MergeSyntaxError | None:
+    """Return the error about a text that is to be a query and is a MERGE or another statement that writes.
+
+    The text may hold Jinja. None where neither is found: it may still be no query.
+    """
+    if (merge := find_merge(text)) is not None:
+        return MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
+    if (statement := find_statement(text)) is not None:
+        return MergeSyntaxError(f"expected a query, found {statement.of(text).upper()}", statement, STATEMENT_HINT)
+    return None
+
+
 def query_span(text: str) -> Span:
     """The span of the query in `text`; it begins with the comments before it.
 
     Comments behind a closing semicolon are left out, those behind a query without one are kept. A text that cannot be
     cut into tokens is taken as one query: Spark tells what is wrong with it. Raises MergeSyntaxError for a text that
-    holds no statement, several, or a MERGE.
+    holds no statement, several, a MERGE, or another statement that writes.
     """
     start = len(text) - len(text.lstrip())
     end = len(text.rstrip())
@@ -36,8 +54,8 @@ def query_span(text: str) -> Span:
     if several is not None:
         hint = "one query per file; other statements go into pre_hook and post_hook"
         raise MergeSyntaxError("the text holds several statements", tokens[several + 1].span, hint)
-    if (merge := find_merge(text)) is not None:
-        raise MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
+    if (error := no_query(text)) is not None:
+        raise error
     return Span(start, end if stop == len(tokens) else tokens[stop - 1].end)
 
 

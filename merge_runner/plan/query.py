@@ -5,8 +5,7 @@ from __future__ import annotations
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.find import find_merge
-from merge_runner.merge.query_span import MERGE_FOUND, MERGE_HINT, query_span
+from merge_runner.merge.query_span import no_query, query_span
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
 
@@ -21,13 +20,13 @@ def query(rendered: Rendered) -> str:
 
 
 def check_queries(graph: Graph) -> None:
-    """Raise ProblemsError for each model that is to be a query and whose text, not rendered yet, holds a MERGE."""
+    """Raise ProblemsError for each model that is to be a query and whose raw text is another statement."""
     problems = Problems()
     for node in graph.nodes.values():
         if node.resource_type != "model" or node.config["materialized"] == "merge":
             continue
-        merge = find_merge(node.raw_code)
-        if merge is not None:
-            place = SourceText(node.path, node.raw_code).place(merge.start, merge.end)
-            problems.add("not-a-query", MERGE_FOUND, place, MERGE_HINT)
+        error = no_query(node.raw_code)
+        if error is not None:
+            place = SourceText(node.path, node.raw_code).place(error.span.start, error.span.end)
+            problems.add("not-a-query", error.message, place, error.hint)
     problems.check()

@@ -37,6 +37,8 @@ class ModelFile:
     folder: tuple[str, ...]
     """The folders between the model path and the file."""
     layers: tuple[Layer, ...] = ()
+    own_layers: tuple[Layer, ...] = ()
+    """Those of `layers` that its YAML gives: they are about this model alone."""
     properties: ModelProperties | None = None
     properties_place: Place | None = None
     column_places: Mapping[str, Place] = field(default_factory=dict)

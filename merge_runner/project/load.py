@@ -267,6 +267,7 @@ class _Loader:
             source=self._texts.get(file.path) or SourceText(file.path, ""),
             folder=file.folder,
             layers=(*layers, *_layers(description)),
+            own_layers=_layers(description),
             properties=description.properties if description else None,
             properties_place=description.place if description else None,
             column_places=description.column_places if description else {},

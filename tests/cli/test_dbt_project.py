@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 MERGE = "merge into {{ this }} t using (select 1 as id) s on t.id = s.id when not matched then insert *"
 
 
@@ -84,3 +86,17 @@ def test_a_ref_to_what_is_not_read_says_so(make_project, call):
 def test_a_project_of_our_own_gets_no_notes(make_project, call):
     root = make_project({"models/a.sql": MERGE, "models/tool.py": "print()\n", "macros/snapshots/x.sql": ""})
     assert call("ls", cwd=root).stderr == ""
+
+
+@pytest.mark.parametrize("command", ["parse", "lint", "compile", "explain"])
+def test_an_incremental_model_without_a_merge_is_warned_of_each_time(make_project, call, command):
+    root = make_project(
+        {"models/up.sql": "select 1 as id", "models/sel.sql": "select 1 as id {% if is_incremental() %} -- {% endif %}"}
+    )
+    for _ in range(2):
+        done = call(command, cwd=root)
+        assert "models/sel.sql:1:22: warning: is_incremental() is always false in a view" in done.stderr
+        assert done.returncode == 0
+    assert call(command, "--warn-error", cwd=root).returncode == 1
+    if command != "parse":
+        assert call(command, "--warn-error", "--select", "up", cwd=root).returncode == 0

@@ -20,6 +20,8 @@ from merge_runner.merge.query_span import query_span
         ("select ';' as x;", "select ';' as x"),
         ("select 'it is open", "select 'it is open"),
         ("select t.merge as into from t", "select t.merge as into from t"),
+        ("select insert from update", "select insert from update"),
+        ("with insert as (select 1) select * from insert", "with insert as (select 1) select * from insert"),
     ],
 )
 def test_the_query_stands_without_blanks_and_closing_semicolons(text, query):
@@ -38,6 +40,8 @@ def test_the_query_stands_without_blanks_and_closing_semicolons(text, query):
             "found a MERGE",
             "merge into",
         ),
+        ("-- rows\ninsert into t select 1", "found INSERT", "insert"),
+        ("/* a /* b */ update */ CREATE TABLE t AS SELECT 1", "found CREATE", "CREATE"),
     ],
 )
 def test_what_is_no_single_query_is_refused_at_its_place(text, message, marked):

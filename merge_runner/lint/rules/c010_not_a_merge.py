@@ -4,8 +4,8 @@
 
 Reports a merge model whose text Spark's parser refuses, that holds no statement, another statement than a MERGE or
 several of them, and a MERGE that writes another table than the model's own. A model that
-is materialized as `view`, `table` or `ephemeral`, by a folder's default too, and holds a MERGE is reported as well. Of
-plain files only what does not parse.
+is materialized as `view`, `table` or `ephemeral`, by a folder's default too, and holds a MERGE is reported as well, and
+so is a model that is an INSERT, UPDATE, DELETE, CREATE or the like. Of plain files only what does not parse.
 
 ## Why it matters
 
