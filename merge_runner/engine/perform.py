@@ -19,11 +19,12 @@ from merge_runner.engine.hooks import run_hook
 from merge_runner.engine.merging import run_merge
 from merge_runner.engine.optimizing import optimize_table
 from merge_runner.engine.stamp import stamped_commit
-from merge_runner.engine.statements import analyse
-from merge_runner.engine.tables import table_exists
+from merge_runner.engine.statements import analyse, run_statement
+from merge_runner.engine.tables import no_columns, table_exists
 from merge_runner.engine.unit_testing import run_unit_test
 from merge_runner.engine.vacuuming import vacuum_table
 from merge_runner.engine.workplace import Workplace
+from merge_runner.errors import Problem
 from merge_runner.plan.steps import (
     AttachInputs,
     CheckSchema,
@@ -31,6 +32,7 @@ from merge_runner.plan.steps import (
     CreateTarget,
     DefineView,
     EnforceContract,
+    KeepHistory,
     Layout,
     LoadSeed,
     MeasureFreshness,
@@ -105,19 +107,22 @@ def _(step: CheckSource, place: Workplace) -> None:
 
 
 @_perform.register
+def _(step: KeepHistory, place: Workplace) -> None:
+    relation = step.layout.relation
+    # A table that this invocation has made already is not replaced once more.
+    if relation.name in place.catalog.made or not place.catalog.adopt(place.session, step.layout):
+        return
+    if run_statement(place.session, f"SELECT 1 FROM {relation} LIMIT 1"):
+        raise _refused(step.problem)
+
+
+@_perform.register
 def _(step: CreateTarget, place: Workplace) -> None:
     if step.replace and place.batch is not None and table_exists(place.session, step.layout.relation):
         place.past_record = outlives_replacement(place.session, step.layout.relation, step.layout.format, place.batch)
     exists = place.catalog.adopt(place.session, step.layout)
     if step.reads_itself is not None and not exists and not step.layout.has_all_types:
-        raise EngineError(
-            "no-columns",
-            f"USING reads {step.layout.relation.name}, the model's own table, which does not "
-            "exist before the first run; without declared columns it cannot be created",
-            hint="declare the columns with name and data_type in YAML, or read it only where it exists: "
-            "{% if is_incremental() %} … {% endif %}",
-            place=step.reads_itself,
-        )
+        raise no_columns(step.layout.relation.name, step.reads_itself)
     shape = step.shape.query if step.shape else None
     target = place.catalog.create_target(place.session, step.layout, shape, step.replace)
     place.response["created"] = target.created
@@ -206,8 +211,7 @@ def _(step: MeasureFreshness, place: Workplace) -> None:
 
 @_perform.register
 def _(step: RaiseError, place: Workplace) -> None:
-    problem = step.problem
-    raise EngineError(problem.code, problem.message, problem.hint, place=problem.place)
+    raise _refused(step.problem)
 
 
 @_perform.register
@@ -218,6 +222,10 @@ def _(step: OptimizeTable, place: Workplace) -> None:
 @_perform.register
 def _(step: VacuumTable, place: Workplace) -> None:
     vacuum_table(step, place)
+
+
+def _refused(problem: Problem) -> EngineError:
+    return EngineError(problem.code, problem.message, problem.hint, place=problem.place)
 
 
 def _forget_added(target: Relation, place: Workplace) -> None:

@@ -243,6 +243,18 @@ class Catalog:
                     self._attached.add(name)
 
 
+def no_columns(name: str, read: Place) -> EngineError:
+    """Return the error of a table that does not exist and whose columns come from a source that reads it, at `read`."""
+    return EngineError(
+        "no-columns",
+        f"USING reads {name}, the model's own table, which does not exist before the first run; "
+        "without declared columns it cannot be created",
+        hint="declare the columns with name and data_type in YAML, or read it only where it exists: "
+        "{% if is_incremental() %} … {% endif %}",
+        place=read,
+    )
+
+
 def table_exists(session: SparkSession, relation: Relation) -> bool:
     """Whether the session's catalog has a table. Raises EngineError."""
     try:

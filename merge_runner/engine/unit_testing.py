@@ -15,6 +15,7 @@ from merge_runner.engine.kernel_reader import first_by_kernel
 from merge_runner.engine.plain_value import plain_value
 from merge_runner.engine.statements import analyse, run_command, run_statement
 from merge_runner.engine.table_state import table_state
+from merge_runner.engine.tables import no_columns
 from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES
@@ -141,6 +142,8 @@ def _findings(step: RunUnitTest, place: Workplace) -> Iterator[Finding]:
 def create(step: RunUnitTest, place: Workplace) -> None:
     """Creates the target, if there is one, with the rows that it is to have before. Raises EngineError."""
     if step.target is not None:
+        if step.reads_itself is not None and not step.target.has_all_types:
+            raise no_columns(step.model, step.reads_itself)
         place.catalog.create_target(place.session, step.target, step.shape.query if step.shape else None, replace=False)
         _fill(place.session, step.target.relation, step.this)
 

@@ -27,6 +27,7 @@ from merge_runner.plan.maintenance import (
     is_maintained,
     too_short,
 )
+from merge_runner.plan.own_reads import OwnReads, keep_history
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
 from merge_runner.plan.shape import insert_shape
@@ -53,9 +54,7 @@ from merge_runner.plan.steps import (
 from merge_runner.plan.table_layout import own_relation, table_layout
 from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.project.config import Layer, config_place
-from merge_runner.pruning.target_reads import target_reads
 from merge_runner.relation import changes_of
-from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -188,6 +187,8 @@ class Planner:
                 ]
             )
         anew = is_rebuilt(node, self._prepared.invocation)
+        reads = OwnReads.of(statement, rendered)
+        loses = anew and node.config["full_refresh"] is True
         judged = self._judged(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
@@ -202,40 +203,18 @@ class Planner:
             *self._contract(node, existing=not anew, merge=statement),
             *([self._schema_check(node, layout, shape)] if layout.on_schema_change == "fail" and not anew else ()),
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
-            self._create_target(node, statement, rendered, layout),
+            CreateTarget(layout, shape, anew, reads.first, reads.history is not None and loses),
             *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
             RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed, expect),
         ]
         plan = self._with_surroundings(node, steps, compiler)
+        if anew and not loses and reads.history is not None:
+            plan = replace(plan, steps=(keep_history(layout, reads.history), *plan.steps))
         after = compacted_after(node)
         if after is None:
             return plan
         self._check(node, faults(node, layout))
         return replace(plan, steps=(*plan.steps, replace(compaction(node, layout), after=after)))
-
-    def _create_target(self, node: Node, statement: MergeStatement, rendered: Rendered, layout: Layout) -> CreateTarget:
-        """The step that creates, replaces or adopts the target.
-
-        Raises ProblemsError where a full refresh would lose the history that only the table holds.
-        """
-        anew = is_rebuilt(node, self._prepared.invocation)
-        places, history = {}, None
-        for read in target_reads(statement):
-            place = rendered.place(read.span.start, read.span.end)
-            places[read] = place
-            history = history or (None if read.only_aggregates else place)
-        if anew and history is not None and node.config["full_refresh"] is not True:
-            message = (
-                f"--full-refresh would lose the history in {layout.relation.name}: "
-                "USING reads rows of the table itself, and replacing it removes them"
-            )
-            hint = (
-                "write `full_refresh: false` in the model's config to keep its table, or `full_refresh: true` to "
-                "replace it; guard what only an incremental run reads by {% if is_incremental() %}"
-            )
-            raise ProblemsError([Problem("history-lost", message, history, hint)])
-        first = next(iter(places.values()), None)
-        return CreateTarget(layout, insert_shape(statement), anew, first, anew and history is not None)
 
     def _check(self, node: Node, found: Iterable[Fault]) -> None:
         """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""

@@ -226,12 +226,24 @@ class CheckSource:
 
 
 @dataclass(frozen=True)
+class KeepHistory:
+    """Stops the node with `problem` where its table holds rows: a full refresh would remove them for good."""
+
+    layout: Layout
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"stop where {self.layout.relation.name} holds rows: --full-refresh would lose its history"
+
+
+@dataclass(frozen=True)
 class CreateTarget:
     """Creates the target where it is missing (`replace`: anew), else adopts it and reports drift.
 
     `shape` is a query without rows to read whose analysed columns the table gets where none are declared.
     `reads_itself` is where the source of the MERGE reads the table, which then cannot give its own columns.
-    `loses_history`: it reads rows of it, so that a full refresh loses what the sources no longer have.
+    `loses_history`: it reads rows of it, so that a full refresh, which the model's config allows, loses what the
+    sources no longer have.
     """
 
     layout: Layout
@@ -365,7 +377,8 @@ class RunUnitTest:
 
     `target` is the table that a MERGE writes, with the rows `this` in it; None: the model is a query. `text` is the
     compiled text, `edits` what is put into it before it runs. `key` are the columns that tell rows apart. `confs` are
-    those of the test's session.
+    those of the test's session. `reads_itself` is where the source that `shape` is made of reads the table, which then
+    cannot give its own columns.
     """
 
     model: str
@@ -378,6 +391,7 @@ class RunUnitTest:
     expected: Expected
     key: tuple[str, ...] = ()
     confs: Mapping[str, str] = field(default_factory=dict)
+    reads_itself: Place | None = None
 
     @property
     def sql(self) -> str:
@@ -445,6 +459,7 @@ Step = (
     | EnforceContract
     | CheckSchema
     | CheckSource
+    | KeepHistory
     | CreateTarget
     | RunMerge
     | ReplaceTable

@@ -55,7 +55,7 @@ class UnitTestInputs:
             else:
                 self.rows[known[name]] = given
                 self.numbers[known[name]] = number
-        for name in self._missing(self._read_by()):
+        for name in self.missing(self._read_by()):
             hint = f'add "{{input: {name}, rows: []}}" to "given": no rows may be meant'
             self._fault(f"gives no rows of {name}", hint, ("given",))
 
@@ -95,8 +95,8 @@ class UnitTestInputs:
         own = own_relation(self._model).name.casefold()
         return node.relation is not None and node.relation.name.casefold() == own
 
-    def _missing(self, read: Collection[str]) -> Iterator[str]:
-        """What the statement reads, and the test does not give: an ephemeral model may stand for itself."""
+    def missing(self, read: Collection[str]) -> Iterator[str]:
+        """Yield what a statement with the parents `read` reads and the test does not give: no ephemeral model."""
         seen = {self._model.unique_id}
         waiting = [self._model]
         while waiting:

@@ -9,15 +9,16 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from merge_runner.errors import Problems, did_you_mean
+from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.merge_plans import marks
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
 from merge_runner.plan.layouts import Layouts
+from merge_runner.plan.own_reads import OwnReads
 from merge_runner.plan.prepare import Prepared
 from merge_runner.plan.query import query
-from merge_runner.plan.shape import insert_shape
+from merge_runner.plan.shape import Shape, insert_shape
 from merge_runner.plan.steps import Expected, Given, Layout, NodePlan, RunUnitTest
 from merge_runner.plan.table_layout import declared_columns, own_relation, table_layout
 from merge_runner.plan.unit_test_inputs import UnitTestInputs
@@ -115,18 +116,20 @@ class _Planned:
         this = self._rows("this", self.inputs.this)
         expected = self._expected(layout)
         self._check_rows(text, given, this, expected)
+        shape, reads_itself = (None, None) if layout is None else self._shape(prepared, layout)
         self.problems.check()
         step = RunUnitTest(
             model.name,
             tuple(given),
             layout,
-            insert_shape(statement) if statement is not None else None,
+            shape,
             this,
             text,
             edits,
             expected,
             self._key(statement),
             self._confs(),
+            reads_itself,
         )
         return NodePlan(self.node.unique_id, (step,), rendered, splice(text, edits))
 
@@ -260,6 +263,34 @@ class _Planned:
                 'leave "changes" out, and expect "rows"',
             )
         return layout
+
+    def _shape(self, prepared: Prepared, layout: Layout) -> tuple[Shape | None, Place | None]:
+        """The query that has the columns of the test's table, and where that query reads the table itself.
+
+        The source of an incremental run may read the table, which is not there yet: that of the first run, which
+        creates the table in a build, is taken then.
+        """
+        shape, reads_itself = self._shape_of(prepared)
+        if reads_itself is None or layout.has_all_types:
+            return shape, reads_itself
+        try:
+            first, still = self._shape_of(prepared.first_run)
+        except ProblemsError:  # the author's text refuses a first run
+            return shape, reads_itself
+        if still is not None:
+            return shape, reads_itself
+        for name in self.inputs.missing(prepared.first_run.compiler.read_by(self.model)):
+            self._add(
+                f"gives no rows of {name}, which the first run reads: the columns of {self.model.name} come from there",
+                f"declare the columns of {self.model.name} with name and data_type in YAML, or add rows of {name}",
+                ("given",),
+            )
+        return first, None
+
+    def _shape_of(self, prepared: Prepared) -> tuple[Shape | None, Place | None]:
+        statement = prepared.compiler.merge(self.model.unique_id)
+        reads = OwnReads.of(statement, prepared.compiler.rendered(self.model.unique_id))
+        return insert_shape(statement), reads.first
 
     def _expected(self, layout: Layout | None) -> Expected:
         expect = self.test.expect

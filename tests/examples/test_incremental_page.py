@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from merge_runner import Project
-from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain import explain
+from merge_runner.plan.steps import KeepHistory
 
 PAGE = (Path(__file__).parents[2] / "docs/incremental.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sql|toml)\n(.*?)^```", PAGE, re.M | re.S)
@@ -48,9 +48,8 @@ def test_the_error_of_a_full_refresh_is_the_one_that_the_page_shows(project):
         MERGES[0].replace("{% if is_incremental() %}", "union all select * from {{ this }}").replace("{% endif %}", "")
     )
     loaded = project(lost, full_refresh=True)
-    with pytest.raises(ProblemsError) as caught:
-        explain(loaded.prepared, ["model.shop.fct"])
-    (problem,) = caught.value.problems
+    (node,) = (node for level in explain(loaded.prepared, ["model.shop.fct"]).levels for node in level)
+    problem = next(step.problem for step in node.plan.steps if isinstance(step, KeepHistory))
     table = loaded.graph.nodes["model.shop.fct"].relation.name
     shown = re.search(r"error: (--full-refresh .*?) \[history-lost\]\n\s+(.*)", PAGE)
     assert (problem.message.replace(table, "shop.dim_customer"), problem.hint) == (shown[1], shown[2])

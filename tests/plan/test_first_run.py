@@ -6,7 +6,7 @@ from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.merge.parse import parse
 from merge_runner.plan.explain import explain
-from merge_runner.plan.steps import AttachInputs, CreateTarget, RaiseError, RunHook
+from merge_runner.plan.steps import AttachInputs, CreateTarget, KeepHistory, RaiseError, RunHook
 from merge_runner.pruning.target_reads import target_reads
 from merge_runner.relation import Relation
 
@@ -96,17 +96,24 @@ def test_a_hook_that_renders_to_nothing_is_left_out(plan):
 HISTORY = MODEL.replace("select * from {%", "select id, ts from {{ this }} union all select * from {%")
 
 
-def test_a_full_refresh_that_loses_history_is_refused(plan):
-    with pytest.raises(ProblemsError) as caught:
-        plan(HISTORY, full_refresh=True)
-    assert [(problem.code, str(problem.place)) for problem in caught.value.problems] == [
-        ("history-lost", "models/fct.sql:4:27")
+def test_a_full_refresh_that_loses_history_has_a_step_that_refuses_it(plan):
+    found = plan(HISTORY, full_refresh=True)
+    first = found.steps[0]
+    assert isinstance(first, KeepHistory)
+    assert (first.problem.code, str(first.problem.place)) == ("history-lost", "models/fct.sql:4:27")
+    assert str(first).endswith("fct holds rows: --full-refresh would lose its history")
+    allowed = plan(HISTORY, "full_refresh=true", full_refresh=True)
+    creates = [
+        next(step for step in each.steps if isinstance(step, CreateTarget))
+        for each in (found, allowed, plan(HISTORY, "full_refresh=false", full_refresh=True), plan(HISTORY))
     ]
-    create = next(
-        step for step in plan(HISTORY, "full_refresh=true", full_refresh=True).steps if isinstance(step, CreateTarget)
-    )
-    assert (create.replace, create.loses_history) == (True, True)
-    plan(HISTORY, "full_refresh=false", full_refresh=True)
+    assert [(create.replace, create.loses_history) for create in creates] == [
+        (True, False),
+        (True, True),
+        (False, False),
+        (False, False),
+    ]
+    assert not [step for step in allowed.steps if isinstance(step, KeepHistory)]
 
 
 def test_a_high_water_mark_is_no_history(plan):

@@ -53,6 +53,27 @@ HISTORY = "{input: ref('history'), rows: [{id: 1}]}"
 THIS = "{input: this, rows: [{id: 7}]}"
 
 
+OWN = BY_RUN.replace("where 1 = 1", "where id > (select max(id) from {{ this }})")
+
+
+def test_the_columns_of_an_own_table_that_is_read_are_those_of_the_first_run(make_project):
+    def step(given, text=OWN, yml=""):
+        files = {"models/stg.sql": STG, "models/history.sql": STG, "models/fct.sql": text}
+        files["models/m.yml"] = (
+            f"{yml}unit_tests:\n  - {{name: u, model: fct, given: [{given}], expect: {{rows: []}}}}\n"
+        )
+        prepared = Project.load(make_project(files)).prepared
+        return Planner(prepared, "0123456789").plan("unit_test.shop.fct.u").steps[0]
+
+    found = step(f"{THIS}, {GIVEN}, {HISTORY}")
+    assert ("max(id)" in found.sql, "max(id)" in found.shape.query, found.reads_itself) == (True, False, None)
+    with pytest.raises(ProblemsError, match=r"gives no rows of ref\('history'\), which the first run reads"):
+        step(f"{THIS}, {GIVEN}")
+    assert step(f"{THIS}, {GIVEN}", yml=COLUMNS).shape is not None
+    refused = OWN.replace("{% else %}", "{% else %}{{ exceptions.raise_compiler_error('no') }}")
+    assert str(step(f"{THIS}, {GIVEN}", refused).reads_itself) == "models/fct.sql:4:79"
+
+
 @pytest.mark.parametrize(
     ("given", "overrides", "incremental"),
     [

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from merge_runner import Project
-from merge_runner.errors import ProblemsError
 
 pytestmark = pytest.mark.spark
 
@@ -198,12 +197,24 @@ when not matched then insert *
 """
 
 
-def test_a_full_refresh_of_history_is_refused_or_said(make_project, driver):
-    files = {"models/fct.sql": SCD2.replace("KEEP", "none"), "models/fct.yml": COLUMNS}
-    shop = Shop(make_project(files), driver)
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_full_refresh_of_history_is_refused_or_said(make_project, driver, spark, format):
+    hook = "insert into {{ this }} values (9, 9)"
+    files = {
+        "models/fct.sql": SCD2.replace("KEEP", f'none, pre_hook="{{% if is_full_refresh %}}{hook}{{% endif %}}"'),
+        "models/fct.yml": COLUMNS,
+        "models/child.sql": "{{ config(materialized='table') }}select * from {{ ref('fct') }}",
+        "models/other.sql": "{{ config(materialized='table') }}select 1 as id",
+    }
+    shop = Shop(make_project(files, format), driver)
     assert shop.build()["fct"].status == "success"
-    with pytest.raises(ProblemsError, match="would lose the history"):
-        shop.build(full_refresh=True)
+    before = spark.table(shop.table).collect()
+    results = shop.build(full_refresh=True)
+    assert [results[name].status for name in ("fct", "child", "other")] == ["error", "skipped", "success"]
+    message = results["fct"].message
+    assert message.startswith("models/fct.sql:4:87: --full-refresh would lose the history in ")
+    assert "[history-lost]" in message
+    assert spark.table(shop.table).collect() == before
     (shop.root / "models/fct.sql").write_text(SCD2.replace("KEEP", "true"))
     result = shop.build(full_refresh=True)["fct"]
     assert (result.status, "the history that the table held is replaced" in result.message) == ("success", True)
@@ -234,3 +245,28 @@ def test_a_read_of_the_target_that_delta_cannot_plan_says_what_to_write(make_pro
     assert "Spark does not plan this read of" in message
     assert "cross join (select max(ts) as mark" in message
     assert results["cross_join"].adapter_response["rows_inserted"] == 2
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_full_refresh_goes_on_where_the_table_holds_no_history(make_project, driver, spark, format):
+    files = {"models/fct.sql": SCD2.replace("KEEP", "none"), "models/fct.yml": COLUMNS}
+    shop = Shop(make_project(files, format), driver)
+    missing = shop.build(full_refresh=True)["fct"]
+    assert (missing.status, missing.adapter_response["rows_inserted"]) == ("success", 3)
+    spark.sql(f"delete from {shop.table}")
+    empty = shop.build(full_refresh=True)["fct"]
+    assert (empty.status, "history" in empty.message) == ("success", False)
+    assert spark.table(shop.table).count() == 3
+
+
+def test_the_second_writer_of_a_table_replaces_nothing_and_loses_nothing(make_project, driver, spark):
+    more = SCD2.replace("KEEP", "none, alias='fct'").replace("range(3)", "range(3, 5)")
+    files = {
+        "models/fct.sql": SCD2.replace("KEEP", "none"),
+        "models/fct.yml": COLUMNS,
+        "models/more.sql": "-- depends_on: {{ ref('fct') }}\n" + more,
+    }
+    shop = Shop(make_project(files), driver)
+    results = shop.build(full_refresh=True)
+    assert results.ok, [result.message for result in results.results]
+    assert spark.table(shop.table).count() == 5

@@ -68,9 +68,22 @@ NEWER = """
     """
 
 
-def test_a_source_that_reads_its_own_target_has_rows_of_it(make_project, driver):
-    declared = "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: day, data_type: date}]}]\n"
-    root = make_project({**FILES, "models/fct.sql": NEWER, "models/m.yml": declared})
+MARKED = NEWER.replace("with mark", "{% if is_incremental() %}with mark").replace(
+    "where mark.day is null or s.day >= mark.day",
+    "where s.day >= mark.day{% else %}select * from {{ ref('stg') }}{% endif %}",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        (NEWER, "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: day, data_type: date}]}]\n"),
+        (MARKED, "models: [{name: fct, columns: [{name: id}]}]\n"),
+    ],
+    ids=["declared", "of the first run"],
+)
+def test_a_source_that_reads_its_own_target_has_rows_of_it(make_project, driver, text, declared):
+    root = make_project({**FILES, "models/fct.sql": text, "models/m.yml": declared})
     assert Project.load(root).build(driver=driver, lint=False).ok
     case = yaml.safe_load(generate(Project.load(root), driver).read_text())["unit_tests"][0]
     assert [(given["input"], len(given["rows"])) for given in case["given"]] == [("this", 3), ("ref('stg')", 3)]

@@ -50,6 +50,29 @@ MODELS = {
         when not matched then insert (id, happened_at, nested, exact) values
             (s.id, s.at, named_struct('a', 2, 'b', array({{ "'full'" if is_full_refresh else "'part'" }})), 0)
         """,
+    "newest": """
+        merge into {{ this }} as t
+        using (
+            select id, day, amount from {{ ref('orders') }}
+            {% if is_incremental() %}where day > (select max(day) from {{ this }}){% endif %}
+        ) as s on t.id = s.id
+        when matched then update set * when not matched then insert *
+        """,
+    "newest_of_iceberg": """
+        {{ config(format='iceberg') }}
+        merge into {{ this }} as t
+        using (
+            select id, day, amount from {{ ref('orders') }}
+            {% if is_incremental() %}where day > (select max(day) from {{ this }}){% endif %}
+        ) as s on t.id = s.id
+        when matched then update set * when not matched then insert *
+        """,
+    "closes": """
+        merge into {{ this }} as t
+        using (select id, day from {{ ref('orders') }} union all select id, day from {{ this }} where id < 0) as s
+            on t.id = s.id
+        when not matched then insert *
+        """,
     "loose": "select amount from {{ source('raw', 'undeclared') }}",
     "totals": "select sum(amount / (id / id)) as total from {{ ref('orders') }}",
 }
@@ -125,7 +148,7 @@ def test_ci_reads_them_as_junit(tested):
     root = ET.fromstring(junit(results, project.prepared.graph.nodes))
     suite = root.find("testsuite[@name='models/models.yml']")
     assert suite.get("tests") == str(len(TESTS))
-    assert suite.get("errors") == "3"
+    assert suite.get("errors") == "4"
     failure = suite.find("testcase[@name='orders.what is wrong is told by key']/failure")
     assert failure.get("message").startswith("the final target is not as expected")
     assert "~ id=1: amount: expected 6.0, is 5.0" in failure.text
