@@ -91,7 +91,7 @@ def _merges(options: dict[str, Any]) -> str:
     """How many of the merges have what changes how they write, and what that sets on this platform."""
     from merge_runner.formats.low_shuffle import low_shuffle
 
-    prepared = load_project(options).prepared
+    prepared = load_project(options, warn=False).prepared
     nodes = prepared.graph.nodes.values()
     merges = [node for node in nodes if node.resource_type == "model" and node.config["materialized"] == "merge"]
     keys = ("low_shuffle", "storage_join")
@@ -107,7 +107,7 @@ def _catalogs(options: dict[str, Any]) -> str:
     from merge_runner.engine.embedded_catalog import database
     from merge_runner.engine.jars import fetch_jars
 
-    files = load_project(options).prepared.files
+    files = load_project(options, warn=False).prepared.files
     profile = files.profile
     if profile.iceberg_catalogs:
         fetch_jars(jar_groups(profile), os.environ, say)
@@ -124,7 +124,7 @@ def _home(options: dict[str, Any]) -> str:
     from merge_runner.engine.session import fitting_spark
     from merge_runner.engine.user_confs import notes
 
-    files = load_project(options).prepared.files
+    files = load_project(options, warn=False).prepared.files
     profile = files.profile
     if profile.remote is not None:
         return f"no Spark starts here: the project runs on {profile.where}"
@@ -140,14 +140,14 @@ def _home(options: dict[str, Any]) -> str:
 def _archive(options: dict[str, Any]) -> str:
     from merge_runner.engine.archive import archive_state
 
-    files = load_project(options).prepared.files
+    files = load_project(options, warn=False).prepared.files
     return archive_state(files.profile, files.root, os.environ)
 
 
 def _spark(options: dict[str, Any]) -> str:
     from merge_runner.engine.session import start_driver
 
-    prepared = load_project(options).prepared
+    prepared = load_project(options, warn=False).prepared
     log = prepared.target_path / "logs" / "spark.log"
     driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
     try:
@@ -167,7 +167,7 @@ def _catalog(options: dict[str, Any]) -> str:
     from merge_runner.plan.recordable import recordable
     from merge_runner.project.layout_file import RECORDED, layout_file_text
 
-    prepared = load_project(options).prepared
+    prepared = load_project(options, warn=False).prepared
     root = prepared.files.root
     file = Path(options["write_catalog"] or root / RECORDED)
     driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)

@@ -13,7 +13,7 @@ import click
 from merge_runner.cli.lint_paths import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.cli.messages import say
 from merge_runner.cli.options import parsed_vars, project_flags, selected
-from merge_runner.cli.problems import show_no_effect, show_not_read, show_warnings
+from merge_runner.cli.problems import show_no_effect, show_not_read, show_unread_vars, show_warnings
 from merge_runner.errors import Problem
 from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.finish import joined
@@ -58,6 +58,7 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, project_flags(options), env, texts)
     show_not_read(prepared.files, options)
+    show_unread_vars(prepared, options)
     meant = named(prepared, root, paths) if paths else None
     if options["write_baseline"] is not None and meant is not None and not meant.whole:
         raise click.UsageError("--write-baseline is about the whole project: leave out PATHS.")
@@ -73,7 +74,7 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     report = lint_project(prepared, ids, said, _of(jinja, meant))
     if meant is None or not (meant.plain or meant.foreign):
         # A report from the cache comes without the warnings, so one with warnings is not kept.
-        return Linted(report, root, of_models=not prepared.graph.warnings)
+        return Linted(report, root, of_models=not (prepared.graph.warnings or prepared.files.unnamed_vars))
     for path in meant.foreign:
         say(f"{path}: in another project, not looked at", "warn")
     settings = prepared.files.settings

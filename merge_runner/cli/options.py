@@ -262,15 +262,18 @@ def maintenance_options(function: Function) -> Function:
     return _add(function, _MAINTENANCE)
 
 
-def load_project(options: dict[str, Any]) -> Project:
-    """The project that the options of `project_options` mean."""
+def load_project(options: dict[str, Any], *, warn: bool = True) -> Project:
+    """Return the project that the options of `project_options` mean; `warn` of vars that it does not read."""
     from merge_runner.api import Project
+    from merge_runner.cli.problems import show_unread_vars
     from merge_runner.plan.prepare import prepare
 
     root = project_root(options["project_dir"])
     env = recording_env()
     prepared = prepare(root, project_flags(options), env, lambda log: _tell(log, options))
     hide(lambda: prepared.secrets)
+    if warn:
+        show_unread_vars(prepared, options)
     return Project(prepared)
 
 

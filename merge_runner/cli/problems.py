@@ -7,10 +7,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.cli.messages import as_json, say, styled
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import Graph
+    from merge_runner.plan.prepare import Prepared
     from merge_runner.project.files import ProjectFiles
 
 
@@ -49,6 +50,22 @@ def show_no_effect(graph: Graph, ids: Iterable[str], options: Mapping[str, Any])
     """Print a warning for each of the models `ids` that says that it is incremental and is not."""
     found = [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
     show_warnings(found, as_errors=options["warn_error"])
+
+
+def show_unread_vars(prepared: Prepared, options: Mapping[str, Any]) -> None:
+    """Print a warning for each var of --vars that is neither declared nor read: a misspelled one changes nothing."""
+    files, graph = prepared.files, prepared.graph
+    unread = sorted(files.unnamed_vars - graph.vars_read)
+    known = {*files.settings.vars, *graph.vars_read}
+    problems = [
+        Problem(
+            "unread-var",
+            f'--vars: no file reads the var "{name}", and [tool.merge-runner.vars] does not declare it',
+            hint=did_you_mean(name, known) or "remove it, or declare it in [tool.merge-runner.vars]",
+        )
+        for name in unread
+    ]
+    show_warnings(problems, as_errors=options["warn_error"])
 
 
 def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:

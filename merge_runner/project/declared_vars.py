@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
 
 from merge_runner.errors import Problems
+from merge_runner.project.secret_names import secret_vars, secrets_in_url
 from merge_runner.project.toml_tree import TomlTree
 
 VarType: TypeAlias = Literal["boolean", "number", "date", "timestamp"]
@@ -15,9 +17,12 @@ VarType: TypeAlias = Literal["boolean", "number", "date", "timestamp"]
 _EXAMPLES: Mapping[VarType, str] = {
     "boolean": "true",
     "number": "15",
-    "date": "2013-01-31",
-    "timestamp": "2013-01-31 12:00:00",
+    "date": "2026-01-31",
+    "timestamp": "2026-01-31 12:00:00",
 }
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SHOWN = 60
+"""As many characters of a value are shown."""
 
 
 def var_type(value: Any) -> VarType | None:
@@ -37,7 +42,7 @@ def typed_vars(
     """Return the declared vars with those that an invocation gives instead.
 
     A text that reads as a value of the declared type (`"15"`, as schedulers pass it) is that value. What is of another
-    type is a problem at the declaration; the value itself is not shown, for it may be a secret.
+    type is a problem that names the declaration and shows the value, unless that may be a secret.
     """
     found = {**declared, **given}
     for name, value in given.items():
@@ -48,12 +53,22 @@ def typed_vars(
         if read is not None:
             found[name] = read
             continue
-        place = places.key_place(("vars", name)) if places is not None else None
+        at = f" in {places.key_place(('vars', name))}" if places is not None else ""
+        message = f'--vars: the var "{name}" is declared as a {wanted}{at}, and {_refused(name, value, wanted)}'
         hint = f"write --vars '{name}: {_EXAMPLES[wanted]}', or declare the var as a text, in quotes, if it may be any"
-        problems.add(
-            "invalid-vars", f'the var "{name}" is declared as a {wanted}, and another value is given', place, hint
-        )
+        problems.add("invalid-vars", message, None, hint)
     return found
+
+
+def _refused(name: str, value: Any, wanted: VarType) -> str:
+    """Return what is wrong with a value, which is shown unless the var's name or a URL says that it is secret."""
+    shown = value if isinstance(value, str) else str(value)
+    if [*secret_vars({name: shown}), *secrets_in_url(shown)]:
+        return "another value is given"
+    day = _DAY.match(shown.strip())
+    if day is not None and wanted in ("date", "timestamp") and _read(day[0], "date") is None:
+        return f"there is no such day: {day[0]}"
+    return f"the value given is {shown!r}" if len(shown) <= _SHOWN else f"the value given is {shown[:_SHOWN]!r}…"
 
 
 def _read(text: str, wanted: VarType) -> Any:

@@ -123,6 +123,8 @@ class ProjectFiles:
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
     """What YAML says about macros, by name."""
+    unnamed_vars: frozenset[str] = frozenset()
+    """Vars that the invocation gives, and that are neither declared nor named in quotes in any file."""
     not_read: tuple[NotRead, ...] = ()
     """What of a dbt project is not read."""
 

@@ -102,7 +102,8 @@ def read(
     values = typed_vars(said.vars, vars or {}, said.places, problems)
     loader = _Loader(root, said, problems, shown, values, env)
     loader.read()
-    return loader.files()
+    undeclared = [str(name) for name in vars or {} if name not in said.vars]
+    return replace(loader.files(), unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
 
 
 def find_root(start: Path, *, upwards: bool = True) -> Path:
@@ -209,6 +210,7 @@ class _Loader:
         self._problems = problems
         self._paths = ProjectPaths()
         self._texts: dict[str, SourceText] = {}
+        self._yaml: list[SourceText] = []
         self._seeds: list[Found] = []
 
     def read(self) -> None:
@@ -258,6 +260,13 @@ class _Loader:
             macro_properties=described.macros,
             not_read=self._not_read,
         )
+
+    def names(self, word: str) -> bool:
+        """Whether a text of the project has the word in quotes, in a branch that no run takes too."""
+        quoted = re.compile(rf"""["']{re.escape(word)}\\?["']""")
+        settings = self._settings.places
+        texts = [*self._texts.values(), *self._yaml, *([settings.source] if settings is not None else [])]
+        return any(quoted.search(text.text) for text in texts)
 
     def _model(self, file: Found) -> ModelFile:
         description = self._described.models.get(file.stem)
@@ -324,7 +333,10 @@ class _Loader:
 
     def _tree(self, path: str) -> YamlTree | None:
         text = read_text(f"{self._base}/{path}", path, self._problems)
-        return yaml_tree(text, self._problems) if text else None
+        if text is None:
+            return None
+        self._yaml.append(text)
+        return yaml_tree(text, self._problems)
 
     def _check_names(self, files: Iterable[tuple[str, Found]]) -> None:
         """Names are identifiers, and none is given twice: Spark tells no tables apart by case."""

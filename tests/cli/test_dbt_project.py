@@ -88,6 +88,24 @@ def test_a_project_of_our_own_gets_no_notes(make_project, call):
     assert call("ls", cwd=root).stderr == ""
 
 
+@pytest.mark.parametrize("command", ["parse", "lint", "ls"])
+def test_a_var_that_nothing_reads_is_warned_of_each_time(make_project, call, command):
+    files = {
+        "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.vars]\nlate_days = 3\n',
+        "models/a.sql": "select 1 as id {% if false %}{{ var('untaken') }}{% endif %} -- {{ var('dyn' ~ 'amic', 1) }}",
+        "models/a.yml": """models: [{name: a, description: "{{ var(\\"in_yaml\\", 1) }}"}]\n""",
+    }
+    root = make_project(files)
+    read = "{late_days: 7, untaken: 1, dynamic: 2, in_yaml: 3}"
+    assert "warning" not in call(command, "--vars", read, "--warn-error", cwd=root).stderr
+    for _ in range(2):
+        done = call(command, "--vars", "{late_dayz: 7}", cwd=root)
+        assert 'warning: --vars: no file reads the var "late_dayz"' in done.stderr
+        assert 'did you mean "late_days"?' in done.stderr
+        assert done.returncode == 0
+    assert call(command, "--vars", "{late_dayz: 7}", "--warn-error", cwd=root).returncode == 1
+
+
 @pytest.mark.parametrize("command", ["parse", "lint", "compile", "explain"])
 def test_an_incremental_model_without_a_merge_is_warned_of_each_time(make_project, call, command):
     root = make_project(
