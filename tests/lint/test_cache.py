@@ -379,7 +379,7 @@ def test_a_change_while_the_report_is_made_is_seen(root, lint, monkeypatch):
 
 def test_old_entries_are_removed(root, lint):
     for number in range(cache._KEPT + 3):
-        lint("--vars", f"n: {number}")
+        lint("--vars", f"region: r{number}")
     assert len(list((root / "target/lint_cache").iterdir())) == cache._KEPT
 
 
