@@ -29,6 +29,6 @@ def test_every_command_takes_every_option_and_every_node():
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_every_command_takes_every_option_and_every_node_on_spark():
-    commands = ["build", "run", "test", "optimize", "publish", "source", "stream", "retry", "explain", "debug"]
-    assert called("--spark", *commands) > 150
+def test_every_command_takes_every_kind_of_node_on_spark():
+    commands = ["run", "test", "optimize", "publish", "source", "stream", "retry", "explain", "debug"]
+    assert called("--brief", "--spark", *commands) > 20  # with every option it takes more than an hour
