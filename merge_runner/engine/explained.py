@@ -71,8 +71,8 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     try:
         told = _explain(session, merge.sql)
     except EngineError as error:
-        if error.hint is None and any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
-            error.hint = "explain runs no hooks: what its pre_hook makes is not there"
+        if any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
+            error.add_hint("explain runs no hooks: what its pre_hook makes is not there")
         raise
     files, counted = _files(session, merge, create.layout.format)
     notes += counted

@@ -51,6 +51,10 @@ class EngineError(Exception):
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
 
+    def add_hint(self, hint: str) -> None:
+        """Add what the step knows to the hint, on a line after what is known of the error itself."""
+        self.hint = hint if self.hint is None else f"{self.hint}\n    {hint}"
+
 
 def first_line(error: Exception) -> str:
     """The first line of an exception's text that is not blank; its type where it has none."""

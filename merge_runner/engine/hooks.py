@@ -35,7 +35,7 @@ def run_hook(step: RunHook, place: Workplace) -> None:
         run_statement(place.session, step.sql)
         _stamp(place, place.stamp)
     except EngineError as error:
-        error.hint = f"in {step}"
+        error.add_hint(f"in {step}")
         if _names_missing_table(step, place):
             raise _missing_table(step) from error
         raise

@@ -77,8 +77,8 @@ def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
         try:
             found = list(_findings(step, place))
         except EngineError as error:
-            if error.code.startswith(_UNRESOLVED) and error.hint is None and error.place is None:
-                error.hint = f"the test gives {'; '.join(map(_given_words, step.given))}"
+            if error.code.startswith(_UNRESOLVED) and error.place is None:
+                error.add_hint(f"the test gives {'; '.join(map(_given_words, step.given))}")
             raise
     place.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
     message = "\n".join(
