@@ -179,16 +179,12 @@ def _(step: LoadSeed, place: Workplace) -> None:
     reader = place.session.read.options(header=True, delimiter=step.delimiter, multiLine=True, escape='"')
     names = reader.csv(str(step.path)).columns
     types = {name.lower(): data_type for name, data_type in step.types.items()}
-    if all(name.lower() in types for name in names):
-        schema = ", ".join(f"{quote(name)} {types[name.lower()]}" for name in names)
-        rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
-    else:
-        rows = reader.option("inferSchema", True).option("mode", "FAILFAST").csv(str(step.path))
-        casts = [
-            f"cast({quote(name)} as {types[name.lower()]}) as {quote(name)}" if name.lower() in types else quote(name)
-            for name in names
-        ]
-        rows = rows.selectExpr(*casts)
+    if any(name.lower() not in types for name in names):
+        # Only for the columns without a type: a text such as 007 would have lost its zeros before any cast.
+        inferred = reader.option("inferSchema", True).csv(str(step.path)).schema
+        types = {each.name.lower(): each.dataType.simpleString() for each in inferred} | types
+    schema = ", ".join(f"{quote(name)} {types[name.lower()]}" for name in names)
+    rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
     view = "__seed__"
     rows.createOrReplaceTempView(view)
     _replace_rows(step.layout, f"SELECT * FROM {view}", place)

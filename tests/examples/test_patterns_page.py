@@ -48,7 +48,7 @@ def test_lint_reports_no_error(root):
 
 
 @pytest.mark.spark
-def test_the_unit_tests_pass_and_a_second_build_merges_what_is_new(root, driver, spark):
+def test_the_unit_tests_pass_and_a_repeated_build_changes_no_row(root, driver, spark):
     schema = re.search(r"schema: (\w+)", (root / "profiles.yml").read_text())[1]
 
     def build(**options):
@@ -59,10 +59,15 @@ def test_the_unit_tests_pass_and_a_second_build_merges_what_is_new(root, driver,
     def rows(columns, table):
         return sorted(tuple(row) for row in spark.sql(f"select {columns} from {schema}.{table}").collect())
 
+    def written(results):
+        counts = ("rows_inserted", "rows_updated", "rows_deleted")
+        return {name: sum(results[name].adapter_response[count] for count in counts) for name in MODELS}
+
     first = build()
     tests = [result for result in first.results if result.unique_id.startswith("unit_test.")]
     assert {result.status for result in tests} == {"pass"}
     assert len(tests) == PAGE.count("    model: ")
+    assert all(written(first).values())
 
     for name, lines in LATER.items():
         with (root / f"seeds/{name}.csv").open("a") as file:
@@ -71,19 +76,24 @@ def test_the_unit_tests_pass_and_a_second_build_merges_what_is_new(root, driver,
     (root / "seeds/stg_customer.csv").write_text(moved)
     build(exclude="resource_type:unit_test")
 
-    assert rows("*", "customer") == [(1, "Ann", "Bari", 3)]
-    versions = "customer_id, city, cast(valid_from as date), cast(valid_to as date), is_current"
-    days = [date(2026, 1, day) for day in range(1, 6)]
-    assert rows(versions, "dim_customer") == [
-        (1, "Bari", days[4], None, True),
-        (1, "Rome", days[0], days[4], False),
-        (2, "Oslo", days[0], None, True),
-    ]
-    assert rows(versions, "dim_customer_history") == [
-        (1, "Bari", days[3], None, True),
-        (1, "Bonn", days[1], days[3], False),
-        (1, "Rome", days[0], days[1], False),
-    ]
-    assert rows("sale_id, amount", "fct_sale") == [(1, 10), (2, 25), (3, 30)]
-    assert rows("*", "agg_sale_day") == [(days[0], 2, 40), (days[2], 1, 25)]
-    assert rows("event_id, kind", "event") == [(1, "sale"), (2, "view")]
+    def check():
+        assert rows("*", "customer") == [(1, "Ann", "Bari", 3)]
+        versions = "customer_id, city, cast(valid_from as date), cast(valid_to as date), is_current"
+        days = [date(2026, 1, day) for day in range(1, 6)]
+        assert rows(versions, "dim_customer") == [
+            (1, "Bari", days[4], None, True),
+            (1, "Rome", days[0], days[4], False),
+            (2, "Oslo", days[0], None, True),
+        ]
+        assert rows(versions, "dim_customer_history") == [
+            (1, "Bari", days[3], None, True),
+            (1, "Bonn", days[1], days[3], False),
+            (1, "Rome", days[0], days[1], False),
+        ]
+        assert rows("sale_id, amount", "fct_sale") == [(1, 10), (2, 25), (3, 30)]
+        assert rows("*", "agg_sale_day") == [(days[0], 2, 40), (days[2], 1, 25)]
+        assert rows("event_id, kind", "event") == [(1, "sale"), (2, "view")]
+
+    check()
+    assert set(written(build(exclude="resource_type:unit_test")).values()) == {0}
+    check()

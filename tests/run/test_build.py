@@ -169,10 +169,13 @@ def test_tables_views_ephemeral_models_and_seeds_feed_each_other(build, spark):
     project, results = build(
         {
             "seeds/colour.csv": 'id,name,at\n1,red,2024-05-06 07:08:09\n2,"green, dark",\n',
+            "seeds/place.csv": "zip,price,since\n007,1.10,2024-05-06\n",
             "seeds/s.yml": """
                 seeds:
                   - name: colour
                     columns: [{name: id, data_type: bigint}, {name: name, data_type: string}, {name: at, data_type: timestamp}]
+                  - name: place
+                    config: {column_types: {zip: string, price: "decimal(5, 2)"}}
             """,
             "models/eph.sql": "{{ config(materialized='ephemeral') }} select id, name, at from {{ ref('colour') }} -- end",
             "models/v.sql": "select id * 10 as id, name, at from {{ ref('eph') }} as e;",
@@ -185,6 +188,7 @@ def test_tables_views_ephemeral_models_and_seeds_feed_each_other(build, spark):
         (20, "green, dark", None),
     ]
     assert results["tab"].adapter_response["rows_affected"] == 2
+    assert rows(spark, project, "place") == [("007", Decimal("1.10"), date(2024, 5, 6))]
 
 
 def test_a_view_of_an_earlier_process_is_known_to_a_later_one(build, spark):
