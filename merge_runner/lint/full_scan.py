@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from merge_runner.pruning.layout import partition_field
@@ -22,6 +23,9 @@ SMALL = 128 * 1024 * 1024
 _LITERALS = {"date": "date'…'", "timestamp": "timestamp'…'", "timestamp_ntz": "timestamp_ntz'…'", "string": "'…'"}
 _RANGES = frozenset({"date", "timestamp", "timestamp_ntz", "smallint", "int", "bigint", "decimal", "float", "double"})
 """Types whose columns are usually restricted to a range."""
+
+_TRIED = 4
+"""Join columns of which a layout is tried: each trial judges the statement, and a key has few columns."""
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -102,7 +106,7 @@ def _laid_out_so(merge: LintedMerge) -> str | None:
     from merge_runner.pruning.judged import judge_merge
 
     joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
-    for column in dict.fromkeys(joined):
+    for column in islice(dict.fromkeys(joined), _TRIED):
         if merge.layout.format == "delta":
             layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
         elif merge.layout.format == "iceberg":
