@@ -120,7 +120,8 @@ def _(step: KeepHistory, place: Workplace) -> None:
 def _(step: CreateTarget, place: Workplace) -> None:
     if step.replace and place.batch is not None and table_exists(place.session, step.layout.relation):
         place.past_record = outlives_replacement(place.session, step.layout.relation, step.layout.format, place.batch)
-    exists = place.catalog.adopt(place.session, step.layout)
+    # create_target asks as well: only a step that needs the answer before asks twice.
+    exists = (step.reads_itself is not None or step.loses_history) and place.catalog.adopt(place.session, step.layout)
     if step.reads_itself is not None and not exists and not step.layout.has_all_types:
         raise no_columns(step.layout.relation.name, step.reads_itself)
     shape = step.shape.query if step.shape else None
