@@ -13,6 +13,14 @@ from merge_runner.run.junit import junit
 pytestmark = pytest.mark.spark
 
 CASES = Path(__file__).parent / "unit_tests" / "models.yml"
+NEWEST = """
+    merge into {{ this }} as t
+    using (
+        select id, day, amount from {{ ref('orders') }}
+        {% if is_incremental() %}where day > (select max(day) from {{ this }}){% endif %}
+    ) as s on t.id = s.id
+    when matched then update set * when not matched then insert *
+    """
 MODELS = {
     "orders": """
         merge into {{ this }} as t
@@ -50,23 +58,8 @@ MODELS = {
         when not matched then insert (id, happened_at, nested, exact) values
             (s.id, s.at, named_struct('a', 2, 'b', array({{ "'full'" if is_full_refresh else "'part'" }})), 0)
         """,
-    "newest": """
-        merge into {{ this }} as t
-        using (
-            select id, day, amount from {{ ref('orders') }}
-            {% if is_incremental() %}where day > (select max(day) from {{ this }}){% endif %}
-        ) as s on t.id = s.id
-        when matched then update set * when not matched then insert *
-        """,
-    "newest_of_iceberg": """
-        {{ config(format='iceberg') }}
-        merge into {{ this }} as t
-        using (
-            select id, day, amount from {{ ref('orders') }}
-            {% if is_incremental() %}where day > (select max(day) from {{ this }}){% endif %}
-        ) as s on t.id = s.id
-        when matched then update set * when not matched then insert *
-        """,
+    "newest": NEWEST,
+    "newest_of_iceberg": "{{ config(format='iceberg') }}" + NEWEST,
     "closes": """
         merge into {{ this }} as t
         using (select id, day from {{ ref('orders') }} union all select id, day from {{ this }} where id < 0) as s
