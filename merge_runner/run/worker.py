@@ -325,7 +325,7 @@ class Worker:
             message = error_message(error, where or node.path)
             if where is not None:
                 response["place"] = place_as_json(where)
-        elif place.tested is not None and node.unit_test is None:
+        elif place.tested is not None and node.resource_type == "test":
             status = place.tested.verdict
             message = self._test_message(node, plan, place, response) if status != "pass" else ""
         else:

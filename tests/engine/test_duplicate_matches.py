@@ -86,12 +86,13 @@ def test_the_error_of_a_merge_names_model_keys_and_counts(make_project, driver, 
         )
     results = project.build(driver=driver, lint=False)
     told = {name: results[name].message for name in ("aliased", "plain", "no_key")}
+    words = "several source rows match one target row"
     code = "[DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE]"
     hint = "\n    keep one source row for each key: GROUP BY, or row_number() = 1"
     keys = [
         f"t.id = {key}, t.day = 2024-01-01 ({rows} source rows)"
         for key, rows in ((1, 3), (2, 2), (4, 2), (5, 2), (6, 2))
     ]
-    assert told["aliased"] == f"several source rows match one target row: {'; '.join(keys)} {code}{hint}"
-    assert told["plain"] == f"several source rows match one target row: plain.id = 1 (2 source rows) {code}{hint}"
-    assert told["no_key"].startswith("Cannot perform Merge as multiple source rows matched")
+    assert told["aliased"] == f"models/aliased.sql: {words}: {'; '.join(keys)} {code}{hint}"
+    assert told["plain"] == f"models/plain.sql: {words}: plain.id = 1 (2 source rows) {code}{hint}"
+    assert told["no_key"].startswith("models/no_key.sql: Cannot perform Merge as multiple source rows matched")
