@@ -1,6 +1,7 @@
 # make demo       sets everything up and builds the flights project on real data
 # make test       sets everything up, checks types, style and layers, and runs the tests
 # make test-slow  the tests that take long: a real Spark cluster, large inputs
+# make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV := .venv
 PYTEST := python -m pytest -n 2 --dist loadfile  # two workers, a Spark driver each; a file's tests share what they build
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check clean java data
+.PHONY: demo test test-slow check docs clean java data
 
 demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
@@ -24,6 +25,9 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 java: $(VENV)/.demo
 	@$(BIN)/python -m merge_runner.engine.java --install >/dev/null
@@ -43,5 +47,9 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[demo,dev]'
 	@touch $@ $(VENV)/.demo
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) target warehouse data/*.csv
+	rm -rf $(VENV) target warehouse site data/*.csv

@@ -16,7 +16,7 @@ from hypothesis import Phase, settings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("untimed", deadline=None)  # how long an example takes is no property of the code
 settings.register_profile("fuzz", deadline=None, max_examples=1_000)  # pytest -m fuzz --hypothesis-profile fuzz
-settings.register_profile(  # a mutant is noticed by the same few examples each time, and nobody reads the smallest (docs/quality.md)
+settings.register_profile(  # a mutant is noticed by the same few examples each time, and nobody reads the smallest (docs/contributing/quality-report.md)
     "mutation",
     deadline=None,
     max_examples=50,

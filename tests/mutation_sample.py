@@ -4,7 +4,7 @@
     python -m tests.mutation_sample 400 --again        # and those that survived the last time
     python -m tests.mutation_sample 9999 --modules judge bounds --jobs 2    # all of two modules
 
-mutmut generates and runs the mutants, and keeps in `mutants/` what came of each; docs/quality.md has the verdicts.
+mutmut generates and runs the mutants, and keeps in `mutants/` what came of each; docs/contributing/quality-report.md has the verdicts.
 """
 
 from __future__ import annotations

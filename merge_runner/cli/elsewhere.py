@@ -16,7 +16,7 @@ ELSEWHERE: Mapping[str, str] = {
     "`{{ config(post_hook='{{ my_macro() }}') }}`, then `merge-runner run -s MODEL`",
     "seed": "use `merge-runner build -s resource_type:seed`; `build` loads seeds with the models that read them",
     "show": "use `merge-runner compile -s MODEL`, which prints the SQL that Spark executes",
-    "snapshot": "a history of rows (SCD type 2) is a MERGE model, see docs/patterns.md: `merge-runner run -s MODEL`",
+    "snapshot": "a history of rows (SCD 2) is a MERGE model (docs/guides/patterns.md): `merge-runner run -s MODEL`",
     "version": "use `merge-runner --version`",
 }
 """Each of these words, and what its user may want."""

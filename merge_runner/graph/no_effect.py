@@ -16,7 +16,7 @@ _CALL = re.compile(rf"{STRING}|(?P<call>\bis_incremental\b)", re.DOTALL)
 _LAYOUT = ("partition_by", "cluster_by")
 _HINT = (
     "an incremental model is a MERGE: `merge into {{ this }} as t using (SELECT …) as s on t.KEY = s.KEY …` "
-    "(docs/incremental.md, docs/from_dbt.md)"
+    "(docs/guides/incremental-models.md, docs/getting-started/from-dbt.md)"
 )
 _ARTICLES = {"ephemeral": "an ephemeral model"}
 

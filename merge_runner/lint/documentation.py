@@ -1,6 +1,6 @@
 """The documentation of the rules, made of their docstrings: pages, texts for a terminal, examples.
 
-`python -m merge_runner.lint.documentation docs/rules` writes the pages.
+`python -m merge_runner.lint.documentation docs/reference/rules` writes the pages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from merge_runner.lint.noqa import UNUSED
 from merge_runner.lint.rule import Rule, rules
 
 SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it")
-COMMAND = "python -m merge_runner.lint.documentation docs/rules"
+COMMAND = "python -m merge_runner.lint.documentation docs/reference/rules"
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class Finding:
     @property
     def url(self) -> str:
         """Where the rule is explained."""
-        return f"https://github.com/merge-runner/merge-runner/blob/main/docs/rules/{self.code}.md"
+        return f"https://github.com/merge-runner/merge-runner/blob/main/docs/reference/rules/{self.code}.md"
 
     def as_json(self) -> dict[str, Any]:
         """The entry of `findings` in the JSON output."""

@@ -1,4 +1,4 @@
-"""What a MERGE does where source and target have other columns: docs/schema_evolution.md, held against the engines."""
+"""What a MERGE does where source and target have other columns: docs/guides/schema-evolution.md, held against the engines."""
 
 import itertools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The models of docs/incremental.md, as they are written there."""
+"""The models of docs/guides/incremental-models.md, as they are written there."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from merge_runner import Project
 from merge_runner.plan.explain import explain
 from merge_runner.plan.steps import KeepHistory
 
-PAGE = (Path(__file__).parents[2] / "docs/incremental.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/guides/incremental-models.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sql|toml)\n(.*?)^```", PAGE, re.M | re.S)
 MERGES = [text for _, text in BLOCKS if "merge into" in text]
 STG = {

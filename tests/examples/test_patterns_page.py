@@ -1,4 +1,4 @@
-"""The models and unit tests of docs/patterns.md, as they are written there."""
+"""The models and unit tests of docs/guides/patterns.md, as they are written there."""
 
 import re
 from datetime import date
@@ -8,7 +8,7 @@ import pytest
 
 from merge_runner import Project
 
-PAGE = (Path(__file__).parents[2] / "docs/patterns.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/guides/patterns.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sql|toml|yaml)\n(.*?)^```", PAGE, re.M | re.S)
 MODELS = {"customer", "dim_customer", "dim_customer_history", "fct_sale", "agg_sale_day", "event"}
 

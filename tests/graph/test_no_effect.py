@@ -27,4 +27,4 @@ def test_what_has_no_effect(case, make_project):
     ]
     for problem, (_, _, message) in zip(found, case["warns"], strict=True):
         assert message in problem.message
-        assert "docs/from_dbt.md" in str(problem.hint)
+        assert "docs/getting-started/from-dbt.md" in str(problem.hint)

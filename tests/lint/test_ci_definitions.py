@@ -1,4 +1,4 @@
-"""The hook, the action and the examples of docs/ci.md name what there is."""
+"""The hook, the action and the examples of docs/guides/lint-in-ci.md name what there is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
-GUIDE = (ROOT / "docs" / "ci.md").read_text()
+GUIDE = (ROOT / "docs" / "guides" / "lint-in-ci.md").read_text()
 STEPS = ACTION["runs"]["steps"]
 EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)]
 

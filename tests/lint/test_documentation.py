@@ -1,4 +1,4 @@
-"""The rules' documentation: complete, and the pages in docs/rules are those of the docstrings."""
+"""The rules' documentation: complete, and the pages in docs/reference/rules are those of the docstrings."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_the_documentation_of_a_rule_is_complete(rule):
 
 
 def test_the_pages_are_those_of_the_docstrings():
-    folder = ROOT / "docs" / "rules"
+    folder = ROOT / "docs" / "reference" / "rules"
     written = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.md")}
     wanted = pages(rules())
     changed = sorted(name for name in {*written, *wanted} if written.get(name) != wanted.get(name))
-    assert not changed, f"docs/rules is not what the docstrings say, run `{COMMAND}`: {', '.join(changed)}"
+    assert not changed, f"docs/reference/rules is not what the docstrings say, run `{COMMAND}`: {', '.join(changed)}"
 
 
 def test_examples_with_what_stands_beside_them():

@@ -1,6 +1,6 @@
 """Random MERGEs, built by the runner with all that it does to them, do what the oracle says: on Delta and Iceberg.
 
-ORACLE_MERGES is how many for each format, ORACLE_SEED where they begin: docs/quality.md.
+ORACLE_MERGES is how many for each format, ORACLE_SEED where they begin: docs/contributing/quality-report.md.
 """
 
 from __future__ import annotations
