@@ -33,6 +33,8 @@ class Relation:
     """An outer join may fill its columns with NULL."""
     visible: bool = True
     """Its columns are rows' columns: not so behind a semi or anti join."""
+    versioned: bool = False
+    """It is read as of an older version, which may have had other columns."""
 
     def column(self, name: str) -> Col:
         """The term of a column."""
@@ -191,7 +193,7 @@ class JoinedRows:
             facts = SourceFacts()
         if isinstance(alias, exp.TableAlias) and not isinstance(node, exp.Values):
             facts = renamed(facts, [column.name for column in alias.columns])
-        relation = Relation(len(self.relations) + 1, names, facts)
+        relation = Relation(len(self.relations) + 1, names, facts, versioned=node.args.get("version") is not None)
         self.relations.append(relation)
         self.readable &= facts.readable
         return relation
@@ -270,7 +272,7 @@ class JoinedRows:
         if subject is None:
             return []
         found: list[Term] = [Call("notnull", (subject,)), Call("opaque", tuple(columns(subject)))]
-        inner = self.queries.facts(node.args["query"])
+        inner = replace(self.queries, selects=None).facts(node.args["query"])  # it sees the names around it too
         if inner.columns is not None and len(inner.columns) == 1:
             name = inner.columns[0].name.casefold()
             for item in inner.restrictions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.bounds import Bounds
@@ -13,6 +14,9 @@ from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.scope import Scope
 from merge_runner.pruning.source import Lookup, SourceFacts, source_facts
 from merge_runner.pruning.source_fixing import Fixing, bounds_left_out, source_fixing
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.unknown_names import ReadSelect
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class JudgedMerge:
     judgement: Judgement
     lookup: Lookup = field(repr=False)
     """The tables that the source may name."""
+    selects: tuple[ReadSelect, ...] = field(default=(), repr=False)
+    """The SELECTs of its source query, each with what it reads."""
 
     @cached_property
     def fixing(self) -> Fixing:
@@ -35,9 +41,12 @@ class JudgedMerge:
 
 def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, bounds: Bounds = "off") -> JudgedMerge:
     """Judges a MERGE, with the columns of its source as far as `lookup` tells them."""
-    source = source_facts(statement, lookup)
+    selects: list[ReadSelect] = []
+    source = source_facts(statement, lookup, selects)
     scope = Scope.of(statement, layout, source.columns)
-    merge = JudgedMerge(statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup)
+    merge = JudgedMerge(
+        statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup, tuple(selects)
+    )
     left_out = bounds_left_out(statement, merge.fixing) if merge.judgement.verdict == "runtime" else None
     if left_out is None:
         return merge

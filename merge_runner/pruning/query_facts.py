@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -12,6 +13,9 @@ from merge_runner.pruning.layout import TableColumn, TableLayout
 from merge_runner.pruning.literal import NULL, Lit
 from merge_runner.pruning.source import UNREADABLE, Lookup, SourceFacts, name_at
 from merge_runner.pruning.term import Call, Col, Term, replaced, term
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.unknown_names import ReadSelect
 
 _MAX_VIEWS = 20
 """Views inside views."""
@@ -40,6 +44,8 @@ class Queries:
     views: tuple[tuple[str, ...], ...] = ()
     seen: dict[tuple[str, ...], SourceFacts] = field(default_factory=dict, repr=False, compare=False)
     """What was found of views before: one that reads another twice would double the work at each level."""
+    selects: list[ReadSelect] | None = field(default=None, repr=False, compare=False)
+    """Where each SELECT that is read is added, views and subqueries of expressions excepted; None: nowhere."""
 
     def facts(self, node: exp.Expr | None) -> SourceFacts:
         """What is known of the rows of a query; nothing where its tree is None."""

@@ -19,6 +19,7 @@ from merge_runner.pruning.literal import NULL, Lit
 from merge_runner.pruning.scope import name_parts
 from merge_runner.pruning.source import SourceFacts, name_at
 from merge_runner.pruning.term import Call, Col, Term, columns, condition, conjuncts, is_constant, replaced, term
+from merge_runner.pruning.unknown_names import ReadSelect
 
 if TYPE_CHECKING:
     from merge_runner.pruning.query_facts import Queries
@@ -55,6 +56,8 @@ class _Select:
         self.select = select
         self.rows = JoinedRows(queries)
         self.rows.read(select)
+        if queries.selects is not None:
+            queries.selects.append(ReadSelect(select, tuple(self.rows.relations)))
         self.aliases: dict[str, exp.Expr] = {}
         self.outputs: list[Output] = []
         self.complete = True

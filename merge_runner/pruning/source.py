@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.implication import Facts
     from merge_runner.pruning.term import Term
+    from merge_runner.pruning.unknown_names import ReadSelect
 
 
 @dataclass(frozen=True)
@@ -131,12 +132,15 @@ UNREADABLE = SourceFacts(readable=False)
 """Rows of which nothing is known."""
 
 
-def source_facts(statement: MergeStatement, lookup: Lookup) -> SourceFacts:
-    """What is known of the rows of USING, through the statement's CTEs and the views that it names."""
+def source_facts(statement: MergeStatement, lookup: Lookup, selects: list[ReadSelect] | None = None) -> SourceFacts:
+    """What is known of the rows of USING, through the statement's CTEs and the views that it names.
+
+    Each SELECT of the statement that is read on the way is added to `selects`.
+    """
     from merge_runner.pruning.query_facts import Queries
 
     source = statement.source
-    queries = Queries(lookup)
+    queries = Queries(lookup, selects=selects)
     for cte in statement.ctes:
         queries = queries.with_cte(cte.name, cte.query.expression, cte.columns, recursive=statement.recursive)
     if source.query is not None:

@@ -2,8 +2,10 @@
 
 ## What it does
 It looks for columns of the target that its declared or recorded columns do not hold, for columns of the source that
-its query does not give, and for `UPDATE SET *` and `INSERT *` with a source that lacks a column of the target. It
-speaks only where all columns of the table or query are known. A name without a qualifier that both sides have counts
+its query does not give, for columns inside the query of USING and its CTEs that the tables read there do not have,
+and for `UPDATE SET *` and `INSERT *` with a source that lacks a column of the target. It reports only where all columns
+of the table or query are known: those of a model, a seed, a recorded table; a source may have more columns than its
+YAML lists. A name without a qualifier that both sides have counts
 too: nothing tells which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an
 INSERT list and unqualified ones in SET are fine, and `*` takes what the source has.
 
@@ -33,10 +35,11 @@ Where the YAML of a table is behind the table itself; it is better to bring it u
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from merge_runner.errors import did_you_mean
+from merge_runner.errors import did_you_mean, nearest
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Span
 
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import Assignment, Clause, Expr
     from merge_runner.pruning.judgement import Side
     from merge_runner.pruning.scope import ColumnRef
+    from merge_runner.pruning.unknown_names import UnknownName
 
 SEVERITY: Severity = "error"
 _ONLY: dict[str, Side] = {"not_matched": "source", "not_matched_by_source": "target"}
@@ -56,6 +60,10 @@ _ONLY: dict[str, Side] = {"not_matched": "source", "not_matched_by_source": "tar
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each place where a column is named that does not exist, or where `*` lacks some."""
+    unknown = _unknown_in_source(merge)
+    for expr, name in unknown:
+        yield Hit(_span(expr, name.node), _not_in_source(name), did_you_mean(name.column, name.known))
+    merge = _with_columns(merge, {meant for _, name in unknown if (meant := nearest(name.column, name.known))})
     for conjunct in merge.statement.on:
         yield from _expression(merge, conjunct, None)
     for clause in merge.statement.clauses:
@@ -68,6 +76,44 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             yield from _assigned(merge, assignment, inserts=inserts)
             if assignment.value.text.strip().upper() != "DEFAULT":
                 yield from _expression(merge, assignment.value, only)
+
+
+def _unknown_in_source(merge: LintedMerge) -> list[tuple[Expr, UnknownName]]:
+    """The names in the query of USING and its CTEs that no relation there has, each with the expression it is in."""
+    from merge_runner.pruning.unknown_names import unknown_names
+
+    statement = merge.statement
+    queries = [cte.query for cte in statement.ctes]
+    queries += [statement.source.query] if statement.source.query is not None else []
+    trees = {id(query.expression): query for query in queries if query.expression is not None}
+    found: dict[tuple[int, int], tuple[Expr, UnknownName]] = {}
+    for read in merge.selects:
+        if (query := trees.get(id(read.select.root()))) is None:
+            continue
+        for name in unknown_names(read, variables=_declares_variables(merge)):
+            span = _span(query, name.node)
+            found.setdefault((span.start, span.end), (query, name))
+    return list(found.values())
+
+
+def _not_in_source(name: UnknownName) -> str:
+    if len(name.relations) == 1:
+        return f'{name.relations[0]} has no column "{name.column}"'
+    if name.relations:
+        return f'none of {", ".join(name.relations)} has a column "{name.column}"'
+    return f'there is no column "{name.column}" in what FROM reads'
+
+
+def _with_columns(merge: LintedMerge, meant: Collection[str]) -> LintedMerge:
+    """The MERGE as if its source had these columns too: a mistake in its query is reported there alone."""
+    from merge_runner.pruning.layout import TableColumn
+    from merge_runner.pruning.scope import Scope
+
+    added = [name for name in sorted(meant) if merge.source.has_column(name) is False]
+    if not added or merge.source.columns is None:
+        return merge
+    source = replace(merge.source, columns=(*merge.source.columns, *(TableColumn(name) for name in added)))
+    return replace(merge, source=source, scope=Scope.of(merge.statement, merge.layout, source.columns))
 
 
 def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[Hit]:
