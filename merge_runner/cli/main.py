@@ -45,7 +45,7 @@ _COMMANDS = {
     "warm": "keep a Spark driver running for the next runs",
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""
-_ALIASES = {"list": "ls"}
+ALIASES = {"list": "ls"}
 _HELP_COLUMNS = 160
 """Help is not laid out wider than this: longer lines are hard to read."""
 
@@ -57,7 +57,7 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        cmd_name = _ALIASES.get(cmd_name, cmd_name)
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"merge_runner.cli.{cmd_name}_command")
@@ -120,7 +120,7 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
         for name, value in options.items()
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    ctx.default_map = dict.fromkeys((*_COMMANDS, *_ALIASES), given)
+    ctx.default_map = dict.fromkeys((*_COMMANDS, *ALIASES), given)
 
 
 def process() -> None:

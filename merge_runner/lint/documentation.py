@@ -1,23 +1,19 @@
 """The documentation of the rules, made of their docstrings: pages, texts for a terminal, examples.
 
-`python -m merge_runner.lint.documentation docs/reference/rules` writes the pages.
+`python -m merge_runner.reference` writes the pages.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from merge_runner.atomic import write_atomic
 from merge_runner.lint.noqa import UNUSED
-from merge_runner.lint.rule import Rule, rules
+from merge_runner.lint.rule import Rule
 
 SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it")
-COMMAND = "python -m merge_runner.lint.documentation docs/reference/rules"
 
 
 @dataclass(frozen=True)
@@ -146,16 +142,6 @@ def pages(known: Sequence[Rule]) -> dict[str, str]:
     return {"README.md": index(known), **{f"{rule.code}.md": page(rule) for rule in known}}
 
 
-def write(folder: Path, known: Sequence[Rule]) -> None:
-    """Writes all pages into the folder, and removes those of rules that are gone. Raises OSError."""
-    wanted = pages(known)
-    for name, content in wanted.items():
-        write_atomic(folder / name, content)
-    for file in folder.glob("*.md"):
-        if file.name not in wanted:
-            file.unlink()
-
-
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(\w*)")
 
 
@@ -206,7 +192,3 @@ def _configuration(rule: Rule) -> str:
         line, file = (f"`-- {scope}noqa: {rule.code} -- reason`" for scope in ("", "merge-runner: "))
         comments = [f"{line} hides it on a line,", f"{file} in a file."]
     return "\n".join([*comments, "In `pyproject.toml`, any of:", "", "```toml", *settings, "```"])
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]), rules())

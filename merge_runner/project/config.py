@@ -67,27 +67,39 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Optimize:
-    """How a table is compacted: columns to Z-order by, a predicate that limits the work.
-
-    `after` is the number of MERGEs since the last compaction with which a build compacts the table itself; None: only
-    `merge-runner optimize` does.
-    """
+    """How a table is compacted."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     zorder_by: Names = ()
+    """Columns by which the rows are ordered along a Z-order curve, so that a filter on any of them skips files.
+    Applies to: Delta tables without `cluster_by`, Iceberg tables
+    Example: `zorder_by: [customer_id, product_id]`"""
     where: str | None = None
+    """A condition that limits compaction to part of the table; on Delta it may name partition columns only.
+    Example: `where: "flight_date >= current_date() - interval 7 days"`"""
     after: Annotated[StrictInt, Field(ge=1)] | None = None
+    """Also compact in `build`, after the model's MERGE, with every N-th MERGE that was committed to the table.
+
+    Without it only `merge-runner optimize` compacts.
+    Applies to: merge models
+    Example: `after: 10`"""
 
 
 @dataclass(frozen=True)
 class Contract:
-    """Whether the declared columns are enforced. `alias_types` is dbt's, and changes nothing: Spark reads all types."""
+    """Whether the declared columns are enforced."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     enforced: StrictBool = False
+    """Fail the model before it writes where its columns differ from those that YAML declares.
+
+    Every column needs a `data_type`.
+    Applies to: merge, table and view models
+    Example: `enforced: true`"""
     alias_types: StrictBool = True
+    """Accepted for dbt projects, without effect: Spark reads all type names. Example: `alias_types: true`"""
 
 
 OnSchemaChange = Literal["ignore", "append_new_columns", "fail"]
@@ -96,50 +108,166 @@ OnSchemaChange = Literal["ignore", "append_new_columns", "fail"]
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The resolved config of a model or seed; what nothing says has its default.
+    """The resolved config of a model or seed; a key that is not set has its default.
 
-    `materialized` None: not said, so the file's content decides. `timeout` is in seconds. `low_shuffle`: None not said,
-    so the table's properties decide. `storage_join`: None not said, so the profile decides. `optimize`: None not said
-    and True are plain compaction, on demand; False never. `expect_merge`: None not said, so no limits. `docs`, `group`
-    and `access` are dbt's, and are written to the manifest. `column_types` and `delimiter` are those of a seed.
+    The docstring of a field is its entry in docs/reference/configuration.md: the meaning, then `Applies to:` (all
+    models and seeds where it is missing) and an `Example:` in YAML.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     materialized: Literal["merge", "table", "view", "ephemeral"] | None = None
+    """How the model is built: `merge` runs its MERGE statement, `table` replaces a table with the result of its query,
+    `view` creates a view, `ephemeral` inlines its query as a subquery where another model reads it. Default: `merge`
+    where the file contains a MERGE, else `view`.
+    Applies to: models
+    Example: `materialized: table`"""
     format: Literal["delta", "iceberg"] = "delta"
+    """The table format. An Iceberg table belongs to the catalog that the schema names, else to the only Iceberg catalog
+    of the profile's output.
+    Applies to: merge and table models, seeds
+    Example: `format: iceberg`"""
     schema: str | None = None
+    """A custom schema. As in dbt it is appended to the schema of the profile (`shop` and `marts` give `shop_marts`),
+    unless the project has a macro `generate_schema_name`.
+    Applies to: merge, table and view models, seeds
+    Example: `schema: marts`"""
     alias: str | None = None
+    """The name of the table or view, where it is not the name of the file.
+    Applies to: merge, table and view models, seeds
+    Example: `alias: flight_history`"""
     partition_by: Names = ()
+    """The partition columns; for Iceberg also transforms, as in DDL (hidden partitioning). Without it the table is
+    created unpartitioned. Partition pruning needs a filter on these columns in ON. An existing table is not
+    repartitioned: a difference is a warning.
+    Applies to: merge and table models, seeds
+    Example: `partition_by: ["days(ordered_at)", "bucket(16, customer_id)"]`"""
     cluster_by: Names = ()
+    """The columns of liquid clustering (`CLUSTER BY`). Excludes `partition_by`.
+    Applies to: merge and table models, seeds; Delta
+    Example: `cluster_by: [customer_id, ordered_at]`"""
     sort_by: Names = ()
+    """The write order of the table: the rows of each data file are sorted by these columns or transforms, ascending
+    with NULLs first unless an item specifies otherwise.
+    Applies to: merge models; Iceberg
+    Example: `sort_by: [customer_id, "ordered_at desc nulls last"]`"""
     unique_key: Names = ()
+    """Columns whose values occur once in the table. Lint relies on it (rule C003: is the source unique on the join
+    keys), and results of tests identify rows by it. It does not write the MERGE: ON does.
+    Applies to: models and seeds
+    Example: `unique_key: [flight_date, carrier, flight]`"""
     bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds)] = "auto"
+    """The runtime filter: which columns of the target are restricted in ON to the values that the source has when the
+    MERGE runs. `auto`: partition and clustering columns that ON joins by equality, where no other condition prunes
+    and the target has at least 32 MiB. A list of columns: always these. `off`: never.
+    Applies to: merge models
+    Example: `bounds: [flight_date]`"""
     scan: Literal["bounded", "full"] = "bounded"
+    """`full` declares that a full scan of the target is intended, so that lint does not report it (P001 and related
+    rules).
+    Applies to: merge models
+    Example: `scan: full`"""
     properties: Texts = field(default_factory=dict)
+    """Table properties (TBLPROPERTIES). They are set when the table is created, and altered where they differ later.
+    Rule E001 reports a property that the format does not have.
+    Applies to: merge and table models, seeds
+    Example: `properties: {delta.enableChangeDataFeed: "true"}`"""
     conf: Texts = field(default_factory=dict)
+    """Spark configuration of the session in which the model runs. Overrides `conf` of the profile.
+    Applies to: models and seeds
+    Example: `conf: {spark.sql.shuffle.partitions: "64"}`"""
     tags: Names = ()
+    """Labels for selection (`--select tag:daily`). Tags of all levels (folder, YAML, file) add up.
+    Example: `tags: [daily, finance]`"""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    """Any keys and values of your own: written to the manifest, selectable (`config.meta.owner:ann`), readable by
+    macros. Levels merge key by key.
+    Example: `meta: {owner: ann}`"""
     enabled: StrictBool = True
+    """`false` removes the node from the project: it is neither built nor tested, and a `ref` of it is an error.
+    Example: `enabled: false`"""
     pre_hook: Hooks = ()
+    """SQL statements that run before the model, in its session. A hook may use Jinja. Hooks of all levels add up.
+    Applies to: merge, table and view models, seeds
+    Example: `pre_hook: ["set spark.sql.ansi.enabled = false"]`"""
     post_hook: Hooks = ()
+    """SQL statements that run after the model has been committed. Hooks of all levels add up.
+    Applies to: merge, table and view models, seeds
+    Example: `post_hook: ["analyze table {{ this }} compute statistics"]`"""
     on_error: Literal["skip_children", "continue"] = "skip_children"
+    """What happens to the nodes downstream of this one where it fails: they are skipped, or `continue`: they run
+    anyway.
+    Example: `on_error: continue`"""
     full_refresh: StrictBool | None = None
+    """Whether `--full-refresh` replaces the table. `false`: it does not. `true`: it does, also where the MERGE reads
+    rows of the table itself (SCD2), which are then lost. Default: it does, except where such rows would be lost,
+    which is an error.
+    Applies to: merge models
+    Example: `full_refresh: false`"""
     low_shuffle: StrictBool | None = None
+    """Whether a MERGE rewrites only changed rows (merge-on-read) instead of whole files (copy-on-write). It sets
+    deletion vectors on Delta, `write.merge.mode` on Iceberg, the platform's own setting on Databricks and Fabric.
+    Default: the table's properties decide.
+    Applies to: merge models
+    Example: `low_shuffle: true`"""
     storage_join: StrictBool | None = None
+    """Whether to set the Spark configuration and table properties of a storage-partitioned join: two Iceberg tables
+    that are partitioned alike are joined without a shuffle. Default: `storage_join` of the profile.
+    Applies to: merge models; Iceberg
+    Example: `storage_join: true`"""
     optimize: StrictBool | Optimize | None = None
+    """How the table is compacted. `true`: plain compaction. `false`: never. A mapping: with the keys below. Default:
+    plain compaction, by `merge-runner optimize` only.
+    Applies to: merge and table models, seeds
+    Example: `optimize: {zorder_by: [customer_id], after: 10}`"""
     expect_merge: ExpectMerge | None = None
+    """Limits of what one run of the MERGE may change (merge guardrails). A MERGE that would exceed them is not
+    committed. The keys are below.
+    Applies to: merge models
+    Example: `expect_merge: {min_source_rows: 1, max_percent_deleted: 1}`"""
     priority: StrictInt = 0
+    """Where several nodes are ready to run, those with a higher priority start first, and so do the nodes that they
+    depend on; among equals, the longest remaining path.
+    Example: `priority: 10`"""
     retries: Count | None = None
+    """How often a statement is run again after a conflict with another writer or a transient failure. `0`: one attempt.
+    Default: 3.
+    Example: `retries: 5`"""
     timeout: Seconds | None = None
+    """The longest time that the node may run; then its Spark jobs are cancelled and it fails. Default: no limit.
+    Example: `timeout: 30 minutes`"""
     concurrent: StrictBool = False
+    """Allow another model that writes the same table to run at the same time, where partition literals in ON provably
+    keep the two apart. All models that write the table need it. Enables row-level concurrency on Databricks.
+    Applies to: merge models
+    Example: `concurrent: true`"""
     on_schema_change: OnSchemaChange = "ignore"
+    """What happens where an existing table lacks a declared column (schema drift): `ignore` warns, `append_new_columns`
+    adds it by ALTER TABLE, `fail` stops the model before it writes.
+    Applies to: merge models
+    Example: `on_schema_change: append_new_columns`"""
     contract: Contract | None = None
+    """Whether the columns declared in YAML are enforced. The keys are below.
+    Applies to: merge, table and view models
+    Example: `contract: {enforced: true}`"""
     docs: Mapping[str, Any] = field(default_factory=dict)
+    """dbt's settings of its documentation site; written to the manifest, without other effect.
+    Example: `docs: {show: false}`"""
     group: str | None = None
+    """dbt's group of the model; written to the manifest, without other effect. Example: `group: finance`"""
     access: Literal["private", "protected", "public"] | None = None
+    """dbt's access of the model; written to the manifest, without other effect: any model may `ref` any other.
+    Applies to: models
+    Example: `access: protected`"""
     column_types: Texts = field(default_factory=dict)
+    """The Spark types of columns of the CSV file. Columns that are not listed have the `data_type` that YAML declares,
+    else the type that Spark infers from all rows.
+    Applies to: seeds
+    Example: `column_types: {zip: string, price: "decimal(10, 2)"}`"""
     delimiter: Annotated[str, Field(min_length=1)] = ","
+    """What separates the values of the CSV file.
+    Applies to: seeds
+    Example: `delimiter: ";"`"""
 
     def as_json(self) -> dict[str, Any]:
         """The config as plain JSON values, by key."""

@@ -21,22 +21,30 @@ _Percent = Annotated[float, BeforeValidator(_percent)]
 
 @dataclass(frozen=True)
 class ExpectMerge:
-    """Limits of one run of a MERGE; None: no limit.
-
-    Numbers are of rows. `max_percent_deleted` and `max_percent_touched` (updated or deleted) are percentages of the
-    target's rows before the MERGE. `unique_source`: no two rows of the source have the same keys, as ON joins them.
-    """
+    """Limits of one run of a MERGE; None: no limit."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     min_source_rows: _Rows | None = None
+    """The least number of rows of the source. Example: `min_source_rows: 1`"""
     max_inserts: _Rows | None = None
+    """The largest number of rows that may be inserted. Does not count where the target is empty.
+    Example: `max_inserts: 100000`"""
     max_updates: _Rows | None = None
+    """The largest number of rows that may be updated. Example: `max_updates: 5000`"""
     max_deletes: _Rows | None = None
+    """The largest number of rows that may be deleted. Example: `max_deletes: 100`"""
     max_percent_deleted: _Percent | None = None
+    """The largest share of the target's rows before the MERGE that may be deleted, in percent (0 to 100).
+    Example: `max_percent_deleted: 1`"""
     max_percent_touched: _Percent | None = None
+    """The largest share of the target's rows before the MERGE that may be updated or deleted, in percent (0 to 100).
+    Example: `max_percent_touched: 5`"""
     no_inserts: StrictBool = False
+    """Whether the MERGE may not insert at all. Does not count where the target is empty. Example: `no_inserts: true`"""
     unique_source: StrictBool = False
+    """Whether two source rows with equal join keys (the equalities in ON) are refused.
+    Example: `unique_source: true`"""
 
     def __str__(self) -> str:
         said = []

@@ -19,7 +19,9 @@ class Threshold:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     count: Annotated[StrictInt, Field(ge=1)]
+    """The number of periods. Example: `count: 12`"""
     period: Literal["minute", "hour", "day"]
+    """The unit. Example: `period: hour`"""
 
     def __str__(self) -> str:
         return in_words(self.seconds)
@@ -37,8 +39,11 @@ class Freshness:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     warn_after: Threshold | None = None
+    """The age from which on the table is a warning. Example: `warn_after: {count: 12, period: hour}`"""
     error_after: Threshold | None = None
+    """The age from which on the table is an error. Example: `error_after: {count: 1, period: day}`"""
     filter: str | None = None
+    """A condition on the rows whose age is measured. Example: `filter: "load_date >= current_date() - 7"`"""
 
     def __str__(self) -> str:
         ages = (("warn after", self.warn_after), ("error after", self.error_after))

@@ -35,9 +35,13 @@ class FileColumn:
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
     name: Name
+    """The name of the column. Example: `name: order_date`"""
     data_type: str | None = None
+    """The Spark type. Not set: unknown. Example: `data_type: date`"""
     nullable: StrictBool | None = None
+    """Whether the column may contain NULL. Not set: unknown. Example: `nullable: false`"""
     generated: str | None = None
+    """The expression of a generated column. Example: `generated: cast(ordered_at as date)`"""
 
 
 @dataclass(frozen=True)
@@ -50,15 +54,28 @@ class FileTable:
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
     name: Name
+    """The table, as MERGE statements name it: `[catalog.]schema.table`. Example: `name: shop.fct_order`"""
     format: Literal["delta", "iceberg", "parquet", "orc", "avro", "csv", "json", "xml", "text"] | None = None
+    """The format of the table. Example: `format: delta`"""
     partition_by: Names | None = None
+    """The partition columns or transforms. Not set: unknown; `[]`: not partitioned.
+    Example: `partition_by: [order_date]`"""
     cluster_by: Names | None = None
+    """The clustering columns. Not set: unknown; `[]`: not clustered. Example: `cluster_by: [customer_id]`"""
     columns: tuple[FileColumn, ...] | None = None
+    """All columns of the table, in their order. Example: `columns: [{name: order_id, data_type: bigint}]`"""
     statistics: Names | None = None
+    """The columns that have file statistics (minimum and maximum), by which files are skipped. Not set: as the
+    properties say.
+    Example: `statistics: [order_id, order_date]`"""
     properties: Texts = field(default_factory=dict)
+    """Table properties. Example: `properties: {delta.enableDeletionVectors: "true"}`"""
     unique: Many[Names] = ()
+    """Sets of columns whose values are unique. Example: `unique: [[order_id], [customer_id, ordered_at]]`"""
     files: Count | None = None
+    """How many data files the table had when it was recorded. Example: `files: 365`"""
     bytes: Count | None = None
+    """How many bytes the data files had when the table was recorded. Example: `bytes: 1048576`"""
 
 
 @dataclass(frozen=True)
@@ -70,11 +87,15 @@ class LayoutFile:
 
 
 @dataclass(frozen=True)
-class _Content:
+class LayoutFileContent:
+    """A layout file as it is written."""
+
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
     version: Literal[1]
+    """The version of the file format: 1. Example: `version: 1`"""
     tables: Many[FileTable] = ()
+    """The tables. Example: `tables: [{name: shop.fct_order, format: delta}]`"""
 
 
 _ELSEWHERE: Mapping[str, str] = {
@@ -96,7 +117,7 @@ def read_layout_file(file: Path, path: str, problems: Problems) -> LayoutFile | 
     if tree.data is None:
         problems.add("missing-key", "the layout file is empty", Place(path, 1, 1), 'write "version: 1" and "tables:"')
         return None
-    content = validate(_Content, tree.data, tree, problems, of="the layout file", elsewhere=_ELSEWHERE)
+    content = validate(LayoutFileContent, tree.data, tree, problems, of="the layout file", elsewhere=_ELSEWHERE)
     return LayoutFile(content.tables, tree) if content is not None else None
 
 

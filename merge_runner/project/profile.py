@@ -127,7 +127,7 @@ def read_profile(
 def _choose(
     tree: YamlTree, root: Path, name: str, target: str | None, env: Mapping[str, str], problems: Problems
 ) -> Profile | None:
-    outer = validate(_Outer, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
+    outer = validate(ProfileEntry, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
     if outer is None:
         return None
     template = ValueTemplate(tree, _KNOWN, env, problems)
@@ -144,7 +144,7 @@ def _choose(
     data = template.render(outer.outputs[target], at)
     if len(problems) > before:
         return None
-    output = validate(_Output, data, template, problems, at=at, of=f"output {name}.{target}", secret=True)
+    output = validate(Output, data, template, problems, at=at, of=f"output {name}.{target}", secret=True)
     if output is None:
         return None
     chosen = _warehouse(output, root, _Faults(f"output {name}.{target}", at, tree, problems))
@@ -165,7 +165,7 @@ class _Faults:
         self.problems.add("invalid-value", f"{self.of}: {message}", place, hint)
 
 
-def _warehouse(output: _Output, root: Path, faults: _Faults) -> Warehouse:
+def _warehouse(output: Output, root: Path, faults: _Faults) -> Warehouse:
     """Where the tables of an output are. What its conf says otherwise than its own keys is a problem."""
     if output.remote is not None:
         return Warehouse(output.warehouse)
@@ -182,7 +182,7 @@ def _warehouse(output: _Output, root: Path, faults: _Faults) -> Warehouse:
     return found
 
 
-def _default_target(name: str, outer: _Outer, template: ValueTemplate) -> str:
+def _default_target(name: str, outer: ProfileEntry, template: ValueTemplate) -> str:
     """The output that the profile names; as in dbt "default" where it names none, or the only one there is."""
     if outer.target:
         at: KeyPath = (name, "target")
@@ -191,7 +191,7 @@ def _default_target(name: str, outer: _Outer, template: ValueTemplate) -> str:
     return next(iter(outer.outputs)) if len(outer.outputs) == 1 else "default"
 
 
-def _profile(name: str, target: str, output: _Output, chosen: Warehouse, used: Mapping[str, str]) -> Profile:
+def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Mapping[str, str]) -> Profile:
     master = output.master or (None if output.remote else LOCAL)
     return Profile(
         name=name,
@@ -212,7 +212,7 @@ def _profile(name: str, target: str, output: _Output, chosen: Warehouse, used: M
     )
 
 
-def _secrets(output: _Output, used: Mapping[str, str]) -> Iterator[str]:
+def _secrets(output: Output, used: Mapping[str, str]) -> Iterator[str]:
     for texts in (used, output.conf, *output.catalogs.values(), {"remote": output.remote}):
         yield from secret_values(texts)
 
@@ -247,13 +247,18 @@ _Conf = Annotated[Mapping[str, str], BeforeValidator(_or_empty)]
 
 
 @dataclass(frozen=True)
-class _Outer:
+class ProfileEntry:
     """A profile as it is written; its outputs are looked into one at a time."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     outputs: Mapping[str, Mapping[str, Any]]
+    """The places where the project can run, by name (`--target` chooses one). The keys of an output are below. Only the
+    chosen output is rendered.
+    Example: `outputs: {local: {schema: shop}, prod: {schema: shop, master: yarn}}`"""
     target: str | None = None
+    """The output that is used without `--target`. Default: the only output, else the one named `default`.
+    Example: `target: local`"""
 
 
 def _folder(value: str) -> str:
@@ -269,22 +274,49 @@ def _table(value: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Output:
+class Output:
     """An output as it is written, rendered."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     schema: Annotated[str, Field(min_length=1)]
+    """The default schema (namespace) of tables and views. May name a catalog: `ice.shop`. Example: `schema: shop`"""
     master: Annotated[str, AfterValidator(_master)] | None = None
+    """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
+    is set.
+    Example: `master: "local[4]"`"""
     remote: Annotated[str, AfterValidator(_remote)] | None = None
+    """The address of a Spark Connect server, which then runs all statements. Excludes `master`.
+    Example: `remote: "sc://spark.example.com:15002/;token={{ env_var('SPARK_TOKEN') }}"`"""
     warehouse: Annotated[str, AfterValidator(_folder)] | None = None
+    """The folder of the embedded warehouse, relative to the project: a table is the folder
+    `<warehouse>/<schema>/<table>`, without a metastore. Default: `warehouse` for a local master whose `conf` names
+    no catalog; else tables are in the catalog of `conf` and `catalogs`.
+    Example: `warehouse: warehouse`"""
     threads: Literal["auto"] | Annotated[StrictInt, Field(ge=1)] = "auto"
+    """How many nodes run at the same time. `auto` is min(nodes, max(2, cores // 2)). Example: `threads: 8`"""
     conf: _Conf = field(default_factory=dict)
+    """Spark configuration of the driver and of every session. Example: `conf: {spark.driver.memory: 4g}`"""
     catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty)] = field(default_factory=dict)
+    """Catalogs by name, each with the settings of `spark.sql.catalog.<name>.<key>`. `type: embedded` is an Iceberg
+    catalog without a server: a SQLite file in the warehouse. Without a `class` a catalog is Iceberg's.
+    Example: `catalogs: {ice: {type: embedded}, lake: {type: rest, uri: "https://catalog.example.com"}}`"""
     platform: Platform = "oss"
+    """Where the models run in production, which decides which table properties, settings and clauses lint accepts and
+    what `low_shuffle` and `concurrent` set: `oss` is open-source Spark, Delta and Iceberg; `fabric` includes
+    Synapse.
+    Example: `platform: databricks`"""
     audit: Annotated[str, AfterValidator(_table)] | None = None
+    """The audit table: one row for each model and invocation, with the figures of its MERGE. It is created where it is
+    missing.
+    Example: `audit: ops.runs`"""
     jvm: Jvm | None = None
+    """The JVM options of the driver: `fast-start` for short runs (the default of a local master), `throughput` for
+    large inputs (the default of other masters), `custom` for none.
+    Example: `jvm: throughput`"""
     storage_join: StrictBool = False
+    """Use storage-partitioned joins for all merges into Iceberg tables whose model does not set `storage_join` itself.
+    Example: `storage_join: true`"""
 
     def __post_init__(self) -> None:
         if self.master and self.remote:

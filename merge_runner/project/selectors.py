@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
@@ -18,7 +18,13 @@ FILE = "selectors.yml"
 Indirect = Literal["eager", "cautious", "buildable", "empty"]
 """Which tests of what is selected come along: any, those with all parents selected (or above what is), none."""
 
-INDIRECT: tuple[Indirect, ...] = ("eager", "cautious", "buildable", "empty")
+INDIRECT: Mapping[Indirect, str] = {
+    "eager": "any test of a selected node, also where it depends on nodes that are not selected",
+    "cautious": "tests all of whose parents are selected",
+    "buildable": "tests all of whose parents are selected or upstream of a selected node",
+    "empty": "no test",
+}
+"""Which tests come along, as text. This and the keys below are in docs/reference/yaml.md."""
 
 
 @dataclass(frozen=True)
@@ -113,18 +119,30 @@ def selectors(tree: YamlTree, problems: Problems) -> dict[str, Selector]:
     return found
 
 
-_OF_SELECTOR = ("name", "definition", "description", "default")
-_OF_METHOD = (
-    "method",
-    "value",
-    "parents",
-    "parents_depth",
-    "children",
-    "children_depth",
-    "childrens_parents",
-    "indirect_selection",
-    "exclude",
-)
+OF_SELECTOR: Mapping[str, str] = {
+    "name": "the name for `--selector`",
+    "definition": "a text in the syntax of `--select`, or a mapping: one method, `union` or `intersection`",
+    "description": "what the selector is for",
+    "default": "`true`: the selection of a command without `--select`, `--exclude` and `--selector`",
+}
+"""The keys of an entry of `selectors`, and what they mean."""
+OF_METHOD: Mapping[str, str] = {
+    "method": "a method of `--select`: `tag`, `path`, `config.materialized`, …",
+    "value": "the value of the method; `*` and `?` are wildcards",
+    "parents": "`true`: also what the nodes depend on (`+node`)",
+    "parents_depth": "with `parents`: that many edges (`2+node`)",
+    "children": "`true`: also what depends on the nodes (`node+`)",
+    "children_depth": "with `children`: that many edges (`node+2`)",
+    "childrens_parents": "`true`: the nodes, their descendants, and all ancestors of these (`@node`)",
+    "indirect_selection": "which tests of the nodes come along: `eager`, `cautious`, `buildable` or `empty`",
+    "exclude": "a list of definitions whose nodes are left out; also in `union` and `intersection`",
+}
+"""The keys of a definition by one method, and what they mean."""
+OPERATIONS: Mapping[str, str] = {
+    "union": "a list of definitions: the nodes of any of them",
+    "intersection": "a list of definitions: the nodes of all of them",
+}
+"""The keys of a definition by several others, and what they mean."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +164,7 @@ class _Reader:
             self.refuse((*at, "name"), 'a selector needs a "name", a text')
             return None
         of = f"selector {name}"
-        self._check_keys(entry, _OF_SELECTOR, at, of)
+        self._check_keys(entry, OF_SELECTOR, at, of)
         default = self._flag(entry, "default", at, of)
         if "definition" not in entry:
             self.problems.add("missing-key", f'{of}: the key "definition" is missing', self.tree.place(at))
@@ -163,7 +181,7 @@ class _Reader:
             hint = "write a selection as for --select, or a mapping with method and value, union, or intersection"
             self.refuse(at, f"{of}: a definition must be text or a mapping, not {shown(written)}", hint)
             return None
-        operations = [key for key in ("union", "intersection") if key in written]
+        operations = [key for key in OPERATIONS if key in written]
         if len(operations) == 2:
             self.refuse(at, f"{of}: union and intersection exclude each other here", "nest one of them in the other")
             return None
@@ -196,14 +214,14 @@ class _Reader:
         return Combined(operation, good, self.tree.place(at), tuple(exclude))
 
     def _method(self, written: Mapping[str, Any], at: KeyPath, of: str) -> Method | None:
-        if len(written) == 1 and not written.keys() & set(_OF_METHOD):
+        if len(written) == 1 and not written.keys() & set(OF_METHOD):
             ((key, entry),) = written.items()
             text = self._scalar(entry, (*at, key))
             if text is None:
                 self.refuse((*at, key), f'{of}: "{key}" must be text, not {shown(entry)}')
                 return None
             return Method(str(key), text, self.tree.place(at))
-        self._check_keys(written, _OF_METHOD, at, of)
+        self._check_keys(written, OF_METHOD, at, of)
         method, value = (self._scalar(written.get(key), (*at, key)) for key in ("method", "value"))
         if not method or not value:
             missing = "method" if not method else "value"
@@ -216,7 +234,7 @@ class _Reader:
             hint = '"childrens_parents" already takes all children'
             self.refuse((*at, "children"), f'{of}: "childrens_parents" and "children" exclude each other', hint)
         indirect = written.get("indirect_selection")
-        if indirect is not None and indirect not in INDIRECT:
+        if indirect is not None and indirect not in tuple(INDIRECT):  # it may be unhashable
             message = f'{of}: "indirect_selection" must be one of {", ".join(INDIRECT)}, not {shown(indirect)}'
             self.refuse((*at, "indirect_selection"), message)
         return Method(
@@ -267,7 +285,7 @@ class _Reader:
             return None
         return self.tree.text(at) or str(value)
 
-    def _check_keys(self, written: Mapping[str, Any], known: tuple[str, ...], at: KeyPath, of: str) -> None:
+    def _check_keys(self, written: Mapping[str, Any], known: Collection[str], at: KeyPath, of: str) -> None:
         for key in written:
             if key not in known:
                 place = self.tree.key_place((*at, key))

@@ -43,12 +43,21 @@ class LintSettings:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     select: Names | None = None
+    """Codes of rules, names, or beginnings of codes that are reported. Default: all rules.
+    Example: `select = ["P", "C", "E"]`"""
     ignore: Names = ()
+    """Codes of rules, names, or beginnings of codes that are not reported. Example: `ignore = ["C002"]`"""
     per_path_ignores: Annotated[Mapping[str, Names], Field(validation_alias="per-path-ignores")] = field(
         default_factory=dict
     )
+    """Rules that are not reported in some files: by glob patterns of paths relative to the project.
+    Example: `per-path-ignores = { "models/staging/**" = ["C003"] }`"""
     severity: Mapping[str, Severity] = field(default_factory=dict)
+    """Other severities of rules, by code. Only errors fail `lint` and stop `build`.
+    Example: `severity = { P003 = "error" }`"""
     baseline: _InsidePath | None = None
+    """The baseline file: findings that were there before and are not reported. `lint --write-baseline` writes it.
+    Example: `baseline = "lint-baseline.json"`"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
     if whole is None:
         return None
     tree = whole.at(*TABLE)
-    shape = validate(_Table, tree.data, tree, problems, of="[tool.merge-runner]", elsewhere=DBT_SETTINGS)
+    shape = validate(SettingsTable, tree.data, tree, problems, of="[tool.merge-runner]", elsewhere=DBT_SETTINGS)
     models = _folders(tree, "models", problems)
     seeds = _folders(tree, "seeds", problems)
     if shape is None:
@@ -155,22 +164,47 @@ def _name(value: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Table:
+class SettingsTable:
     """The table as it is written."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     name: Annotated[str, AfterValidator(_name)]
+    """The name of the project: letters, digits and underscores. It is part of unique ids and of the identity of
+    batches.
+    Example: `name = "shop"`"""
     profile: str | None = None
+    """The profile in profiles.yml. Default: the name of the project. Example: `profile = "shop"`"""
     model_paths: Annotated[_InsidePaths, Field(validation_alias="model-paths")] = ("models",)
+    """Folders of models: `.sql` files, their property files (`.yml`), and docs blocks (`.md`). Relative to the project,
+    as all paths.
+    Example: `model-paths = ["models", "marts"]`"""
     macro_paths: Annotated[_InsidePaths, Field(validation_alias="macro-paths")] = ("macros",)
+    """Folders of Jinja macros (`.sql`) and their property files. Example: `macro-paths = ["macros"]`"""
     test_paths: Annotated[_InsidePaths, Field(validation_alias="test-paths")] = ("tests",)
+    """Folders of singular data tests (`.sql`), of test macros (`generic/`) and of rows for unit tests (`fixtures/`). A
+    folder that contains Python files is not searched.
+    Example: `test-paths = ["tests"]`"""
     seed_paths: Annotated[_InsidePaths, Field(validation_alias="seed-paths")] = ("seeds",)
+    """Folders of seeds (`.csv`) and their property files. Example: `seed-paths = ["seeds"]`"""
     target_path: Annotated[_InsidePath, Field(validation_alias="target-path")] = "target"
+    """The folder for everything generated: manifest, results, journal, compiled SQL, logs. `merge-runner clean` removes
+    it.
+    Example: `target-path = "target"`"""
     vars: Mapping[str, Any] = field(default_factory=dict)
+    """Variables of the project and their default values, read by `var('name')`; `--vars` overrides them. A variable
+    that is declared as a number, boolean or date accepts no other type.
+    Example: `vars = { from = 2024-01-01, region = "eu" }`"""
     models: Mapping[str, Any] = field(default_factory=dict)
+    """Default config of models. A sub-table applies to the models in that folder (or to the model of that name); keys
+    may have dbt's `+`.
+    Example: `models = { format = "delta", staging = { materialized = "view" } }`"""
     seeds: Mapping[str, Any] = field(default_factory=dict)
+    """Default config of seeds, by folder or name, as `models`. Example: `seeds = { price = { delimiter = ";" } }`"""
     lint: LintSettings = LintSettings()
+    """Settings of lint: the keys below. A pyproject.toml whose table `[tool.merge-runner]` has nothing but `lint`
+    configures lint of plain SQL files and makes no project.
+    Example: `lint = { ignore = ["C002"] }`"""
 
 
 @dataclass(frozen=True)
@@ -191,7 +225,7 @@ def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Pro
                 problems.add("overlapping-paths", message, tree.place((key, index)), "name each folder once")
 
 
-def _check_target(shape: _Table, tree: TomlTree, problems: Problems) -> None:
+def _check_target(shape: SettingsTable, tree: TomlTree, problems: Problems) -> None:
     """What is generated, and removed by `clean`, stands in a folder that holds nothing of the author's."""
     target = shape.target_path
     for path in (*shape.model_paths, *shape.macro_paths, *shape.test_paths, *shape.seed_paths):

@@ -287,10 +287,11 @@ def _bare(kind: Any) -> Any:
 def _keys(kind: Any) -> dict[str, tuple[str, ...]]:
     """Of each field of a dataclass the keys under which a file may write it."""
     hints = get_type_hints(kind, include_extras=True)
-    return {field.name: _written_as(field.name, hints[field.name]) for field in fields(kind)}
+    return {field.name: written_as(field.name, hints[field.name]) for field in fields(kind)}
 
 
-def _written_as(name: str, hint: Any) -> tuple[str, ...]:
+def written_as(name: str, hint: Any) -> tuple[str, ...]:
+    """Return the keys under which a file may write the field `name` of the type `hint`, the usual one first."""
     for extra in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
         alias = extra.validation_alias if isinstance(extra, FieldInfo) else None
         if isinstance(alias, AliasChoices):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
 import yaml
 
-from merge_runner.lint.documentation import COMMAND, Example, check, examples, index, page, pages, summary, text, write
+from merge_runner.lint.documentation import Example, check, examples, index, page, summary, text
 from merge_runner.lint.rule import Rule, rules
 
-ROOT = Path(__file__).parents[2]
 RULE = Rule(
     "P001",
     "unbounded-target",
@@ -73,14 +71,6 @@ def test_the_documentation_of_a_rule_is_complete(rule):
     assert check(rule) == []
     for example in examples(rule):
         assert example.yaml is None or isinstance(yaml.safe_load(example.yaml), dict)
-
-
-def test_the_pages_are_those_of_the_docstrings():
-    folder = ROOT / "docs" / "reference" / "rules"
-    written = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.md")}
-    wanted = pages(rules())
-    changed = sorted(name for name in {*written, *wanted} if written.get(name) != wanted.get(name))
-    assert not changed, f"docs/reference/rules is not what the docstrings say, run `{COMMAND}`: {', '.join(changed)}"
 
 
 def test_examples_with_what_stands_beside_them():
@@ -146,11 +136,3 @@ def test_the_text_for_a_terminal():
 def test_no_comment_is_recommended_against_s001():
     (rule,) = (rule for rule in rules() if rule.code == "S001")
     assert "noqa: S001" not in page(rule)
-
-
-def test_pages_of_rules_that_are_gone_are_removed(tmp_path):
-    (tmp_path / "Z009.md").write_text("old")
-    (tmp_path / "other.txt").write_text("kept")
-    write(tmp_path, [RULE])
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["P001.md", "README.md", "other.txt"]
-    assert (tmp_path / "P001.md").read_text(encoding="utf-8") == page(RULE)

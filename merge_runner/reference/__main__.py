@@ -1,0 +1,28 @@
+"""`python -m merge_runner.reference` writes the generated pages; with `--check` it reports those that differ."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from merge_runner.reference.markdown import COMMAND
+from merge_runner.reference.pages import out_of_date, write
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the pages of the repository that is the working directory. Return the exit status."""
+    root = Path.cwd()
+    if arguments not in ([], ["--check"]) or not (root / "docs").is_dir():
+        sys.stderr.write(f"usage, in the root of the repository: {COMMAND} [--check]\n")
+        return 2
+    if not arguments:
+        write(root)
+        return 0
+    differing = list(out_of_date(root))
+    for path in differing:
+        sys.stderr.write(f"{path} is out of date: run `{COMMAND}`\n")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

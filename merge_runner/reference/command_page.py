@@ -1,0 +1,140 @@
+"""The page of the command line: every command with its arguments and options, environment variables, exit status."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import click
+
+from merge_runner.cli.elsewhere import ELSEWHERE
+from merge_runner.cli.main import ALIASES, cli
+from merge_runner.reference.environment import ENVIRONMENT
+from merge_runner.reference.markdown import anchor, fenced, page, table
+
+_INTRODUCTION = """\
+`merge-runner COMMAND --help` shows the same in a terminal. Options may precede or follow arguments. `--select`,
+`--exclude` and `--resource-type` take several values, up to the next option. Data goes to standard output, progress
+and messages to standard error."""
+
+_COMMON = 8
+"""An option that at least so many commands have with the same help is described once."""
+
+EXIT_STATUS: Mapping[int, str] = {
+    0: "success; warnings do not count, unless `--warn-error` is given",
+    1: "a model or test failed, or lint found an error",
+    2: "the command could not run or did not finish: bad usage, an invalid project or profile, Spark did not start, "
+    "an interrupt",
+}
+"""What each exit status means."""
+
+
+def commands() -> dict[str, click.Command]:
+    """Return all commands by their names, in the order of the help."""
+    context = click.Context(cli, info_name="merge-runner")
+    found = ((name, cli.get_command(context, name)) for name in cli.list_commands(context))
+    return {name: command for name, command in found if command is not None}
+
+
+def options(command: click.Command) -> list[click.Option]:
+    """Return the options of a command that its help shows."""
+    return [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+
+
+def command_line() -> str:
+    """Return the page of all commands and options."""
+    found = commands()
+    count = Counter(_signature(option) for command in found.values() for option in options(command))
+    common = {signature for signature, number in count.items() if number >= _COMMON}
+    shared = {_signature(option): option for command in found.values() for option in options(command)}
+    return page(
+        "Command line",
+        _INTRODUCTION,
+        table(
+            ("command", "what it does"),
+            (
+                (f"[`{name}`](#{anchor(f'merge-runner {name}')})", command.get_short_help_str(500))
+                for name, command in found.items()
+            ),
+        ),
+        "## Exit status",
+        table(("status", "meaning"), ((f"`{status}`", text) for status, text in EXIT_STATUS.items())),
+        "## Common options",
+        "The section of each command lists which of them it has.",
+        _table(shared[signature] for signature in shared if signature in common),
+        "Options of `merge-runner` itself, before the command:",
+        _table(options(cli)),
+        *(part for name, command in found.items() for part in _command(name, command, common)),
+        "## Environment variables",
+        table(("variable", "meaning"), ((f"`{name}`", text) for name, text in ENVIRONMENT.items())),
+        "## Commands of other tools",
+        "What to use instead of a command that dbt or SQLMesh has:",
+        table(("command", "instead"), ((f"`{name}`", text) for name, text in ELSEWHERE.items())),
+    )
+
+
+def _command(name: str, command: click.Command, common: set[tuple[str, ...]]) -> Iterator[str]:
+    yield f"## `merge-runner {name}`"
+    yield inspect.cleandoc(command.help or "")
+    context = click.Context(command, info_name=f"merge-runner {name}")
+    yield fenced("console", f"$ {context.command_path} {' '.join(command.collect_usage_pieces(context))}")
+    if others := [f"`{alias}`" for alias, meant in ALIASES.items() if meant == name]:
+        yield f"Also: {', '.join(others)}."
+    own = [option for option in options(command) if _signature(option) not in common]
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    if arguments:
+        yield table(
+            ("argument", "values"), ((f"`{each.make_metavar(context)}`", _argument(each)) for each in arguments)
+        )
+    if own:
+        yield _table(own)
+    if inherited := [f"`{max(option.opts, key=len)}`" for option in options(command) if option not in own]:
+        yield f"[Common options](#common-options): {', '.join(inherited)}."
+
+
+def _table(found: Iterable[click.Option]) -> str:
+    return table(
+        ("option", "values", "default", "meaning"),
+        (
+            (", ".join(f"`{name}`" for name in each.opts), _values(each), _default(each), each.help or "")
+            for each in found
+        ),
+    )
+
+
+def _signature(option: click.Option) -> tuple[str, ...]:
+    return (*option.opts, option.help or "", _values(option))
+
+
+def _argument(argument: click.Argument) -> str:
+    number = "any number, also none" if argument.nargs == -1 else "required" if argument.required else "optional"
+    choices = (
+        ", ".join(f"`{choice}`" for choice in argument.type.choices) if isinstance(argument.type, click.Choice) else ""
+    )
+    return f"{choices} ({number})" if choices else number
+
+
+def _values(option: click.Option) -> str:
+    if option.is_flag:
+        return "flag"
+    kind = option.type
+    if isinstance(kind, click.Choice):
+        text = ", ".join(f"`{choice}`" for choice in kind.choices)
+    elif isinstance(kind, click.IntRange | click.FloatRange):
+        number = "integer" if isinstance(kind, click.IntRange) else "number"
+        least = f" above {kind.min:g}" if kind.min_open else f", {kind.min:g} or more"
+        text = number + (least if kind.min is not None else "")
+    elif isinstance(kind, click.Path):
+        text = "folder" if not kind.file_okay else "file" if not kind.dir_okay else "path"
+    else:
+        text = f"`{option.metavar}`" if option.metavar else "text"
+    if isinstance(option.flag_value, str):
+        text += " (may be left out)"
+    return f"{text}; several" if option.multiple else text
+
+
+def _default(option: click.Option) -> str:
+    if option.is_flag or option.multiple or option.default is None or not isinstance(option.default, str | int | float):
+        return ""
+    return f"`{option.default:g}`" if isinstance(option.default, float) else f"`{option.default}`"

@@ -1,0 +1,52 @@
+"""All generated pages of docs, and which of them are out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from merge_runner.atomic import write_atomic
+from merge_runner.lint import documentation
+from merge_runner.lint.rule import rules
+from merge_runner.reference import command_page, project_pages, yaml_page
+
+FOLDERS = ("docs/reference", "docs/reference/rules")
+"""Where the pages are. In the second one there are no others."""
+
+
+def pages() -> dict[str, str]:
+    """Return the texts of all generated pages by their paths in the repository."""
+    reference, of_rules = FOLDERS
+    written = {
+        "configuration.md": project_pages.configuration(),
+        "profiles.md": project_pages.profiles(),
+        "settings.md": project_pages.settings(),
+        "yaml.md": yaml_page.yaml(),
+        "cli.md": command_page.command_line(),
+    }
+    found = {f"{reference}/{name}": text for name, text in written.items()}
+    return found | {f"{of_rules}/{name}": text for name, text in documentation.pages(rules()).items()}
+
+
+def out_of_date(root: Path) -> Iterator[str]:
+    """Yield the paths of pages that are missing, differ from the code, or are of a rule that is gone."""
+    wanted = pages()
+    for path, text in wanted.items():
+        file = root / path
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            yield path
+    yield from (path for path in _of_rules(root) if path not in wanted)
+
+
+def write(root: Path) -> None:
+    """Write all pages, and remove those of rules that are gone. Raises OSError."""
+    wanted = pages()
+    for path, text in wanted.items():
+        write_atomic(root / path, text)
+    for path in _of_rules(root):
+        if path not in wanted:
+            (root / path).unlink()
+
+
+def _of_rules(root: Path) -> list[str]:
+    return [file.relative_to(root).as_posix() for file in sorted((root / FOLDERS[1]).glob("*.md"))]
