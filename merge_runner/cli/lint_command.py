@@ -108,7 +108,11 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
     cache = report_cache(options)
     kept = cache.get(os.environ) if cache is not None else None
     if cache is not None and kept is not None:
-        return kept, cache.root
+        if kept.warnings:
+            from merge_runner.cli.problems import show_warnings
+
+            show_warnings(kept.warnings, as_errors=options["warn_error"])
+        return kept.report, cache.root
     from merge_runner.cli.linting import lint
 
     env = recording_env()
@@ -116,7 +120,7 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
     # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
     same = cache is not None and linted.of_models and linted.folder == cache.root
     if cache is not None and same and report_cache(options) == cache:
-        cache.put(linted.report, env.asked)
+        cache.put(linted.report, env.asked, linted.warnings)
     return linted.report, linted.folder
 
 

@@ -13,7 +13,7 @@ import click
 from merge_runner.cli.lint_paths import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.cli.messages import say
 from merge_runner.cli.options import parsed_vars, project_flags, selected
-from merge_runner.cli.problems import show_no_effect, show_not_read, show_unread_vars, show_warnings
+from merge_runner.cli.problems import no_effect, show_not_read, show_warnings, unread_vars
 from merge_runner.errors import Problem
 from merge_runner.lint.dbt_project import DBT_PROJECT
 from merge_runner.lint.finish import joined
@@ -31,11 +31,15 @@ _ABOUT_MODELS = ("select", "exclude", "selector", "state")
 
 @dataclass(frozen=True)
 class Linted:
-    """A report whose paths are relative to `folder`. `of_models`: it depends on files of the project there alone."""
+    """A report whose paths are relative to `folder`. `of_models`: it depends on files of the project there alone.
+
+    `warnings` are about the project rather than one of its MERGEs, and have been shown.
+    """
 
     report: Report
     folder: Path
     of_models: bool = False
+    warnings: tuple[Problem, ...] = ()
 
 
 def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> Linted:
@@ -58,7 +62,8 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, project_flags(options), env, texts)
     show_not_read(prepared.files, options)
-    show_unread_vars(prepared, options)
+    warnings = unread_vars(prepared)
+    show_warnings(warnings, as_errors=options["warn_error"])
     meant = named(prepared, root, paths) if paths else None
     if options["write_baseline"] is not None and meant is not None and not meant.whole:
         raise click.UsageError("--write-baseline is about the whole project: leave out PATHS.")
@@ -70,11 +75,11 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
         fix({path: root / path for path in report.sources}, report, unsafe=options["unsafe_fixes"])
         prepared, jinja = prepare_to_lint(root, project_flags(options), env)
         ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
-    show_no_effect(prepared.graph, ids, options)
+    without_effect = no_effect(prepared.graph, ids)
+    show_warnings(without_effect, as_errors=options["warn_error"])
     report = lint_project(prepared, ids, said, _of(jinja, meant))
     if meant is None or not (meant.plain or meant.foreign):
-        # A report from the cache comes without the warnings, so one with warnings is not kept.
-        return Linted(report, root, of_models=not (prepared.graph.warnings or prepared.files.unnamed_vars))
+        return Linted(report, root, of_models=True, warnings=(*warnings, *without_effect))
     for path in meant.foreign:
         say(f"{path}: in another project, not looked at", "warn")
     settings = prepared.files.settings

@@ -48,16 +48,25 @@ def show_not_read(files: ProjectFiles, options: Mapping[str, Any]) -> None:
 
 def show_no_effect(graph: Graph, ids: Iterable[str], options: Mapping[str, Any]) -> None:
     """Print a warning for each of the models `ids` that says that it is incremental and is not."""
-    found = [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
-    show_warnings(found, as_errors=options["warn_error"])
+    show_warnings(no_effect(graph, ids), as_errors=options["warn_error"])
+
+
+def no_effect(graph: Graph, ids: Iterable[str]) -> list[Problem]:
+    """Return a warning for each of the models `ids` that says that it is incremental and is not."""
+    return [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
 
 
 def show_unread_vars(prepared: Prepared, options: Mapping[str, Any]) -> None:
     """Print a warning for each var of --vars that is neither declared nor read: a misspelled one changes nothing."""
+    show_warnings(unread_vars(prepared), as_errors=options["warn_error"])
+
+
+def unread_vars(prepared: Prepared) -> list[Problem]:
+    """Return a warning for each var of --vars that is neither declared nor read."""
     files, graph = prepared.files, prepared.graph
     unread = sorted(files.unnamed_vars - graph.vars_read)
     known = {*files.settings.vars, *graph.vars_read}
-    problems = [
+    return [
         Problem(
             "unread-var",
             f'--vars: no file reads the var "{name}", and [tool.merge-runner.vars] does not declare it',
@@ -65,7 +74,6 @@ def show_unread_vars(prepared: Prepared, options: Mapping[str, Any]) -> None:
         )
         for name in unread
     ]
-    show_warnings(problems, as_errors=options["warn_error"])
 
 
 def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:

@@ -10,13 +10,13 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
-from merge_runner.errors import Problems
+from merge_runner.errors import Problem, Problems
 from merge_runner.lint.baseline import DEFAULT
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.report import Report, ReportedClause, ReportedConjunct, ReportedMerge
@@ -32,6 +32,14 @@ _PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["
 _FILES = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml", DEFAULT)
 _SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md")
 _LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A kept report, and the warnings about the project that were shown with it."""
+
+    report: Report
+    warnings: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class ReportCache:
         known = {name: content for name, content in texts.items() if content is not None}
         return cls(root, root / target / FOLDER, digest.hexdigest(), known)
 
-    def get(self, env: Mapping[str, str]) -> Report | None:
+    def get(self, env: Mapping[str, str]) -> Kept | None:
         """The kept report, if the environment variables that it depends on are the same."""
         try:
             checksum, _, content = (self.folder / f"{self.key}.json").read_text(encoding="utf-8").partition("\n")
@@ -82,12 +90,12 @@ class ReportCache:
             if self._hashed({name: env.get(name) for name in entry["env"]}) != entry["values"]:
                 return None
             sources = {path: as_source(self.texts[path].decode("utf-8")) for path in entry["sources"]}
-            return _report(entry["report"], sources)
+            return Kept(_report(entry["report"], sources), tuple(map(_problem, entry["warnings"])))
         except (OSError, ValueError, KeyError):
             return None
 
-    def put(self, report: Report, asked: Mapping[str, str | None]) -> None:
-        """Keeps a report, with the variables that were asked for; what cannot be written is not kept."""
+    def put(self, report: Report, asked: Mapping[str, str | None], warnings: Sequence[Problem] = ()) -> None:
+        """Keep a report and its warnings, with the variables that it depends on; what cannot be written is not kept."""
         if not set(report.sources) <= set(self.texts):
             return  # a finding stands in a file that the key knows nothing of
         content = json.dumps(
@@ -95,6 +103,7 @@ class ReportCache:
                 "env": sorted(asked),
                 "values": self._hashed(asked),
                 "sources": sorted(report.sources),
+                "warnings": [asdict(problem) for problem in warnings],
                 "report": asdict(replace(report, sources={})),
             }
         )
@@ -128,6 +137,11 @@ def _report(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:
         for finding in entry["findings"]
     ]
     return Report(tuple(merges), tuple(findings), entry["files"], entry["hidden"], entry["stale"], sources)
+
+
+def _problem(entry: Mapping[str, Any]) -> Problem:
+    place = Place(**entry["place"]) if entry["place"] is not None else None
+    return Problem(**{**entry, "place": place, "calls": tuple(entry["calls"])})
 
 
 def _fix(entry: Mapping[str, Any] | None) -> Fix | None:

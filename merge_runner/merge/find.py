@@ -29,6 +29,16 @@ _BEFORE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _STATEMENT = re.compile(r"(?:INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
+_WITH = re.compile(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
+_CTE_PIECE = re.compile(
+    rf"""
+      {_JINJA} | {_LINE_COMMENT}
+    | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
+    | (?P<comment>/\*) | (?P<open>\() | (?P<close>\))
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CTE_GOES_ON = re.compile(r",|\(|AS(?!\w)", re.IGNORECASE)
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
@@ -57,13 +67,34 @@ def find_statement(text: str) -> Span | None:
     """Return the span of the first word of `text` where it begins a statement that writes, and that is no MERGE.
 
     No query begins with INSERT, UPDATE, DELETE, TRUNCATE, CREATE, REPLACE, ALTER, DROP or COPY. Before it there may be
-    comments, `config` and `set` tags; after any other tag, which may write SQL, nothing is known.
+    comments, `config` and `set` tags, and the CTEs of a WITH; after any other tag, which may write SQL, nothing is
+    known.
     """
-    at = 0
-    while (before := _BEFORE.match(text, at)) is not None:
-        at = _comment_end(text, at) if text.startswith("/*", at) else before.end()
+    at = _past_blanks(text, 0)
+    if (ctes := _WITH.match(text, at)) is not None:
+        at = _past_ctes(text, ctes.end())
     found = _STATEMENT.match(text, at)
     return None if found is None else Span(*found.span())
+
+
+def _past_blanks(text: str, at: int) -> int:
+    """The offset after blanks, comments, `config` and `set` tags."""
+    while (before := _BEFORE.match(text, at)) is not None:
+        at = _comment_end(text, at) if text.startswith("/*", at) else before.end()
+    return at
+
+
+def _past_ctes(text: str, at: int) -> int:
+    """The offset of the statement after the CTEs of a WITH, which begin at `at`; the text's end where there is none."""
+    depth = 0
+    while (piece := _CTE_PIECE.search(text, at)) is not None:
+        at = _comment_end(text, piece.start()) if piece["comment"] is not None else piece.end()
+        depth += (piece["open"] is not None) - (piece["close"] is not None)
+        if piece["close"] is not None and depth == 0:
+            at = _past_blanks(text, at)
+            if _CTE_GOES_ON.match(text, at) is None:
+                return at
+    return len(text)
 
 
 def _comment_end(text: str, start: int) -> int:

@@ -97,7 +97,10 @@ class Planner:
             return self._data_tests.plan(node)
         if node.resource_type == "unit_test":
             return self._unit_tests.plan(node)
-        if node.resource_type != "model" or node.config["materialized"] == "ephemeral":
+        if node.resource_type != "model":
+            return None
+        if node.config["materialized"] == "ephemeral":
+            query(self._compiler.rendered(node.unique_id))  # raises where it is none; models that read it hold its text
             return None
         makers: dict[str, Callable[[Node], NodePlan]] = {"merge": self._merge, "table": self._table, "view": self._view}
         return makers[node.config["materialized"]](node)

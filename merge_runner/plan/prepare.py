@@ -138,6 +138,8 @@ def prepare_to_lint(
     invocation = Invocation(env, flags.full_refresh)
     try:
         templates = Templates(files.macros)
+        with found.collecting():
+            templates.check()  # a macro that no model uses yet is as wrong
         graph = build_graph(files, templates, invocation, found)
     except ProblemsError as error:
         found.extend(error.problems)

@@ -496,12 +496,25 @@ def test_a_dbt_user_needs_no_arguments(lint, merges, tmp_path, monkeypatch):
     assert merges() == merges(".") == ["target/run/shop/orders.sql"]
 
 
+@pytest.mark.parametrize("written", ["insert into {{ this }} select 1", "with a as (select 1) insert into t from a"])
+@pytest.mark.parametrize("kind", ["view", "table", "ephemeral"])
+def test_another_statement_is_refused_as_a_model_by_every_command(call, make_project, kind, written):
+    config = f"{{{{ config(materialized='{kind}') }}}}\n"
+    root = make_project({"models/m.sql": config + written, "models/q.sql": "select 1 as id"})
+    column = written.index("insert") + 1
+    for command, status in (("lint", 1), ("parse", 2), ("compile", 2)):
+        done = call(command, cwd=root)
+        assert done.returncode == status, command
+        assert f"models/m.sql:2:{column}" in done.stdout + done.stderr, command
+        assert "expected a query, found INSERT" in done.stdout + done.stderr, command
+
+
 @pytest.mark.parametrize("kind", ["view", "table", "ephemeral"])
 def test_a_folder_default_does_not_hide_a_merge(call, make_project, kind):
     merge = "merge into {{ this }} as t using src as s on t.id = s.id when matched then delete\n"
     settings = f'[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models.staging]\nmaterialized = "{kind}"\n'
     root = make_project({"pyproject.toml": settings, "models/staging/stg.sql": "-- by hand\n" + merge})
-    for command, status, word in (("lint", 1, "error[C010]"), ("parse", 2, "error:")):
+    for command, status, word in (("lint", 1, "error[C010]"), ("parse", 2, "error:"), ("compile", 2, "error:")):
         done = call(command, cwd=root)
         assert done.returncode == status, command
         told = done.stdout + done.stderr

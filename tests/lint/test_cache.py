@@ -168,6 +168,22 @@ def test_other_options_have_entries_of_their_own(root, lint, arguments):
     assert lint("--format", "json") == (*plain[:3], False)
 
 
+@pytest.mark.parametrize("arguments", [(), ("--vars", "{regoin: x}"), ("models/never.sql",)])
+def test_warnings_are_kept_with_the_report(root, lint, arguments):
+    text = "{{ config(materialized='view', partition_by=['dt']) }}\nselect 1 as id, '{{ is_incremental() }}' as dt\n"
+    written("models/never.sql", text)(root)
+    first = lint(*arguments)
+    assert "models/never.sql:2:21: warning: is_incremental() is always false in a view" in first[2]
+    assert ("regoin" in first[2]) is ("--vars" in arguments)
+    assert first[3]
+    assert lint(*arguments) == (*first[:3], False)
+    strict = lint(*arguments, "--warn-error", "--no-cache")
+    assert (strict[0], strict[1]) == (1, "")
+    assert lint(*arguments, "--warn-error") == (*strict[:3], False)
+    replaced("models/never.sql", "'{{ is_incremental() }}' as ", "")(root)
+    assert "is_incremental" not in lint(*arguments)[2]
+
+
 def test_the_file_of_layout_counts(root, lint):
     lint("--layout", "layout.yml")
     replaced("layout.yml", "bigint", "string")(root)

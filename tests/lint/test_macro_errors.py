@@ -36,6 +36,21 @@ def test_a_macro_file_that_cannot_be_read_is_one_finding(make_project):
     assert str(caught.value) == f"macros/dedupe.sql:3:4: {message} [jinja-syntax]"
 
 
+def test_a_broken_macro_file_that_no_model_uses_is_a_finding(make_project):
+    root = make_project(
+        {
+            "macros/unused.sql": "{% macro unused() %}\nselect 1\n{% endif %}\n",
+            "macros/other.sql": "{% macro other() %}{{ 1 +* 2 }}{% endmacro %}\n",
+            "models/a.sql": "select 1 as id",
+        }
+    )
+    message = "{% endif %} is inside {% macro %} of line 1, which is not closed: {% endmacro %} is missing"
+    assert findings(root) == [
+        "macros/other.sql:1:26 unexpected '*'; None",
+        f"macros/unused.sql:3:4 {message}; None",
+    ]
+
+
 def test_what_goes_wrong_in_a_macro_names_the_first_calls(make_project):
     root = make_project(
         {

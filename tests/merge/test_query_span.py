@@ -22,6 +22,7 @@ from merge_runner.merge.query_span import query_span
         ("select t.merge as into from t", "select t.merge as into from t"),
         ("select insert from update", "select insert from update"),
         ("with insert as (select 1) select * from insert", "with insert as (select 1) select * from insert"),
+        ("with a as (select 1) select (1) copy", "with a as (select 1) select (1) copy"),
     ],
 )
 def test_the_query_stands_without_blanks_and_closing_semicolons(text, query):
@@ -41,6 +42,13 @@ def test_the_query_stands_without_blanks_and_closing_semicolons(text, query):
             "merge into",
         ),
         ("-- rows\ninsert into t select 1", "found INSERT", "insert"),
+        ("with a as (select ')' as b) insert into t select * from a", "found INSERT", "insert"),
+        (
+            "-- c\nwith a (b, c) as (select (1), 2), `)` (select 1) -- )\n /* ) */ DELETE from t",
+            "found DELETE",
+            "DELETE",
+        ),
+        ("WITH recursive a as (select 1)\n  insert overwrite t from a", "found INSERT", "insert"),
         ("/* a /* b */ update */ CREATE TABLE t AS SELECT 1", "found CREATE", "CREATE"),
     ],
 )
