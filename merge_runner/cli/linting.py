@@ -62,8 +62,6 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, project_flags(options), env, texts)
     show_not_read(prepared.files, options)
-    warnings = unread_vars(prepared)
-    show_warnings(warnings, as_errors=options["warn_error"])
     meant = named(prepared, root, paths) if paths else None
     if options["write_baseline"] is not None and meant is not None and not meant.whole:
         raise click.UsageError("--write-baseline is about the whole project: leave out PATHS.")
@@ -75,11 +73,11 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
         fix({path: root / path for path in report.sources}, report, unsafe=options["unsafe_fixes"])
         prepared, jinja = prepare_to_lint(root, project_flags(options), env)
         ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
-    without_effect = no_effect(prepared.graph, ids)
-    show_warnings(without_effect, as_errors=options["warn_error"])
+    warnings = [*unread_vars(prepared), *no_effect(prepared.graph, ids)]
+    show_warnings(warnings, as_errors=options["warn_error"])
     report = lint_project(prepared, ids, said, _of(jinja, meant))
     if meant is None or not (meant.plain or meant.foreign):
-        return Linted(report, root, of_models=True, warnings=(*warnings, *without_effect))
+        return Linted(report, root, of_models=True, warnings=tuple(warnings))
     for path in meant.foreign:
         say(f"{path}: in another project, not looked at", "warn")
     settings = prepared.files.settings
