@@ -19,7 +19,7 @@ from merge_runner.relation import Relation, string_literal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.formats.fact import Format
+    from merge_runner.formats import Format
 
 KEYS = ("invocation_id", "unique_id")
 COLUMNS: Mapping[str, str] = {

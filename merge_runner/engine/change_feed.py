@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.iceberg_procedures import call_procedure
 from merge_runner.engine.statements import run_command
 from merge_runner.engine.table_state import table_state
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.relation import Relation, quote, string_literal
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.delta_log import delta_state
 from merge_runner.engine.iceberg_log import latest_snapshots
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

@@ -1,1 +1,5 @@
 """What Delta and Iceberg can and cannot do, as data: each row with its source, and a test that shows it."""
+
+from typing import Literal
+
+Format = Literal["delta", "iceberg"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 
 
 @dataclass(frozen=True, slots=True)

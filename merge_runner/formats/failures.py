@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 
 
 class Kind(Enum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 
 Shape = Literal["insert", "matched", "upsert", "by-source", "by-source-insert"]
 """Which clauses there are: INSERT alone; MATCHED alone; both; BY SOURCE with or without MATCHED; and INSERT as well."""

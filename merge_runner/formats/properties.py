@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from merge_runner.errors import nearest
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 
 
 @dataclass(frozen=True, slots=True)

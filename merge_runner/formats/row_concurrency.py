@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.formats.implied import Implied
 from merge_runner.formats.merge_plans import MARKING
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 
 SOURCE = "run on Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0"
 """Where all rows were measured; Delta and Iceberg report them as analysis errors."""

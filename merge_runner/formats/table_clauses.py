@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.formats.types import DataType, parse_type
 
 _CLUSTERED = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.formats.merge_plans import Shape
 
 _DELTA = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.expression import name_parts
 from merge_runner.plan.layout_file import Namespace, TableKey

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from merge_runner.formats.fact import Format
+    from merge_runner.formats import Format
     from merge_runner.project.profile import Profile
 
 _TEXT_FORMATS = ("csv", "json", "xml")

@@ -15,7 +15,7 @@ from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
-    from merge_runner.formats.fact import Format
+    from merge_runner.formats import Format
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.bounding import Bounding
     from merge_runner.plan.expectation import Expectation

@@ -6,7 +6,8 @@ the files' statistics, for which each leg must compare a bare column that has so
 
 from __future__ import annotations
 
-from merge_runner.formats import delta as facts
+from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
+from merge_runner.formats.facts.statistics import NULL_COUNTS, STATISTICS
 from merge_runner.pruning.judgement import listed
 from merge_runner.pruning.layout import TableLayout
 from merge_runner.pruning.outcome import (
@@ -56,8 +57,8 @@ def _on_partitions(predicate: Predicate, layout: TableLayout) -> bool | None:
 def _by_metadata(predicate: Predicate) -> Outcome:
     names = target_columns(predicate)
     if isinstance(predicate, Comparison):
-        row = facts.PARTITION_OPERATORS[predicate.operator]
-        if row.prunes != "yes" or predicate.operator == "is not null":
+        prunes = PARTITION_OPERATORS.answer(predicate.operator, "delta")
+        if prunes != "yes" or predicate.operator == "is not null":
             return Outcome(False, "negation", f"nearly every partition of `{names[0]}` passes it", predicate.operator)
     plural = "partition columns" if len(names) > 1 else "the partition column"
     return Outcome(True, "prunes", f"{plural} {listed(names)}: files of other partitions are skipped")
@@ -111,18 +112,16 @@ def _comparison(predicate: Comparison, layout: TableLayout) -> Outcome:
         return Outcome(False, "no-statistics", reason, "position")
     if predicate.operator in ("is null", "is not null"):
         return _null_question(predicate, layout, indexed)
-    operator = facts.OPERATORS[predicate.operator]
-    if operator.prunes != "yes":
+    if OPERATORS.answer(predicate.operator, "delta") != "yes":
         reason = f"nearly every file holds a value of {name} that passes it"
         return Outcome(False, "negation", reason, predicate.operator)
     if data_type is None:
         return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
-    statistics = facts.STATISTICS.get(data_type.name)
-    if statistics is None or statistics.prunes != "yes":
+    if STATISTICS.answer(data_type.name, "delta") != "yes":
         reason = f"{name} is {data_type}, and files keep no smallest and largest value of that type"
         return Outcome(False, "no-statistics", reason, data_type.name)
-    typed = by_cast(predicate, data_type, facts.CASTS) or by_literal(
-        predicate, compared_type(predicate, data_type), facts.LITERALS, facts.REFUSED_LITERALS
+    typed = by_cast(predicate, data_type, "delta") or by_literal(
+        predicate, compared_type(predicate, data_type), "delta"
     )
     if typed is not None:
         return typed
@@ -148,8 +147,7 @@ def _null_question(predicate: Comparison, layout: TableLayout, indexed: bool | N
         return cast
     if data_type is None or indexed is None:
         return Outcome(None, "unknown-type", f"whether files count the NULLs of {name} is unknown: declare its type")
-    row = facts.NULL_COUNTS.get(data_type.name)
-    if row is None or row.prunes != "yes":
+    if NULL_COUNTS.answer(data_type.name, "delta") != "yes":
         return Outcome(False, "no-statistics", f"files do not count the NULLs of {name}, a {data_type}", data_type.name)
     return Outcome(True, "prunes", f"file statistics: files without a NULL in {name} are skipped")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from merge_runner.formats import iceberg as facts
-from merge_runner.formats.fact import Fact
+from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
+from merge_runner.formats.facts.statistics import NULL_COUNTS, STATISTICS
+from merge_runner.formats.facts.transforms import TRANSFORMS
 from merge_runner.formats.types import DataType
 from merge_runner.pruning.delta import other_outcome
 from merge_runner.pruning.layout import PartitionField, TableLayout
@@ -68,12 +69,11 @@ def _comparison(predicate: Comparison, layout: TableLayout) -> Outcome:
     if predicate.operator not in ("is null", "is not null"):
         if data_type is None:
             return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
-        statistics = facts.STATISTICS.get(data_type.name)
-        if statistics is None or statistics.prunes != "yes":
+        if STATISTICS.answer(data_type.name, "iceberg") != "yes":
             # Iceberg has no literals of these types (array, map, variant): Spark pushes nothing of an OR with one.
             return Outcome(False, "no-statistics", f"files keep no bounds of {name}, a {data_type}", data_type.name)
-        typed = by_cast(predicate, data_type, facts.CASTS) or by_literal(
-            predicate, compared_type(predicate, data_type), facts.LITERALS, facts.REFUSED_LITERALS
+        typed = by_cast(predicate, data_type, "iceberg") or by_literal(
+            predicate, compared_type(predicate, data_type), "iceberg"
         )
         if typed is not None:
             return typed
@@ -117,10 +117,10 @@ def _fields(predicate: Comparison, layout: TableLayout) -> list[PartitionField]:
 
 def _projects(item: PartitionField, predicate: Comparison) -> bool:
     """Whether Iceberg turns the comparison into one of the partition's values."""
-    fact: Fact | None = facts.TRANSFORMS.get((item.transform, predicate.operator))
-    if fact is None and item.transform == "identity":
-        fact = facts.PARTITION_OPERATORS.get(predicate.operator)
-    if fact is None or fact.prunes != "yes":
+    prunes = TRANSFORMS.answer((item.transform, predicate.operator), "iceberg")
+    if prunes is None and item.transform == "identity":
+        prunes = PARTITION_OPERATORS.answer(predicate.operator, "iceberg")
+    if prunes != "yes":
         return False
     if item.transform == "truncate" and predicate.operator in ("startswith", "not like"):
         return _reaches(item, predicate)
@@ -140,7 +140,7 @@ def _by_bounds(predicate: Comparison, layout: TableLayout) -> Outcome:
     name = quoted(predicate.column)
     useless = next((item for item in _fields(predicate, layout) if item.transform != "identity"), None)
     pattern = f"transform {useless.transform}" if useless is not None else ""
-    if facts.OPERATORS[predicate.operator].prunes != "yes":
+    if OPERATORS.answer(predicate.operator, "iceberg") != "yes":
         reason = f"nearly every file holds a value of {name} that passes it"
         return Outcome(False, "negation", reason, predicate.operator, pushed=True)
     metrics = iceberg_metrics(layout, predicate.column.path)
@@ -153,9 +153,8 @@ def _by_bounds(predicate: Comparison, layout: TableLayout) -> Outcome:
     data_type = leaf_type(layout, predicate.column.path)
     if data_type is None:
         return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
-    table = facts.NULL_COUNTS if asks_null else facts.STATISTICS
-    statistics = table.get(data_type.name)
-    if statistics is None or statistics.prunes != "yes":
+    table = NULL_COUNTS if asks_null else STATISTICS
+    if table.answer(data_type.name, "iceberg") != "yes":
         reason = f"files keep no bounds of {name}, a {data_type}"
         return Outcome(False, "no-statistics", reason, data_type.name, pushed=True)
     if metrics is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.bounds import Bounds, derivable_bounds, missing_bound

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from merge_runner.formats.fact import Format
+from merge_runner.formats import Format
 from merge_runner.formats.types import DataType
 
 _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)

@@ -20,7 +20,7 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from merge_runner.formats.fact import Format
+    from merge_runner.formats import Format
 
 _CLOCK_WORDS = CLOCK | {"today", "tomorrow", "yesterday"}
 """By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""

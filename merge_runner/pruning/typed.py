@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
 from decimal import Decimal
 
-from merge_runner.formats.fact import Fact
+from merge_runner.formats import Format
+from merge_runner.formats.facts.casts import CASTS
+from merge_runner.formats.facts.literals import LITERALS, REFUSED_LITERALS
 from merge_runner.formats.types import INTEGERS, DataType
 from merge_runner.pruning.constant import Constant
 from merge_runner.pruning.outcome import Outcome, quoted
 from merge_runner.pruning.predicate import Comparison
-
-Table = Mapping[tuple[str, str], Fact]
 
 
 def compared_type(predicate: Comparison, data_type: DataType) -> DataType:
@@ -26,16 +25,16 @@ def _is_wider(data_type: DataType, to: DataType) -> bool:
     return INTEGERS.index(data_type.name) <= INTEGERS.index(to.name)
 
 
-def by_cast(predicate: Comparison, data_type: DataType, casts: Table) -> Outcome | None:
+def by_cast(predicate: Comparison, data_type: DataType, table_format: Format) -> Outcome | None:
     """The outcome where a cast stands around the column that Spark does not unwrap, or may not; None: it unwraps it."""
     to, name = predicate.cast, quoted(predicate.column)
     if to is None:
         return None
-    fact = casts.get((data_type.name, to.name))
+    prunes = CASTS.answer((data_type.name, to.name), table_format)
     others = any(item.data_type is None or item.data_type.name != "float" for item in predicate.constants)
-    if fact is None or (to.name == "float" and fact.prunes != "yes" and others):  # a second cast hides the first
+    if prunes is None or (to.name == "float" and prunes != "yes" and others):  # a second cast hides the first
         return Outcome(None, "unknown-type", f"whether Spark takes the cast of {name} to {to} off is not known", "cast")
-    if fact.prunes != "yes" or not _holds_all(data_type, to):
+    if prunes != "yes" or not _holds_all(data_type, to):
         reason = f"{name} is {data_type}: Spark does not take the cast to {to} off the column"
         return Outcome(False, "wrapped", reason, "cast")
     if predicate.operator in (_LISTS if _casts_up(data_type, to) else _NOT_DOWN) and _moves(data_type, to):
@@ -129,9 +128,7 @@ def _overflows(constant: Constant, data_type: DataType) -> bool:
     )
 
 
-def by_literal(
-    predicate: Comparison, data_type: DataType, literals: Table, refused: Container[tuple[str, str]]
-) -> Outcome | None:
+def by_literal(predicate: Comparison, data_type: DataType, table_format: Format) -> Outcome | None:
     """The outcome where a constant's type makes Spark cast the column, or may; None: the column stays bare."""
     name = quoted(predicate.column)
     unknown = None
@@ -145,11 +142,12 @@ def by_literal(
             continue
         if given.name in (data_type.name, "void") or (given.is_text and data_type.is_text):
             continue
-        fact = literals.get((data_type.name, given.name))
-        if fact is None or (data_type.name, given.name) in refused:
+        types = data_type.name, given.name
+        prunes = LITERALS.answer(types, table_format)
+        if prunes is None or types in REFUSED_LITERALS:
             reason = f"how Spark compares {name}, {data_type}, with {given} is not known"
             unknown = Outcome(None, "unknown-type", reason)
-        elif fact.prunes != "yes":
+        elif prunes != "yes":
             reason = f"{name} is {data_type} and the constant {given}: Spark casts the column, not the constant"
             return Outcome(False, "literal-type", reason, given.name)
         elif _casts_up(data_type, given) and predicate.operator in _LISTS:

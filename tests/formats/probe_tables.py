@@ -1,12 +1,18 @@
-"""The small tables on which each row of the facts is shown: ten files or more, whose values do not overlap.
+"""The rows of the facts, and the small tables that show them: ten files or more, whose values do not overlap.
 
 Every table is made of the numbers 0 to 239 in ten files (`f`, 0 to 9) of 24 rows (`i`, 0 to 23). What a file holds is
-told by `f`, so that an engine that can use a condition has files to skip.
+determined by `f`, so that an engine that can use a condition has files to skip.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from merge_runner.formats import facts
+from merge_runner.formats.facts.table import Fact, FactTable
 
 _DT = "make_date(2015 + f, 1 + f, 1 + i)"
 _DATA = {
@@ -175,3 +181,19 @@ ICEBERG = {
         {"st": _DATA["st"], **_only("id", "k")}, properties={"write.metadata.metrics.max-inferred-column-defaults": "3"}
     ),
 }
+
+TABLES = {"delta": DELTA, "iceberg": ICEBERG}
+
+
+def fact_tables() -> Iterator[tuple[str, FactTable]]:
+    """Yield every table of the package `facts`, with its name."""
+    for module in pkgutil.iter_modules(facts.__path__):
+        members = vars(importlib.import_module(f"{facts.__name__}.{module.name}"))
+        yield from ((name, table) for name, table in members.items() if isinstance(table, FactTable))
+
+
+def conditions(table_format: str) -> Iterator[tuple[str, Fact]]:
+    """Yield the facts about one condition in ON, each with the name of its table."""
+    for name, table in fact_tables():
+        if name != "CLAUSES":
+            yield from ((name, fact) for fact in table.facts(table_format))

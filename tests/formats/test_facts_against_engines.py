@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.formats import delta, iceberg
-from merge_runner.formats.fact import Fact
-from merge_runner.formats.rows import ClauseFact
+from merge_runner.formats.facts.clauses import CLAUSES
+from merge_runner.formats.facts.literals import REFUSED_LITERALS
+from merge_runner.formats.facts.table import Fact
 
 pytestmark = pytest.mark.spark
 
@@ -32,7 +32,6 @@ _CONFS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.maxPlanStringLength": "0",
 }
-_FORMATS = {"delta": delta, "iceberg": iceberg}
 
 
 def _probe_tables():
@@ -43,20 +42,22 @@ def _probe_tables():
     return module
 
 
-def _rows(module) -> Iterator[tuple[str, Fact | ClauseFact]]:
-    for name, table in vars(module).items():
-        if not name.isupper() or name.startswith("_") or isinstance(table, frozenset):
-            continue
-        for fact in table if isinstance(table, tuple) else table.values():
-            yield name, fact
+probe_tables = _probe_tables()
 
 
-def _facts(kind: type, formats: tuple[str, ...] = ("delta", "iceberg")):
+def _conditions(*formats: str):
     return [
         pytest.param(form, name, fact, id=f"{form}-{name}-{fact.subject}")
         for form in formats
-        for name, fact in _rows(_FORMATS[form])
-        if isinstance(fact, kind)
+        for name, fact in probe_tables.conditions(form)
+    ]
+
+
+def _clauses():
+    return [
+        pytest.param(form, fact, id=f"{form}-CLAUSES-{fact.subject}")
+        for form in ("delta", "iceberg")
+        for fact in CLAUSES.facts(form)
     ]
 
 
@@ -73,12 +74,13 @@ class Engines:
         self.skipped: dict[tuple[str, str], tuple[int, int]] = {}
 
     def build(self) -> None:
-        """Makes the probe tables."""
-        tables = _probe_tables()
+        """Create the probe tables."""
         for schema in ("facts", "ice.facts"):
             self.session.sql(f"create schema if not exists {schema}")
-        jobs = [(f"facts.{name}", "delta", table, {}) for name, table in tables.DELTA.items()]
-        jobs += [(f"ice.facts.{name}", "iceberg", table, _ONE_FILE_A_TASK) for name, table in tables.ICEBERG.items()]
+        jobs = [(f"facts.{name}", "delta", table, {}) for name, table in probe_tables.DELTA.items()]
+        jobs += [
+            (f"ice.facts.{name}", "iceberg", table, _ONE_FILE_A_TASK) for name, table in probe_tables.ICEBERG.items()
+        ]
         with ThreadPoolExecutor(2) as threads:
             list(threads.map(lambda job: self._build(*job), jobs))
 
@@ -172,28 +174,28 @@ def measured(engines):
     def measure(parameter):
         form, _, fact = parameter.values
         try:
-            return engines.files(form, fact.table, fact.on)
-        except Exception as error:  # told with the row that it belongs to
+            return engines.files(form, fact.table, fact.sql)
+        except Exception as error:  # reported with the row that it belongs to
             return str(error)[:500]
 
-    rows = _facts(Fact)
+    rows = _conditions("delta", "iceberg")
     with ThreadPoolExecutor(2) as threads:
         return {row.id: found for row, found in zip(rows, threads.map(measure, rows), strict=True)}
 
 
-@pytest.mark.parametrize(("form", "name", "fact"), _facts(Fact))
+@pytest.mark.parametrize(("form", "name", "fact"), _conditions("delta", "iceberg"))
 def test_the_engine_does_as_the_row_says(measured, form, name, fact):
     found = measured[f"{form}-{name}-{fact.subject}"]
     assert not isinstance(found, str), found
     before, after = found
-    assert (after < before) is (fact.prunes == "yes"), f"{after} of {before} files: {fact.on}"
+    assert (after < before) is (fact.answer == "yes"), f"{after} of {before} files: {fact.sql}"
 
 
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
 def test_each_probe_table_can_tell_both(measured, form):
     """A table on which nothing prunes, or everything, would show nothing."""
     seen: dict[str, set[bool]] = {}
-    for row in _facts(Fact, (form,)):
+    for row in _conditions(form):
         before, after = measured[row.id]
         seen.setdefault(row.values[2].table, set()).add(after < before)
     assert {table for table, kinds in seen.items() if kinds != {True, False}} <= _ONE_SIDED[form]
@@ -217,32 +219,32 @@ _REAL = {
 
 @pytest.mark.parametrize(
     ("form", "name", "fact"),
-    [row for row in _facts(Fact, ("delta",)) if (row.values[1], row.values[2].subject) in _REAL],
+    [row for row in _conditions("delta") if (row.values[1], row.values[2].subject) in _REAL],
 )
 def test_the_short_way_is_the_real_one(engines, measured, form, name, fact):
     using = "select 1L as id where false"
-    ran = engines.run_delta(fact.table, fact.on, "when matched then delete", using)
+    ran = engines.run_delta(fact.table, fact.sql, "when matched then delete", using)
     assert ran == measured[f"{form}-{name}-{fact.subject}"]
 
 
 _DAY = "dt = date'2020-06-02'"
 
 
-def _clause_runs(fact: ClauseFact) -> dict[str, tuple[bool, tuple[str, str, bool]]]:
-    """What a clause row says of each place of the condition, and ON, the clauses and whether the source is filtered."""
-    bare = fact.clauses.replace("{when}", "")
-    restricted = fact.clauses.replace("{when}", f" and t.{_DAY}")
+def _clause_runs(fact: Fact) -> dict[str, tuple[str, str, bool]]:
+    """Return ON, the clauses and whether the source is filtered, by the place of the condition."""
+    bare = fact.sql.replace("{when}", "")
+    restricted = fact.sql.replace("{when}", f" and t.{_DAY}")
     return {
-        "on": (fact.on_prunes, (f"t.id = s.id and t.{_DAY}", bare, False)),
-        "when": (fact.when_prunes, ("t.id = s.id", restricted, False)),
-        "inferred": (fact.inferred_prunes, ("t.id = s.id and t.dt = s.dt", bare, True)),
+        "on": (f"t.id = s.id and t.{_DAY}", bare, False),
+        "when": ("t.id = s.id", restricted, False),
+        "inferred": ("t.id = s.id and t.dt = s.dt", bare, True),
     }
 
 
 @pytest.mark.parametrize("place", ["on", "when", "inferred"])
-@pytest.mark.parametrize(("form", "name", "fact"), _facts(ClauseFact))
-def test_a_clause_lets_prune_what_the_row_says(engines, form, name, fact, place):
-    prunes, (on, clauses, filtered) = _clause_runs(fact)[place]
+@pytest.mark.parametrize(("form", "fact"), _clauses())
+def test_a_clause_lets_prune_what_the_row_says(engines, form, fact, place):
+    on, clauses, filtered = _clause_runs(fact)[place]
     if form == "iceberg":
         using = "select * from ice.facts.data" + (f" where {_DAY}" if filtered else "")
         before, after = engines.iceberg(fact.table, on, clauses, using)
@@ -252,16 +254,16 @@ def test_a_clause_lets_prune_what_the_row_says(engines, form, name, fact, place)
         count = engines.run_delta if "by source" in clauses else engines.delta
         before, after = count(fact.table, on, clauses, using)
     assert before >= 10
-    assert (after < before) is prunes, f"{after} of {before} files"
+    assert (after < before) is (place in fact.answer), f"{after} of {before} files"
 
 
 def test_the_clause_rows_are_those_of_whole_merges(engines):
-    upsert = next(fact for fact in delta.CLAUSES if fact.subject == "upsert")
-    delete = next(fact for fact in delta.CLAUSES if fact.subject == "delete")
-    for fact in (upsert, delete):
-        for prunes, (on, clauses, _) in _clause_runs(fact).values():
+    facts = [fact for fact in CLAUSES.facts("delta") if fact.subject in ("upsert", "delete")]
+    assert len(facts) == 2
+    for fact in facts:
+        for place, (on, clauses, _) in _clause_runs(fact).items():
             before, after = engines.run_delta(fact.table, on, clauses, "select * from facts.data where id < 0")
-            assert (after < before) is prunes
+            assert (after < before) is (place in fact.answer)
 
 
 _COLUMNS = {
@@ -291,9 +293,9 @@ _VALUES = {
 }
 
 
-@pytest.mark.parametrize(("form", "schema"), [("delta", "facts"), ("iceberg", "ice.facts")])
-def test_spark_refuses_the_literals_that_are_said_to_be(engines, form, schema):
-    for column, literal in _FORMATS[form].REFUSED_LITERALS:
+@pytest.mark.parametrize("schema", ["facts", "ice.facts"])
+def test_spark_refuses_the_literals_that_are_said_to_be(engines, schema):
+    for column, literal in REFUSED_LITERALS:
         with pytest.raises(Exception, match=re.escape("DATATYPE_MISMATCH")):
             engines.session.sql(f"select * from {schema}.data where {_COLUMNS[column]} >= {_VALUES[literal]}")
 

@@ -47,7 +47,7 @@ def engines(driver):
         for form, schema in _SCHEMAS.items():
             session.sql(f"create schema if not exists {schema}")
             extra = engine_facts._ONE_FILE_A_TASK if form == "iceberg" else {}
-            tables = against_facts.FORMATS[form][1]
+            tables = against_facts.TABLES[form]
             for name in random_merges.TABLES[form]:
                 built._build(f"{schema}.{name}", form, tables[name], extra)
         session.sql(f"create table facts.src using parquet as {_ROW}")
@@ -58,7 +58,7 @@ def engines(driver):
 
 
 def _judged(merge) -> Judgement:
-    tables = against_facts.FORMATS[merge.form][1]
+    tables = against_facts.TABLES[merge.form]
     return against_facts.judged(merge.form, tables[merge.table], merge.on, merge.clauses)
 
 
@@ -176,7 +176,7 @@ def _bounded(form: str) -> list[tuple[str, str, str, str]]:
             bound.prunes
             for bound in against_facts.judged(
                 form,
-                against_facts.FORMATS[form][1][table],
+                against_facts.TABLES[form][table],
                 f"t.{column} {operator} {expression}",
                 bounds=[column],
             ).bounds

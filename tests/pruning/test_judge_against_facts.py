@@ -5,16 +5,17 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from merge_runner.formats import delta, iceberg
-from merge_runner.formats.fact import Fact
-from merge_runner.formats.rows import ClauseFact
+from merge_runner.formats.facts.clauses import CLAUSES
+from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.judged import judge_merge
 from merge_runner.pruning.layout import TableColumn, TableLayout, partition_field
+from merge_runner.pruning.predicate import Operator
 from merge_runner.pruning.source import KnownTable
 from merge_runner.pruning.table_properties import with_properties
 
@@ -25,7 +26,7 @@ probe_tables = importlib.util.module_from_spec(_SPEC)
 __import__("sys").modules["probe_tables"] = probe_tables
 _SPEC.loader.exec_module(probe_tables)
 
-FORMATS = {"delta": (delta, probe_tables.DELTA), "iceberg": (iceberg, probe_tables.ICEBERG)}
+TABLES = probe_tables.TABLES
 SOURCE = tuple(
     TableColumn(name, parse_type(data_type))
     for name, data_type in {"id": "bigint", "k": "int", "dt": "date", "ts": "timestamp", "n": "int"}.items()
@@ -68,15 +69,10 @@ def layout_of(name, table):
 
 
 def rows():
-    for name, (facts, tables) in FORMATS.items():
-        for table_name, table in vars(facts).items():
-            if not table_name.isupper() or table_name.startswith("REFUSED"):
-                continue
-            values = table.values() if hasattr(table, "values") else table
-            for fact in values:
-                if isinstance(fact, Fact):
-                    identity = f"{name}-{table_name}-{fact.subject}"
-                    yield pytest.param(name, tables[fact.table], fact, identity, id=identity)
+    for name, tables in TABLES.items():
+        for table_name, fact in probe_tables.conditions(name):
+            identity = f"{name}-{table_name}-{fact.subject}"
+            yield pytest.param(name, tables[fact.table], fact, identity, id=identity)
 
 
 def judged(name, table, on, clauses="when matched then delete", source="src", bounds="off"):
@@ -90,28 +86,34 @@ def lookup(_parts):
 
 @pytest.mark.parametrize(("name", "table", "fact", "identity"), list(rows()))
 def test_row(name, table, fact, identity):
-    judgement = judged(name, table, fact.on)
+    judgement = judged(name, table, fact.sql)
     if fact.subject in UNKNOWN:
         assert judgement.verdict == "unknown"
         return
-    expected = "static" if (fact.prunes == "yes") is not (identity in BY_DATA) else "none"
+    expected = "static" if (fact.answer == "yes") is not (identity in BY_DATA) else "none"
     assert judgement.verdict == expected, [(item.text, item.prunes, item.cause, item.reason) for item in judgement.on]
 
 
 def clauses():
-    for name, (facts, tables) in FORMATS.items():
-        for fact in facts.CLAUSES:
-            assert isinstance(fact, ClauseFact)
+    for name, tables in TABLES.items():
+        for fact in CLAUSES.facts(name):
             yield pytest.param(name, tables[fact.table], fact, id=f"{name}-{fact.subject}")
 
 
 @pytest.mark.parametrize(("name", "table", "fact"), list(clauses()))
 def test_clauses(name, table, fact):
     condition = "t.n = 5"
-    on = judged(name, table, condition, fact.clauses.replace("{when}", ""))
-    assert (on.verdict == "static") is fact.on_prunes
-    when = judged(name, table, "t.id = s.id", fact.clauses.replace("{when}", f" and {condition}"))
-    assert (when.verdict == "static") is fact.when_prunes
+    on = judged(name, table, condition, fact.sql.replace("{when}", ""))
+    assert (on.verdict == "static") is ("on" in fact.answer)
+    when = judged(name, table, "t.id = s.id", fact.sql.replace("{when}", f" and {condition}"))
+    assert (when.verdict == "static") is ("when" in fact.answer)
     one_value = "(select id, k, dt, n from src where n = 5)"
-    inferred = judged(name, table, "t.n = s.n", fact.clauses.replace("{when}", ""), one_value)
-    assert (inferred.verdict == "static") is fact.inferred_prunes
+    inferred = judged(name, table, "t.n = s.n", fact.sql.replace("{when}", ""), one_value)
+    assert (inferred.verdict == "static") is ("inferred" in fact.answer)
+
+
+def test_every_operator_has_a_row():
+    operators = {*get_args(Operator)}
+    for name in TABLES:
+        for table in (OPERATORS, PARTITION_OPERATORS):
+            assert [each for each in operators if table.answer(each, name) is None] == []

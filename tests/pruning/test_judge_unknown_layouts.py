@@ -56,7 +56,7 @@ def test_what_is_forgotten_makes_a_verdict_unknown_at_most(data):
         statement = parse(text)
     except MergeSyntaxError:
         return
-    layout = against_facts.layout_of(form, against_facts.FORMATS[form][1][merge.table])
+    layout = against_facts.layout_of(form, against_facts.TABLES[form][merge.table])
     lookup = against_facts.lookup if data.draw(st.booleans()) else lambda _: KnownTable(TableLayout())
     full = judge_merge(statement, layout, against_facts.lookup).judgement
     less = layout

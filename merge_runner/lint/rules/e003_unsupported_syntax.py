@@ -51,7 +51,7 @@ from merge_runner.lint.rule import Hit
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
-    from merge_runner.formats.fact import Format
+    from merge_runner.formats import Format
     from merge_runner.formats.table_clauses import DeclaredColumn
     from merge_runner.lint.finding import Severity
     from merge_runner.lint.subject import LintedFile
