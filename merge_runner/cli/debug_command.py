@@ -89,7 +89,7 @@ def _project(options: dict[str, Any]) -> str:
 
 def _merges(options: dict[str, Any]) -> str:
     """How many of the merges have what changes how they write, and what that sets on this platform."""
-    from merge_runner.formats.low_shuffle import low_shuffle
+    from merge_runner.formats.presets import low_shuffle
 
     prepared = load_project(options, warn=False).prepared
     nodes = prepared.graph.nodes.values()

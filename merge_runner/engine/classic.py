@@ -17,7 +17,7 @@ from merge_runner.engine.pulse import Pulse
 from merge_runner.engine.session_catalogs import close_catalogs
 from merge_runner.engine.statements import name_caller
 from merge_runner.engine.temporary_confs import set_confs
-from merge_runner.formats.phases import phase
+from merge_runner.formats.merge_plans import phase
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -60,7 +60,7 @@ def duplicate_matches(
 def refuse_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> None:
     """Raises EngineError where several source rows match one target row, with the keys if ON has any.
 
-    For statements of which the engine would keep the row once for each match (formats/unseen_matches.py).
+    For statements of which the engine would keep the row once for each match (formats/merge_plans.py).
     """
     found = _found(session, table, statement, scope, _names(statement, scope))
     if found:

@@ -18,7 +18,7 @@ from merge_runner.engine.metrics import merge_response
 from merge_runner.engine.statements import Ran, run_measured
 from merge_runner.engine.workplace import Workplace
 from merge_runner.formats.failures import UNREADABLE, UNREADABLE_TARGET
-from merge_runner.formats.unseen_matches import duplicates_rows
+from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps import RunMerge

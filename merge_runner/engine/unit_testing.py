@@ -19,7 +19,7 @@ from merge_runner.engine.tables import no_columns
 from merge_runner.engine.temporary_confs import set_confs
 from merge_runner.engine.workplace import Tested, Workplace
 from merge_runner.formats.failures import DUPLICATE_MATCHES
-from merge_runner.formats.unseen_matches import duplicates_rows
+from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps import Given, Layout, RunUnitTest

@@ -1,8 +1,8 @@
-"""How the engines run a MERGE: which joins, and what they write, by its clauses and the table's properties."""
+"""How the engines run a MERGE: which joins and phases, and what they write, by its clauses and table properties."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +17,7 @@ MARKING: Mapping[Format, tuple[str, str]] = {
     "delta": ("delta.enableDeletionVectors", "true"),
     "iceberg": ("write.merge.mode", "merge-on-read"),
 }
-"""The property, and its value, with which a MERGE marks old rows instead of copying what stands beside them."""
+"""The property, and its value, with which a MERGE marks old rows as deleted instead of copying all others."""
 
 _DELTA = "delta-io/delta v4.4.0, commands/merge/ClassicMergeExecutor.scala and InsertOnlyMergeExecutor.scala"
 _ICEBERG = "apache/spark 4.1, catalyst/analysis/RewriteMergeIntoTable.scala"
@@ -28,8 +28,8 @@ class MergePlan:
     """How a format runs a MERGE of a shape. `marks`: the table has its property of MARKING.
 
     `find` is the join that finds the touched files, None where there is no such pass; `write` is the join whose rows
-    are written. Sides are the engine's: Delta has the source on the left, Iceberg the target. `words` are for people.
-    Every row is held against the engine by tests/formats/test_merge_plans.py.
+    are written. Sides are the engine's: Delta has the source on the left, Iceberg the target. `words` is for users.
+    tests/formats/test_merge_plans.py compares every row with the engine.
     """
 
     format: Format
@@ -89,12 +89,45 @@ PLANS: tuple[MergePlan, ...] = (
 
 
 def merge_plan(format: Format, shape: Shape, properties: Mapping[str, str]) -> MergePlan:
-    """The plan of a MERGE of this shape into a table with these properties."""
+    """Return the plan of a MERGE of this shape into a table with these properties."""
     marking = marks(format, properties)
     return next(plan for plan in PLANS if (plan.format, plan.shape, plan.marks) == (format, shape, marking))
 
 
 def marks(format: Format, properties: Mapping[str, str]) -> bool:
-    """Whether a MERGE into a table with these properties, whose names compare without case, marks its old rows."""
+    """Return whether a MERGE into a table with these properties, whose names ignore case, marks its old rows."""
     name, value = MARKING[format]
     return any(key.lower() == name.lower() and set_to.lower() == value for key, set_to in properties.items())
+
+
+def duplicates_rows(format: str | None, kinds: Iterable[str], properties: Mapping[str, str]) -> bool:
+    """Return whether a MERGE with clauses of these kinds keeps a target row once for each source row that matches it.
+
+    An Iceberg MERGE with WHEN NOT MATCHED BY SOURCE and without WHEN MATCHED, with copy-on-write: Spark joins all rows
+    of the touched files, checks for ambiguous matches only where a clause is about matched rows, and copies each joined
+    row. Measured on Spark 4.1.4 with Iceberg 1.12.0; merge-on-read writes nothing for such a row, and Delta refuses the
+    statement (tests/oracle/test_engine_facts.py).
+    """
+    found = set(kinds)
+    mode = properties.get("write.merge.mode", "copy-on-write")
+    unchecked = "not_matched_by_source" in found and "matched" not in found
+    return unchecked and format == "iceberg" and mode != "merge-on-read"
+
+
+_PHASES = (
+    ("MERGE operation - materialize source", "source"),
+    ("MERGE operation - scanning files for matches", "scan"),
+    ("MERGE operation - Rewriting", "rewrite"),
+    ("MERGE operation - writing", "rewrite"),
+    ("Compute snapshot for version", "read log"),
+)
+"""Text in the description of a Delta job, and its phase (ClassicMergeExecutor, InsertOnlyMergeExecutor,
+MergeIntoCommandBase and Snapshot of delta-spark 4.4.0). A commit itself runs no job."""
+
+
+def phase(description: str) -> str | None:
+    """Return the phase of a MERGE that a job belongs to, by how Delta describes it; None where it names none.
+
+    An Iceberg MERGE is one plan, whose jobs have no names.
+    """
+    return next((name for text, name in _PHASES if text in description), None)

@@ -1,6 +1,6 @@
 """What `storage_join` sets, so that a MERGE joins two Iceberg tables partition by partition, without a shuffle.
 
-Each setting takes nodes out of the plan. Measured one by one on Spark 4.1.4 and Iceberg 1.12.0, on tables partitioned
+Each setting removes nodes from the plan. Measured one by one on Spark 4.1.4 and Iceberg 1.12.0, on tables partitioned
 by `part` and `bucket(4, id)` and joined by both (tests/run/shuffles.yml). Without GROUPING or BUCKETING both tables are
 shuffled; without PUSH_VALUES only where one lacks partitions of the other; with ALL_KEYS as it is by default only where
 ON has more keys than there are partition columns. Without SORT_MERGE both are sorted; without DISTRIBUTION the rows are
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from merge_runner.formats.implied import Implied
+from merge_runner.formats.presets import Preset
 
 GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
 BUCKETING = "spark.sql.sources.v2.bucketing.enabled"
@@ -24,9 +24,9 @@ SUBSET = "spark.sql.sources.v2.bucketing.allowJoinKeysSubsetOfPartitionKeys.enab
 COMPATIBLE = "spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled"
 ONE_SIDE = "spark.sql.sources.v2.bucketing.shuffle.enabled"
 LOOSER = (SUBSET, COMPATIBLE, ONE_SIDE)
-"""Not set by `storage_join`, off by default, and each of use beside its settings: with the first ON may leave out
-partition columns, at the price of fewer, larger groups; with the second `bucket(4, id)` joins `bucket(8, id)`; with the
-third a source without such partitions is shuffled into those of the target, which stays where it is."""
+"""Not set by `storage_join`, off by default, and each useful in addition to its settings: with the first ON may leave
+out partition columns, for fewer, larger groups; with the second `bucket(4, id)` joins `bucket(8, id)`; with the third a
+source without such partitions is shuffled into those of the target, which is not shuffled."""
 
 DISTRIBUTION = "write.merge.distribution-mode"
 FANOUT = "write.spark.fanout.enabled"
@@ -34,7 +34,7 @@ FANOUT = "write.spark.fanout.enabled"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A conf of the session. `default` is that of Spark 4.1.4 and Iceberg 1.12.0; `what` it does, in words."""
+    """A configuration key of the session. `default`: on Spark 4.1.4 and Iceberg 1.12.0; `what` it does, as text."""
 
     key: str
     value: str
@@ -47,19 +47,19 @@ _SPARK = "apache/spark 4.1, SQLConf.scala and EnsureRequirements.scala"
 _ICEBERG = "apache/iceberg 1.12.0, SparkSQLProperties.java and SparkPartitioningAwareScan.java"
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting(GROUPING, "true", "false", "scans keep the files of one partition together, and say so", _ICEBERG),
-    Setting(BUCKETING, "true", "true", "Spark joins by the partitions that scans tell of", _SPARK),
+    Setting(GROUPING, "true", "false", "scans keep the files of one partition together, and report it", _ICEBERG),
+    Setting(BUCKETING, "true", "true", "Spark joins by the partitions that scans report", _SPARK),
     Setting(PUSH_VALUES, "true", "true", "partitions that only one side has are no obstacle", _SPARK),
     Setting(ALL_KEYS, "false", "true", "ON may have more keys than the tables have partition columns", _SPARK),
     Setting(SORT_MERGE, "false", "true", "a hash join, which needs no sort, where one side is small enough", _SPARK),
 )
-"""The confs of a storage-partitioned join, and of a join without sorts."""
+"""The configuration of a storage-partitioned join, and of a join without sorts."""
 
 _PROPERTIES: Mapping[str, str] = MappingProxyType({DISTRIBUTION: "none", FANOUT: "true"})
 _OFF: Mapping[str, str] = MappingProxyType({DISTRIBUTION: "hash"})
-"""What Iceberg does by itself with a partitioned table (SparkWriteConf, 1.12.0)."""
+"""The default of Iceberg for a partitioned table (SparkWriteConf, 1.12.0)."""
 
 
-def storage_join(*, on: bool) -> Implied:
-    """What switches it on or off."""
-    return Implied(_PROPERTIES, {each.key: each.value for each in SETTINGS}) if on else Implied(_OFF)
+def storage_join(*, on: bool) -> Preset:
+    """Return what enables or disables it."""
+    return Preset(_PROPERTIES, {each.key: each.value for each in SETTINGS}) if on else Preset(_OFF)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from merge_runner.formats.implied import Implied
-from merge_runner.formats.low_shuffle import low_shuffle
-from merge_runner.formats.row_concurrency import row_concurrency
+from merge_runner.formats.presets import Preset, low_shuffle, row_concurrency
 from merge_runner.formats.storage_join import storage_join
 from merge_runner.project.config import ModelConfig
 from merge_runner.project.profile import Profile
 
 
-def implied(config: ModelConfig, profile: Profile) -> Iterator[Implied]:
+def implied(config: ModelConfig, profile: Profile) -> Iterator[Preset]:
     """What is set below what the author writes by name. `materialized` of the config is known."""
     if config.low_shuffle is not None:
         yield low_shuffle(config.format, profile.platform, on=config.low_shuffle)

@@ -1,11 +1,11 @@
-"""The plans of MERGE against the engines: the joins that really run, on Delta and on Iceberg."""
+"""The plans of MERGE against the engines: the joins that really run on Delta and on Iceberg, and Delta's phases."""
 
 import itertools
 import re
 
 import pytest
 
-from merge_runner.formats.merge_plans import MARKING, PLANS, merge_plan
+from merge_runner.formats.merge_plans import MARKING, PLANS, duplicates_rows, merge_plan, phase
 from merge_runner.merge.parse import parse
 from merge_runner.plan.engine_plan import shape
 
@@ -100,3 +100,44 @@ def _delta_joins(spark, text):
             told = one.physicalPlanDescription().partition("== Initial Plan ==")[0]
             joins += JOIN.findall(told.partition("\n\n(")[0])
     return joins
+
+
+@pytest.mark.parametrize(
+    ("table_format", "kinds", "mode", "expected"),
+    [
+        ("iceberg", ["not_matched_by_source"], {}, True),
+        ("iceberg", ["not_matched", "not_matched_by_source"], {"write.merge.mode": "copy-on-write"}, True),
+        ("iceberg", ["not_matched_by_source"], {"write.merge.mode": "merge-on-read"}, False),
+        ("iceberg", ["matched", "not_matched_by_source"], {}, False),
+        ("iceberg", ["not_matched"], {}, False),
+        ("delta", ["not_matched_by_source"], {}, False),
+        (None, ["not_matched_by_source"], {}, False),
+    ],
+)
+def test_only_iceberg_copy_on_write_by_source_without_matched_duplicates_rows(table_format, kinds, mode, expected):
+    assert duplicates_rows(table_format, kinds, mode) is expected
+
+
+def test_what_a_description_says():
+    assert phase("Delta: MERGE operation - Rewriting 3 files: fct [1]") == "rewrite"
+    assert phase("fct [1]") is None
+
+
+@pytest.mark.spark
+def test_the_jobs_of_a_merge_name_their_phases(driver):
+    with driver.session() as session:
+        session.sql("create schema if not exists phases")
+        session.sql("create or replace table phases.t using delta as select id, id as v from range(100)")
+        with driver.job_group(session, "phases", "fct [1]"):
+            session.sql(
+                "merge into phases.t as t using (select id, id + 1 as v from range(50, 150)) as s on t.id = s.id "
+                "when matched then update set * when not matched then insert *"
+            )
+        session.sql("drop table phases.t")
+    context = driver.spark.sparkContext
+    store = context._jsc.sc().statusStore()
+    jobs = [store.job(job).description() for job in sorted(context.statusTracker().getJobIdsForGroup("phases"))]
+    phases = [phase(each.get()) for each in jobs if each.isDefined()]
+    assert [each for each in dict.fromkeys(phases) if each in ("scan", "rewrite")] == ["scan", "rewrite"]
+    assert driver.phase("phases") == next(each for each in reversed(phases) if each is not None)
+    assert driver.phase("nothing") is None

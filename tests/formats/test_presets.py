@@ -1,0 +1,54 @@
+import pytest
+
+from merge_runner.formats import confs, properties
+from merge_runner.formats.presets import Preset, low_shuffle, row_concurrency
+
+
+@pytest.mark.parametrize(
+    ("table_format", "platform", "on", "off"),
+    [
+        (
+            "delta",
+            "oss",
+            Preset({"delta.enableDeletionVectors": "true"}),
+            Preset({"delta.enableDeletionVectors": "false"}),
+        ),
+        (
+            "delta",
+            "fabric",
+            Preset(conf={"spark.microsoft.delta.merge.lowShuffle.enabled": "true"}),
+            Preset(conf={"spark.microsoft.delta.merge.lowShuffle.enabled": "false"}),
+        ),
+        (
+            "delta",
+            "databricks",
+            Preset(conf={"spark.databricks.delta.merge.enableLowShuffle": "true"}),
+            Preset(conf={"spark.databricks.delta.merge.enableLowShuffle": "false"}),
+        ),
+        (
+            "iceberg",
+            "fabric",
+            Preset({"write.merge.mode": "merge-on-read"}),
+            Preset({"write.merge.mode": "copy-on-write"}),
+        ),
+    ],
+)
+def test_what_enables_and_disables_low_shuffle(table_format, platform, on, off):
+    found = [low_shuffle(table_format, platform, on=value) for value in (True, False)]
+    assert found == [on, off]
+    for each in found:
+        assert [properties.fault(table_format, key, value) for key, value in each.properties.items()] in ([], [None])
+        assert all(key in confs.INSTEAD for key in each.conf)  # open source would not read them
+
+
+@pytest.mark.parametrize(
+    ("table_format", "platform", "preset"),
+    [
+        ("delta", "databricks", Preset({"delta.enableDeletionVectors": "true"})),
+        ("delta", "oss", Preset()),
+        ("delta", "fabric", Preset()),
+        ("iceberg", "databricks", Preset()),
+    ],
+)
+def test_only_databricks_detects_conflicts_by_row(table_format, platform, preset):
+    assert row_concurrency(table_format, platform) == preset
