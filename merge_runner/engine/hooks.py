@@ -36,6 +36,7 @@ def run_hook(step: RunHook, place: Workplace) -> None:
         _stamp(place, place.stamp)
     except EngineError as error:
         error.add_hint(f"in {step}")
+        error.place = error.place or step.place
         if _names_missing_table(step, place):
             raise _missing_table(step) from error
         raise
@@ -43,7 +44,7 @@ def run_hook(step: RunHook, place: Workplace) -> None:
 
 def _names_missing_table(step: RunHook, place: Workplace) -> bool:
     """Whether a hook names the model's own table, which its first run has yet to create."""
-    if step.names_this is None or step.prepares is None:
+    if not step.names_this or step.prepares is None:
         return False
     return not place.catalog.adopt(place.session, step.prepares.layout)
 
@@ -55,7 +56,7 @@ def _missing_table(step: RunHook) -> EngineError:
         f"a {step.when} names {step.prepares.layout.relation.name}, the model's own table, which "
         "does not exist before the first run",
         hint=f"write {{% if is_incremental() %}} … {{% endif %}} around what needs it; in {step}",
-        place=step.names_this,
+        place=step.place,
     )
 
 

@@ -16,9 +16,18 @@ if TYPE_CHECKING:
 
 def hook(path: str, layers: Sequence[Layer], when: str, text: str) -> PlacedText:
     """The hook `text` of the model in the file `path`; `layers` are all of its config, the most specific last."""
-    written = (layer.places.get(when) for layer in reversed(layers) if text in hook_texts(layer.values.get(when)))
+    written = (_written(layer, when, text) for layer in reversed(layers))
     place = next((place for place in written if place is not None), Place(path, 1, 1))
     return PlacedText(f"{path} ({when})", text, place)
+
+
+def _written(layer: Layer, when: str, text: str) -> Place | None:
+    """The place of a hook in a layer of config: of its entry in a list, else of the key."""
+    texts = hook_texts(layer.values.get(when))
+    if text not in texts:
+        return None
+    entries = layer.entries.get(when, ())
+    return entries[texts.index(text)] if len(entries) == len(texts) else layer.places.get(when)
 
 
 def captured_in_hooks(

@@ -339,8 +339,8 @@ class Planner:
                 with problems.collecting():
                     rendered = compiler.snippet(node, snippet)
                     if rendered.text.strip():
-                        names_this = snippet.at if rendered.captured.uses_this else None
-                        hooks.append(RunHook(rendered.text, when, names_this=names_this))
+                        names_this = rendered.captured.uses_this
+                        hooks.append(RunHook(rendered.text, when, names_this=names_this, place=snippet.at))
         problems.check()
         return around
 

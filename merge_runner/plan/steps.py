@@ -160,14 +160,15 @@ class OpenFeed:
 class RunHook:
     """A statement before or after the model's own (`pre_hook`, `post_hook`).
 
-    `prepares` is the target of the MERGE that a pre_hook stands before; None elsewhere. `names_this` is where the hook
-    was written, if it names `{{ this }}`.
+    `prepares` is the target of the MERGE that a pre_hook stands before; None elsewhere. `names_this` says that it names
+    `{{ this }}`, `place` where it is written.
     """
 
     sql: str
     when: str
     prepares: CreateTarget | None = None
-    names_this: Place | None = None
+    names_this: bool = False
+    place: Place | None = None
 
     def __str__(self) -> str:
         return f"{self.when}: {' '.join(self.sql.split())}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.merge_plans import marks
@@ -23,6 +23,7 @@ from merge_runner.plan.steps import Expected, Given, Layout, NodePlan, RunUnitTe
 from merge_runner.plan.table_layout import declared_columns, own_relation, table_layout
 from merge_runner.plan.unit_test_inputs import UnitTestInputs
 from merge_runner.plan.unit_test_places import WrittenRows
+from merge_runner.project.declared_vars import RefusedVar, given_values
 from merge_runner.project.files import UnitTestEntry
 from merge_runner.project.places import KeyPath
 from merge_runner.project.properties import Column, Expect, Overrides
@@ -149,6 +150,14 @@ class _Planned:
             if name not in RUN_FLAGS and name not in macros:
                 message = f'overrides the macro "{name}", which does not exist'
                 self._add_at(self.entry.key_place(("overrides", "macros", name)), message, did_you_mean(name, macros))
+        for refused in self._vars()[1]:
+            hint = f"write `{refused.name}: {refused.example}`, or {refused.otherwise}"
+            self._add_at(self.entry.value_place(("overrides", "vars", refused.name)), refused.message, hint)
+
+    def _vars(self) -> tuple[dict[str, Any], list[RefusedVar]]:
+        """The vars that the test overrides, and those that have another type than their declaration."""
+        settings = self.real.files.settings
+        return given_values(settings.vars, self.test.overrides.vars, settings.places)
 
     def _in_scratch(self) -> Prepared:
         """The project with the tables of the test in place of its own, and with what the test overrides."""
@@ -182,7 +191,8 @@ class _Planned:
             incremental=incremental,
             macros=macros,
         )
-        return replace(self.real, files=replace(files, vars={**files.vars, **overrides.vars}), invocation=invocation)
+        values = {**files.vars, **self._vars()[0]}
+        return replace(self.real, files=replace(files, vars=values), invocation=invocation)
 
     def _read_by(self) -> Sequence[str]:
         """The parents that the kind of run under test reads."""

@@ -20,10 +20,14 @@ from merge_runner.text import Place
 
 @dataclass(frozen=True)
 class Layer:
-    """Config that is written in one place: `values` by key, `places` says where each key stands."""
+    """Config that is written in one place: `values` by key, `places` says where each key stands.
+
+    `entries` has the places of the entries of `pre_hook` and `post_hook` where these are lists in YAML or TOML.
+    """
 
     values: Mapping[str, Any]
     places: Mapping[str, Place]
+    entries: Mapping[str, tuple[Place | None, ...]] = field(default_factory=dict)
 
 
 def listed(value: Any) -> Any:
@@ -325,6 +329,11 @@ def config_layer(
     return Layer(
         {name: getattr(config, name) if name in said else None for name in values},
         {name: place for name, place in found if place is not None},
+        {
+            name: tuple(places.place((*at, key, index)) for index in range(len(data[key])))
+            for name, key in written.items()
+            if name in _ADDED and isinstance(data[key], list)
+        },
     )
 
 

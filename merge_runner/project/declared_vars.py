@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
 
@@ -39,12 +40,33 @@ def var_type(value: Any) -> VarType | None:
 def typed_vars(
     declared: Mapping[str, Any], given: Mapping[str, Any], places: TomlTree | None, problems: Problems
 ) -> dict[str, Any]:
-    """Return the declared vars with those that an invocation gives instead.
+    """Return the declared vars with those that --vars gives instead, as `given_values` reads them."""
+    values, refused = given_values(declared, given, places)
+    for each in refused:
+        hint = f"write --vars '{each.name}: {each.example}', or {each.otherwise}"
+        problems.add("invalid-vars", f"--vars: {each.message}", None, hint)
+    return {**declared, **values}
+
+
+@dataclass(frozen=True)
+class RefusedVar:
+    """A value of another type than the var is declared with: what is wrong, and a value of the declared type."""
+
+    name: str
+    message: str
+    example: str
+    otherwise: str = "declare the var as a text, in quotes, if it may be any"
+
+
+def given_values(
+    declared: Mapping[str, Any], given: Mapping[str, Any], places: TomlTree | None
+) -> tuple[dict[str, Any], list[RefusedVar]]:
+    """Return the values that an invocation or a unit test gives to vars, and those that are refused.
 
     A text that reads as a value of the declared type (`"15"`, as schedulers pass it) is that value. What is of another
-    type is a problem that names the declaration and shows the value, unless that may be a secret.
+    type is refused with a message that names the declaration and shows the value, unless that may be a secret.
     """
-    found = {**declared, **given}
+    found, refused = dict(given), []
     for name, value in given.items():
         wanted = var_type(declared[name]) if name in declared else None
         if wanted is None or var_type(value) == wanted:
@@ -54,10 +76,9 @@ def typed_vars(
             found[name] = read
             continue
         at = f" in {places.key_place(('vars', name))}" if places is not None else ""
-        message = f'--vars: the var "{name}" is declared as a {wanted}{at}, and {_refused(name, value, wanted)}'
-        hint = f"write --vars '{name}: {_EXAMPLES[wanted]}', or declare the var as a text, in quotes, if it may be any"
-        problems.add("invalid-vars", message, None, hint)
-    return found
+        message = f'the var "{name}" is declared as a {wanted}{at}, and {_refused(name, value, wanted)}'
+        refused.append(RefusedVar(name, message, _EXAMPLES[wanted]))
+    return found, refused
 
 
 def _refused(name: str, value: Any, wanted: VarType) -> str:

@@ -53,13 +53,17 @@ def test_an_error_in_a_macro_that_a_hook_calls_stands_in_the_macro(make_project)
     ("files", "place"),
     [
         ({"models/m.yml": "models:\n  - {name: fct, config: {pre-hook: \"{{ zz }}\"}}\n"}, "models/m.yml:2:26"),
-        ({"models/m.yml": "models:\n  - {name: fct, config: {+pre-hook: [{sql: \"{{ zz }}\"}]}}\n"}, "models/m.yml:2:26"),
+        ({"models/m.yml": "models:\n  - {name: fct, config: {+pre-hook: [{sql: \"{{ zz }}\"}]}}\n"}, "models/m.yml:2:38"),
+        (
+            {"models/m.yml": "models:\n  - name: fct\n    config:\n      post_hook:\n        - select 1\n        - '{{ zz }}'\n"},
+            "models/m.yml:6:11",
+        ),
         (
             {
                 "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\n'
                 '"+post-hook" = [{sql = "{{ zz }}", transaction = true}]\n'
             },
-            "pyproject.toml:4:1",
+            "pyproject.toml:4:17",
         ),
         (
             {

@@ -178,3 +178,44 @@ def test_rows_of_a_source_may_have_columns_that_are_not_recorded_where_the_state
 def test_an_input_without_rows_has_the_columns_that_its_own_text_gives(make_project):
     step = plan(make_project, "given: [{input: ref('stg'), rows: []}], expect: {rows: []}").steps[0]
     assert step.given[0].types == {"id": None}
+
+
+VARS = {
+    "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.vars]\ndays = 7\nsince = 2024-01-01\n',
+    "models/stg.sql": STG,
+    "models/fct.sql": FCT.replace("current_date", "date'2024-01-01' + {{ var('days') }}")
+    + "-- {{ var('since') | literal }} {{ var('new', 1) }}",
+}
+
+
+def with_vars(make_project, given):
+    yml = f"{COLUMNS}unit_tests:\n  - name: u\n    model: fct\n    given: [{GIVEN}]\n    expect: {{rows: []}}\n"
+    root = make_project({**VARS, "models/m.yml": f"{yml}    overrides:\n      vars: {given}\n"})
+    return Planner(Project.load(root).prepared, "0123456789").plan("unit_test.shop.fct.u")
+
+
+def test_vars_that_are_overridden_have_their_declared_types(make_project):
+    found = with_vars(make_project, "{days: '15', since: 2024-02-03, new: any}")
+    assert "+ 15 as day" in found.steps[0].sql
+    assert "-- DATE'2024-02-03' any" in found.steps[0].sql
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "{since: 2024-02-03, days: yesterday}",
+            'models/m.yml:8:39: unit test u: the var "days" is declared as a number in pyproject.toml:4:1, and the '
+            "value given is 'yesterday' [unit-test]\n    write `days: 15`, or declare the var as a text, in quotes, ",
+        ),
+        (
+            "{since: 2024-02-30}",
+            'models/m.yml:8:21: unit test u: the var "since" is declared as a date in pyproject.toml:5:1, and there is '
+            "no such day: 2024-02-30 [unit-test]",
+        ),
+    ],
+)
+def test_a_var_of_another_type_is_refused_at_its_value(make_project, given, said):
+    with pytest.raises(ProblemsError) as caught:
+        with_vars(make_project, given)
+    assert str(caught.value).startswith(said)

@@ -16,6 +16,12 @@ sources:
       - {name: no_file, path: data/nothing.json, format: json, columns: [{name: id, data_type: int}]}
       - {name: no_delta, path: data/nothing, format: delta}
       - {name: no_parquet, path: data/text.txt, format: parquet}
+models:
+  - name: hooked
+    config:
+      post_hook:
+        - select 1
+        - select nope from {{ this }}
 seeds:
   - name: typed
     columns: [{name: id, data_type: int}, {name: name, data_type: string}]
