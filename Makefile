@@ -31,7 +31,7 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 java: $(VENV)/.demo
-	@$(BIN)/python -m merge_runner.engine.java --install >/dev/null
+	@$(BIN)/python -m merge_runner.engine.spark.java --install >/dev/null
 
 data: $(VENV)/.demo
 	@$(BIN)/python demo/prepare_data.py

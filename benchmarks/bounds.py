@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from merge_runner import Project
-from merge_runner.engine.session import Driver, start_driver
+from merge_runner.engine.startup import Driver, start_driver
 
 SCHEMA = "bench"
 DAYS = 365

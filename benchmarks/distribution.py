@@ -23,10 +23,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from merge_runner.engine.session import start_driver
-from merge_runner.engine.temporary_confs import temporary_confs
+from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.startup import start_driver
 from merge_runner.formats.storage_join import DISTRIBUTION, SORT_MERGE, storage_join
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 MODE = "write.merge.mode"
 MARKS = {MODE: "merge-on-read"}

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from merge_runner.engine.session import start_driver
-from merge_runner.project.profile import Profile
+from merge_runner.engine.startup import start_driver
+from merge_runner.project.schema.profile import Profile
 
 WAYS = {"copies": "false", "low_shuffle": "true"}
 

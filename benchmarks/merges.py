@@ -30,10 +30,10 @@ from types import MappingProxyType
 
 from dbt_environment import CACHE, QUIET, dbt_command
 
-from merge_runner.engine.confs import spark_confs
-from merge_runner.engine.jars import fetch_jars
-from merge_runner.engine.java import require_java
-from merge_runner.project.profile import Profile
+from merge_runner.engine.spark.confs import spark_confs
+from merge_runner.engine.spark.jars import fetch_jars
+from merge_runner.engine.spark.java import require_java
+from merge_runner.project.schema.profile import Profile
 
 TABLES = 8
 ROWS = 100_000

@@ -21,9 +21,9 @@ import networkx as nx
 
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.order import contracted, levels, priorities
-from merge_runner.run.ready_queue import ReadyQueue
-from merge_runner.run.scheduler import Job, run_jobs
-from merge_runner.run.waiting import parents_with_tests
+from merge_runner.run.scheduling.dependencies import parents_with_tests
+from merge_runner.run.scheduling.ready_queue import ReadyQueue
+from merge_runner.run.scheduling.scheduler import Job, run_jobs
 from merge_runner.text import Place
 
 

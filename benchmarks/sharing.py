@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 from merge_runner import Project
-from merge_runner.engine import shared_inputs
-from merge_runner.engine.session import Driver, start_driver
+from merge_runner.engine.startup import Driver, start_driver
+from merge_runner.engine.tables.catalog import input_cache as shared_inputs
 
 SOURCES = """sources:
   - name: raw

@@ -23,7 +23,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from merge_runner import Project
-from merge_runner.engine.session import start_driver
+from merge_runner.engine.startup import start_driver
 
 TARGETS = ("a", "b", "c", "d")
 TARGET_ROWS = 100_000

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from merge_runner import Project
-from merge_runner.engine.session import Driver, start_driver
+from merge_runner.engine.startup import Driver, start_driver
 
 LEVELS = (6, 4, 2, 10, 8)
 """Merges in each level; each reads two of the level before."""

@@ -12,17 +12,17 @@ from merge_runner.graph.graph import Graph
 from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
 from merge_runner.graph.select import select as select_nodes
-from merge_runner.plan.branching import branch_name
-from merge_runner.plan.defer import defer
-from merge_runner.plan.prepare import Flags, Prepared, prepare
+from merge_runner.plan.branch_plan import branch_name
+from merge_runner.plan.load.defer import defer
+from merge_runner.plan.load.project_context import Flags, Prepared, prepare
 
 if TYPE_CHECKING:
-    from merge_runner.engine.driver import Driver
+    from merge_runner.engine.spark.driver import Driver
     from merge_runner.lint.report import Report
-    from merge_runner.plan.maintenance import Maintenance
-    from merge_runner.run.events import Events
+    from merge_runner.plan.nodes.maintenance import Maintenance
     from merge_runner.run.publish import Published
-    from merge_runner.run.results import RunResults
+    from merge_runner.run.results.events import Events
+    from merge_runner.run.results.results import RunResults
     from merge_runner.template.rendered import Log
 
 Names = str | Sequence[str]
@@ -110,7 +110,7 @@ class Project:
         `rules` and `ignore` (codes, names, beginnings), `layout` and `baseline` (paths) are as on the command line.
         Raises ProblemsError for arguments or settings that are wrong.
         """
-        from merge_runner.lint.run import LintOptions, lint_project
+        from merge_runner.lint.run.run import LintOptions, lint_project
 
         ids = self.select(select, exclude, selector, state).ids
         said = LintOptions(
@@ -129,7 +129,7 @@ class Project:
         finds an error: nothing has run then. `lint=False` leaves it out.
         """
         if lint:
-            from merge_runner.lint.gate import check
+            from merge_runner.lint.run.gate import check
 
             check(self.lint(select, exclude, selector=options.get("selector"), state=options.get("state")))
         return self._run("build", select, exclude, **options)
@@ -158,8 +158,8 @@ class Project:
 
         With `available_now` that is when all that is there now has been read. Else as `build`.
         """
-        from merge_runner.run.events import Events
-        from merge_runner.run.stream import StreamOptions, stream
+        from merge_runner.run.results.events import Events
+        from merge_runner.run.stream.stream import StreamOptions, stream
 
         ids = self.select(select, exclude, selector, state).ids
         args = {"select": list(_texts(select)), "available_now": available_now}
@@ -180,8 +180,8 @@ class Project:
 
         A result is `pass`, `warn` or `fail`, or `error` where a source cannot be asked.
         """
-        from merge_runner.run.events import Events
         from merge_runner.run.freshness import source_freshness
+        from merge_runner.run.results.events import Events
 
         ids = self.select(select, exclude, selector, state).ids
         return source_freshness(self.prepared, ids, events or Events(), driver, threads=threads)
@@ -202,8 +202,8 @@ class Project:
 
         Raises ProblemsError where nothing could be looked at, or no table has the branch.
         """
-        from merge_runner.run.events import Events
         from merge_runner.run.publish import publish
+        from merge_runner.run.results.events import Events
 
         ids = self.select(select, exclude, selector, state).ids
         return publish(self.prepared, ids, branch_name(branch), events or Events(), driver, drop=drop)
@@ -223,8 +223,8 @@ class Project:
         how long that is, at least as long as each table says. Other options are those of `run`. Raises ProblemsError
         where a table cannot be asked for that: nothing has run then.
         """
-        from merge_runner.plan.maintenance import Maintenance
-        from merge_runner.project.duration import seconds
+        from merge_runner.plan.nodes.maintenance import Maintenance
+        from merge_runner.project.syntax.duration import seconds
 
         if retain is not None and not vacuum:
             raise ValueError("retain needs vacuum: nothing is removed without it")
@@ -248,9 +248,9 @@ class Project:
         events: Events | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
-        from merge_runner.plan.maintenance import Maintenance
+        from merge_runner.plan.nodes.maintenance import Maintenance
         from merge_runner.run.build import Options, build
-        from merge_runner.run.events import Events
+        from merge_runner.run.results.events import Events
 
         ids = self.select(select, exclude, selector, state).ids
         if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id < 2**63):

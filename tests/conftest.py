@@ -84,8 +84,8 @@ def fuzzed(request):
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     """The one Spark driver of the test run, as an embedded target has it."""
-    from merge_runner.engine.session import start_driver
-    from merge_runner.project.profile import Profile
+    from merge_runner.engine.startup import start_driver
+    from merge_runner.project.schema.profile import Profile
 
     root = tmp_path_factory.mktemp("spark")
     # Iceberg beside Delta, in a catalog of its own, for the tests that hold facts against both engines.

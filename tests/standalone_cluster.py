@@ -24,7 +24,7 @@ class Cluster:
     def __init__(self, folder):
         import pyspark
 
-        from merge_runner.engine.java import require_java
+        from merge_runner.engine.spark.java import require_java
 
         self.folder = folder
         self.home = Path(pyspark.__file__).parent

@@ -68,8 +68,8 @@ def selection(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 def _nodes(ctx: click.Context) -> Iterator[str]:
     root = _root(ctx)
     from merge_runner.errors import Problems
-    from merge_runner.project.load import read_settings
-    from merge_runner.project.project_paths import project_paths
+    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.project_paths import project_paths
 
     paths = project_paths(str(root), read_settings(root, Problems()), Problems())
     yield from (found.stem for found in (*paths.models, *paths.seeds, *paths.singular_tests))

@@ -15,7 +15,7 @@ import click
 
 from merge_runner.cli.command import Context
 from merge_runner.cli.completion import PROGRAM, VARIABLE
-from merge_runner.cli.messages import as_json, debugging, fitted, say, terminal_columns
+from merge_runner.cli.display.messages import as_json, debugging, fitted, say, terminal_columns
 from merge_runner.cli.options import output_options
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Commands(click.Group):
         cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"merge_runner.cli.{cmd_name}_command")
+        module = importlib.import_module(f"merge_runner.cli.commands.{cmd_name}")
         command: click.Command = module.command
         return command
 
@@ -190,7 +190,7 @@ def _show_failure(error: Exception) -> int:
 
     Gives the exit status: 1 where --warn-error made errors of warnings, else 2.
     """
-    from merge_runner.cli.problems import WarningsError, show_problems
+    from merge_runner.cli.display.problems import WarningsError, show_problems
     from merge_runner.errors import Problem, ProblemsError
 
     if isinstance(error, ProblemsError):

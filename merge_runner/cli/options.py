@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from merge_runner.cli.completion import profiles, selection, selectors, targets
-from merge_runner.cli.messages import hide, say, set_style
+from merge_runner.cli.display.messages import hide, say, set_style
 from merge_runner.cli.names import Names
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
-    from merge_runner.plan.prepare import Flags
-    from merge_runner.project.environment import RecordingEnv
+    from merge_runner.plan.load.project_context import Flags
+    from merge_runner.project.syntax.environment import RecordingEnv
     from merge_runner.template.rendered import Log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,7 +49,7 @@ def _branch(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 
 def checked_branch(value: str) -> str:
     """The name of a branch that can be written. Raises click.BadParameter."""
-    from merge_runner.plan.branching import branch_name
+    from merge_runner.plan.branch_plan import branch_name
 
     try:
         return branch_name(value)
@@ -141,7 +141,7 @@ _BRANCH = (
 
 def _duration(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
     """Seconds of a text such as `90`, `36h` or `7d`."""
-    from merge_runner.project.duration import seconds
+    from merge_runner.project.syntax.duration import seconds
 
     try:
         return None if value is None else seconds(value)
@@ -265,8 +265,8 @@ def maintenance_options(function: Function) -> Function:
 def load_project(options: dict[str, Any], *, warn: bool = True) -> Project:
     """Return the project that the options of `project_options` mean; `warn` of vars that it does not read."""
     from merge_runner.api import Project
-    from merge_runner.cli.problems import show_unread_vars
-    from merge_runner.plan.prepare import prepare
+    from merge_runner.cli.display.problems import show_unread_vars
+    from merge_runner.plan.load.project_context import prepare
 
     root = project_root(options["project_dir"])
     env = recording_env()
@@ -279,8 +279,8 @@ def load_project(options: dict[str, Any], *, warn: bool = True) -> Project:
 
 def recording_env() -> RecordingEnv:
     """The environment, of which nothing is shown that a project has asked for by a name that says that it is secret."""
-    from merge_runner.project.environment import RecordingEnv
-    from merge_runner.project.secret_names import secret_values
+    from merge_runner.project.schema.secret_names import secret_values
+    from merge_runner.project.syntax.environment import RecordingEnv
 
     env = RecordingEnv(os.environ)
     hide(lambda: secret_values(dict(env.asked)))
@@ -289,7 +289,7 @@ def recording_env() -> RecordingEnv:
 
 def project_flags(options: dict[str, Any]) -> Flags:
     """What the options of `project_options` say of the project, as its room takes it."""
-    from merge_runner.plan.prepare import Flags
+    from merge_runner.plan.load.project_context import Flags
 
     return Flags(
         profile=options["profile"],
@@ -309,7 +309,7 @@ def _tell(log: Log, options: dict[str, Any]) -> None:
 
 def project_root(project_dir: Path | None) -> Path:
     """The project's folder: that of --project-dir and no other, else the nearest one from here upwards."""
-    from merge_runner.project.load import find_root
+    from merge_runner.project.load.load import find_root
 
     return find_root(Path.cwd()) if project_dir is None else find_root(project_dir, upwards=False)
 
@@ -320,7 +320,7 @@ def selected(project: Project, options: dict[str, Any], *, default: bool = True)
     Without any of them the default selector of selectors.yml counts, where there is one and `default`: it becomes the
     value of --selector, so that `retry` knows of it.
     """
-    from merge_runner.cli.problems import show_warnings
+    from merge_runner.cli.display.problems import show_warnings
 
     if default and not (options["select"] or options["exclude"] or options["selector"]):
         named = project.prepared.files.selectors.values()
@@ -345,7 +345,7 @@ def parsed_vars(text: str | None) -> dict[str, Any]:
     """The vars of --vars. Raises ProblemsError where they are no mapping."""
     if text is None:
         return {}
-    from merge_runner.project.load import parse_vars
+    from merge_runner.project.load.load import parse_vars
 
     return parse_vars(text)
 

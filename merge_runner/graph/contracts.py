@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems
-from merge_runner.project.config import Layer, ModelConfig, config_place
+from merge_runner.project.schema.config import Layer, ModelConfig, config_place
 
 if TYPE_CHECKING:
-    from merge_runner.project.files import ModelFile, SeedFile
+    from merge_runner.project.load.files import ModelFile, SeedFile
     from merge_runner.text import Place
 
 _CODE = "broken-contract"

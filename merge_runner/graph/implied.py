@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from merge_runner.formats.presets import Preset, low_shuffle, row_concurrency
 from merge_runner.formats.storage_join import storage_join
-from merge_runner.project.config import ModelConfig
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.profile import Profile
 
 
 def implied(config: ModelConfig, profile: Profile) -> Iterator[Preset]:

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any
 
 from merge_runner.graph.graph import Graph, Macro, Node
-from merge_runner.project.selectors import Selector
+from merge_runner.project.schema.selectors import Selector
 from merge_runner.relation import Relation
 
 SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.project.config import ModelConfig
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 

@@ -15,7 +15,7 @@ from merge_runner.graph.graph import Graph
 from merge_runner.graph.methods.lookup import Lookup, SelectionContext, unmatched
 from merge_runner.graph.methods.search import search
 from merge_runner.graph.order import relatives, topological
-from merge_runner.project.selectors import Combined, Definition, Indirect, Method, Written
+from merge_runner.project.schema.selectors import Combined, Definition, Indirect, Method, Written
 from merge_runner.text import Place
 
 __all__ = ["Selection", "SelectionContext", "select"]

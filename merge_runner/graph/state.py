@@ -10,7 +10,7 @@ from typing import Any, Literal
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.manifest import entry
-from merge_runner.project.config import ModelConfig
+from merge_runner.project.schema.config import ModelConfig
 from merge_runner.template.redact import same_but_hidden
 
 Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]

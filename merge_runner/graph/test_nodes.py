@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.graph.graph import GenericTest, Node, UnitTestCase
-from merge_runner.project.files import DataTestEntry, UnitTestEntry
+from merge_runner.project.load.files import DataTestEntry, UnitTestEntry
 from merge_runner.relation import Relation
 from merge_runner.testing.data_tests import known_tests
 from merge_runner.text import Place, SourceText

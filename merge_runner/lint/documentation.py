@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.lint.noqa import UNUSED
 from merge_runner.lint.rule import Rule
+from merge_runner.lint.suppress.noqa import UNUSED
 
 SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it")
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from merge_runner.pruning.layout import partition_field
+from merge_runner.pruning.layout.layout import partition_field
 
 if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedMerge
-    from merge_runner.pruning.layout import TableLayout
+    from merge_runner.pruning.layout.layout import TableLayout
 
 SMALL = 128 * 1024 * 1024
 """Bytes up to which a table is small: a single task of Spark reads them (`spark.sql.files.maxPartitionBytes`)."""
@@ -103,7 +103,7 @@ def _layout_columns(layout: TableLayout) -> tuple[str, ...]:
 
 def _laid_out_so(merge: LintedMerge) -> str | None:
     """A layout with which this very statement is bounded when it runs; None where none of those tried does it."""
-    from merge_runner.pruning.judged import judge_merge
+    from merge_runner.pruning.judge.merge_analysis import judge_merge
 
     joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
     for column in islice(dict.fromkeys(joined), _TRIED):

@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
-from merge_runner.pruning.judgement import Verdict
+from merge_runner.pruning.layout.verdict import Verdict
 
 
 @dataclass(frozen=True)

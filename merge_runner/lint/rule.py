@@ -13,7 +13,7 @@ from merge_runner.lint.finding import Fix, Severity
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedFile, LintedMerge, LintedProject
+    from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from merge_runner.lint.rule import Rule, rules
 from merge_runner.lint.selector import closest, meant, suggestion, weight
 
 if TYPE_CHECKING:
-    from merge_runner.project.places import KeyPath
-    from merge_runner.project.settings import LintSettings
-    from merge_runner.project.toml_tree import TomlTree
+    from merge_runner.project.schema.settings import LintSettings
+    from merge_runner.project.syntax.places import KeyPath
+    from merge_runner.project.syntax.toml_tree import TomlTree
 
 FailOn = Literal["error", "warning", "info", "never"]
 FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")

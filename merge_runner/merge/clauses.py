@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from merge_runner.merge.error import ErrorKind, MergeSyntaxError
 from merge_runner.merge.relation_name import Name, read_name
-from merge_runner.merge.sql import Sql
 from merge_runner.merge.statement import Action, Assignment, Clause, ClauseKind, Expr
+from merge_runner.merge.syntax.error import ErrorKind, MergeSyntaxError
+from merge_runner.merge.syntax.sql import Sql
 
 ReadExpr = Callable[[int, int], Expr]
 """Checks and reads the expression between two token indices."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, time
 
-from merge_runner.merge.lexer import Token, lex
+from merge_runner.merge.syntax.lexer import Token, lex
 from merge_runner.text import Span
 
 _DATES = frozenset({"CURRENT_DATE", "CURDATE"})

@@ -7,12 +7,12 @@ from collections.abc import Callable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from merge_runner.merge.lexer import lex
 from merge_runner.merge.misread import is_misread
-from merge_runner.merge.operand import Remarks
 from merge_runner.merge.plain import plain_tree
-from merge_runner.merge.query_names import names_in_query
-from merge_runner.merge.sql import Sql
+from merge_runner.merge.syntax.lexer import lex
+from merge_runner.merge.syntax.operand import Remarks
+from merge_runner.merge.syntax.query_names import names_in_query
+from merge_runner.merge.syntax.sql import Sql
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _as_spark_means(tree: exp.Expr) -> exp.Expr:
 
 def name_parts(dotted: str) -> tuple[str, ...]:
     """The unquoted parts of a name as `IDENTIFIER('a.`b`')` has it in its string; empty when it is no name."""
-    from merge_runner.merge.error import MergeSyntaxError
+    from merge_runner.merge.syntax.error import MergeSyntaxError
 
     try:
         tokens = lex(dotted)

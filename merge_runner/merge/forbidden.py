@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 
 from merge_runner.formats.functions import AGGREGATES, GENERATORS, NON_DETERMINISTIC, WINDOW_ONLY
 from merge_runner.merge.expression import unquote
-from merge_runner.merge.keywords import LIKES
-from merge_runner.merge.query import is_query
-from merge_runner.merge.sql import COMPARISONS, Sql, tokenize
 from merge_runner.merge.statement import Expr
+from merge_runner.merge.syntax.keywords import LIKES
+from merge_runner.merge.syntax.query import is_query
+from merge_runner.merge.syntax.sql import COMPARISONS, Sql, tokenize
 from merge_runner.text import Span
 
 Sort = Literal["subquery", "aggregate", "window function", "non-deterministic function", "generator"]

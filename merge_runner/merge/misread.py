@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.merge.sql import Sql
+from merge_runner.merge.syntax.sql import Sql
 
 
 def is_misread(sql: Sql, i: int, stop: int) -> bool:

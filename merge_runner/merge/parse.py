@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from merge_runner.merge.clauses import read_clauses
-from merge_runner.merge.error import ErrorKind, MergeSyntaxError
 from merge_runner.merge.expression import Reader
-from merge_runner.merge.grammar import check, conjuncts
-from merge_runner.merge.operand import Remarks
-from merge_runner.merge.query import check_query, is_query
 from merge_runner.merge.relation_name import read_alias, read_name
-from merge_runner.merge.sql import Sql, tokenize
 from merge_runner.merge.statement import Conjunct, Cte, Expr, MergeStatement, Source, Target
+from merge_runner.merge.syntax.error import ErrorKind, MergeSyntaxError
+from merge_runner.merge.syntax.grammar import check, conjuncts
+from merge_runner.merge.syntax.operand import Remarks
+from merge_runner.merge.syntax.query import check_query, is_query
+from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.text import Span
 
 __all__ = ["MergeSyntaxError", "parse"]

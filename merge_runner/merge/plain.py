@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from merge_runner.merge.sql import Sql
+from merge_runner.merge.syntax.sql import Sql
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.expression import Reader
-from merge_runner.merge.operand import Remarks
-from merge_runner.merge.query_span import query_span
-from merge_runner.merge.sql import tokenize
 from merge_runner.merge.statement import Expr
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.operand import Remarks
+from merge_runner.merge.syntax.query_span import query_span
+from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.text import Span
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from merge_runner.merge.error import MergeSyntaxError
 from merge_runner.merge.expression import literal, name_parts, unquote
-from merge_runner.merge.keywords import NO_ALIAS
-from merge_runner.merge.sql import Sql
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.keywords import NO_ALIAS
+from merge_runner.merge.syntax.sql import Sql
 
 
 class Name(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from merge_runner.merge.expression import Reader
-from merge_runner.merge.grammar import conjuncts
-from merge_runner.merge.operand import Remarks
-from merge_runner.merge.sql import COMPARISONS, Sql, tokenize
 from merge_runner.merge.statement import Conjunct, Expr
+from merge_runner.merge.syntax.grammar import conjuncts
+from merge_runner.merge.syntax.operand import Remarks
+from merge_runner.merge.syntax.sql import COMPARISONS, Sql, tokenize
 from merge_runner.text import Span
 
 _EQUALITIES = frozenset({"=", "==", "<=>"})

@@ -11,14 +11,15 @@ from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Node
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
-from merge_runner.plan.bounding import bounding
-from merge_runner.plan.compiler import Compiler, is_rebuilt
-from merge_runner.plan.data_tests import DataTestPlanner
-from merge_runner.plan.expectation import Expectation, expectation
-from merge_runner.plan.inputs import Inputs
-from merge_runner.plan.kept_secrets import kept_secrets
-from merge_runner.plan.layouts import Layouts
-from merge_runner.plan.maintenance import (
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.layout.table_layout import own_relation, table_layout
+from merge_runner.plan.load.compiler import Compiler, is_rebuilt
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.query import query
+from merge_runner.plan.model_tests.data_tests import DataTestPlanner
+from merge_runner.plan.model_tests.unit_tests import Scratch, UnitTestPlanner
+from merge_runner.plan.nodes.inputs import Inputs
+from merge_runner.plan.nodes.maintenance import (
     Fault,
     Maintenance,
     compacted_after,
@@ -27,11 +28,12 @@ from merge_runner.plan.maintenance import (
     is_maintained,
     too_short,
 )
-from merge_runner.plan.own_reads import OwnReads, keep_history
-from merge_runner.plan.prepare import Prepared
-from merge_runner.plan.query import query
-from merge_runner.plan.shape import insert_shape
-from merge_runner.plan.steps import (
+from merge_runner.plan.nodes.own_reads import OwnReads, keep_history
+from merge_runner.plan.nodes.secret_leaks import kept_secrets
+from merge_runner.plan.steps.inferred_schema import insert_shape
+from merge_runner.plan.steps.limits import Expectation, expectation
+from merge_runner.plan.steps.runtime_filter import bounding
+from merge_runner.plan.steps.steps import (
     CheckSchema,
     CheckSource,
     CreateTarget,
@@ -51,16 +53,14 @@ from merge_runner.plan.steps import (
     Step,
     VacuumTable,
 )
-from merge_runner.plan.table_layout import own_relation, table_layout
-from merge_runner.plan.unit_tests import Scratch, UnitTestPlanner
-from merge_runner.project.config import Layer, config_place
+from merge_runner.project.schema.config import Layer, config_place
 from merge_runner.relation import changes_of
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.plan.shape import Shape
-    from merge_runner.pruning.judged import JudgedMerge
+    from merge_runner.plan.steps.inferred_schema import Shape
+    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 
 class Planner:
@@ -281,7 +281,7 @@ class Planner:
         return Feed(view, self._compiler.relation(node.changes_of), node.application)
 
     def _judged(self, node: Node, statement: MergeStatement) -> JudgedMerge:
-        from merge_runner.pruning.judged import judge_merge
+        from merge_runner.pruning.judge.merge_analysis import judge_merge
 
         return judge_merge(statement, self._layouts.target(node.unique_id), self._layouts.lookup, node.config["bounds"])
 

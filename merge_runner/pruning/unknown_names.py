@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from merge_runner.pruning.scope import name_parts
+from merge_runner.pruning.predicate.scope import name_parts
 
 if TYPE_CHECKING:
-    from merge_runner.pruning.joined_rows import Relation
+    from merge_runner.pruning.rows.joined_rows import Relation
 
 _NOT_COLUMNS = frozenset(
     [

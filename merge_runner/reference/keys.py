@@ -17,10 +17,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from annotated_types import Ge, MinLen
 from pydantic.fields import FieldInfo
 
-from merge_runner.project.config import Hooks, Names, Seconds
-from merge_runner.project.properties import DataTest
-from merge_runner.project.stream import OptionalStream
-from merge_runner.project.validate import written_as
+from merge_runner.project.schema.config import Hooks, Names, Seconds
+from merge_runner.project.schema.properties import DataTest
+from merge_runner.project.schema.stream import OptionalStream
+from merge_runner.project.syntax.validate import written_as
 
 _ALIASES: tuple[tuple[Any, str], ...] = (
     (Names, "string or list of strings"),

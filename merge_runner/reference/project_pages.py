@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from merge_runner.project.config import MODEL_KEYS, ModelConfig
-from merge_runner.project.dbt_keys import CONFIG as DBT_CONFIG
-from merge_runner.project.dbt_keys import SETTINGS as DBT_SETTINGS
-from merge_runner.project.dbt_keys import VALUES as DBT_VALUES
-from merge_runner.project.profile import Output, ProfileEntry
-from merge_runner.project.settings import SettingsTable
+from merge_runner.project.schema.config import MODEL_KEYS, ModelConfig
+from merge_runner.project.schema.dbt_keys import CONFIG as DBT_CONFIG
+from merge_runner.project.schema.dbt_keys import SETTINGS as DBT_SETTINGS
+from merge_runner.project.schema.dbt_keys import VALUES as DBT_VALUES
+from merge_runner.project.schema.profile import Output, ProfileEntry
+from merge_runner.project.schema.settings import SettingsTable
 from merge_runner.reference.keys import Key, keys
 from merge_runner.reference.markdown import anchor, code, fenced, page, table
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from merge_runner.project.data_test import BUILT_IN, OWN_KEYS, DataTestConfig
-from merge_runner.project.dbt_keys import PROPERTIES as DBT_PROPERTIES
-from merge_runner.project.freshness import Freshness, Threshold
-from merge_runner.project.layout_file import FileColumn, FileTable, LayoutFileContent
-from merge_runner.project.not_read import KEYS as NOT_READ
-from merge_runner.project.properties import (
+from merge_runner.project.load.not_read import KEYS as NOT_READ
+from merge_runner.project.schema.data_test import BUILT_IN, OWN_KEYS, DataTestConfig
+from merge_runner.project.schema.dbt_keys import PROPERTIES as DBT_PROPERTIES
+from merge_runner.project.schema.freshness import Freshness, Threshold
+from merge_runner.project.schema.layout_file import FileColumn, FileTable, LayoutFileContent
+from merge_runner.project.schema.properties import (
     Column,
     ColumnConfig,
     Constraint,
@@ -26,8 +26,8 @@ from merge_runner.project.properties import (
     UnitTest,
     UnitTestConfig,
 )
-from merge_runner.project.selectors import INDIRECT, OF_METHOD, OF_SELECTOR, OPERATIONS
-from merge_runner.project.stream import Stream, Watermark
+from merge_runner.project.schema.selectors import INDIRECT, OF_METHOD, OF_SELECTOR, OPERATIONS
+from merge_runner.project.schema.stream import Stream, Watermark
 from merge_runner.reference.keys import class_text, keys
 from merge_runner.reference.markdown import fenced, page, table
 from merge_runner.reference.project_pages import key_table

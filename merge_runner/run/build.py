@@ -6,28 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from merge_runner.engine.batches import Batch
-from merge_runner.engine.branch_catalog import BranchCatalog
-from merge_runner.engine.driver import Driver
-from merge_runner.engine.session import Starting
-from merge_runner.engine.tables import Catalog
+from merge_runner.engine.merge.idempotency import Batch
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.tables.branch_catalog import BranchCatalog
+from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import audit_table
 from merge_runner.graph.streams import streams_read
-from merge_runner.plan.branching import check_isolated, is_view, on_branch
-from merge_runner.plan.maintenance import Maintenance, has_table, is_maintained
-from merge_runner.plan.prepare import Prepared
-from merge_runner.plan.unit_tests import Scratch
-from merge_runner.run.artifacts import plan_nodes
-from merge_runner.run.audit import audit
-from merge_runner.run.driving import driving
-from merge_runner.run.durations import recorded_durations
-from merge_runner.run.events import Events
-from merge_runner.run.invocation import Invocation
-from merge_runner.run.node_run import NodeRun, Nodes, Terms, thread_count
-from merge_runner.run.results import RunResults
-from merge_runner.run.scratch_folder import scratch_folder
+from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.model_tests.unit_tests import Scratch
+from merge_runner.plan.nodes.maintenance import Maintenance, has_table, is_maintained
+from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms, thread_count
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.execution.scratch_folder import scratch_folder
+from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.results.audit import audit
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.invocation import Invocation
+from merge_runner.run.results.results import RunResults
+from merge_runner.run.scheduling.previous_timings import recorded_durations
 
 _MOST_OTHERS = 3
 """How many drivers take the place of one that is lost: what loses them all would lose the next one."""

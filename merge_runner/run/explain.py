@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from merge_runner.engine.built import has_been_built
-from merge_runner.engine.driver import Driver
-from merge_runner.engine.explained import explain_merge
-from merge_runner.engine.failures import engine_error, from_engine
-from merge_runner.engine.session import Starting
-from merge_runner.engine.tables import Catalog
-from merge_runner.plan.engine_told import EngineTold
-from merge_runner.plan.explain import ExplainedNode, Explanation, shown
-from merge_runner.plan.prepare import Prepared
-from merge_runner.run.worker import error_message, error_place
+from merge_runner.engine.explain.explain import explain_merge
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import engine_error, from_engine
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.first_run import has_been_built
+from merge_runner.plan.explain.explain import ExplainedNode, Explanation, shown
+from merge_runner.plan.explain.spark_explain import EngineTold
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.run.node.node_runner import error_message, error_place
 
 
 def explain_on_spark(

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.driver import Driver
-from merge_runner.engine.session import Starting
-from merge_runner.engine.tables import Catalog
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problems
+from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.prepare import Prepared
-from merge_runner.plan.steps import MeasureFreshness, NodePlan
-from merge_runner.project.freshness import Freshness, Threshold
-from merge_runner.run.driving import driving
-from merge_runner.run.events import Events
-from merge_runner.run.journal import Journal
-from merge_runner.run.node_run import NodeRun, Nodes, Terms, thread_count
-from merge_runner.run.results import Result, RunResults
+from merge_runner.plan.steps.steps import MeasureFreshness, NodePlan
+from merge_runner.project.schema.freshness import Freshness, Threshold
+from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms, thread_count
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.journal import Journal
+from merge_runner.run.results.results import Result, RunResults
 from merge_runner.version import version
 
 _SCHEMA = "https://schemas.getdbt.com/dbt/sources/v3.json"

@@ -7,20 +7,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.branches import Branch, drop_branch, fast_forward, find_branch
-from merge_runner.engine.driver import Driver
-from merge_runner.engine.failures import engine_error, from_engine
-from merge_runner.engine.locks import writing
-from merge_runner.engine.session import Starting
-from merge_runner.engine.tables import table_exists
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import engine_error, from_engine
+from merge_runner.engine.spark.locks import writing
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.tables.branches import Branch, drop_branch, fast_forward, find_branch
+from merge_runner.engine.tables.catalog import table_exists
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.order import topological
-from merge_runner.plan.branching import branchable, is_view
-from merge_runner.plan.prepare import Prepared
+from merge_runner.plan.branch_plan import branchable, is_view
+from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
-from merge_runner.run.events import Events
-from merge_runner.run.journal import Journal
-from merge_runner.run.last_invocation import last_invocation
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.journal import Journal
+from merge_runner.run.results.previous_run import last_invocation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
-from merge_runner.project.config import config_key
-from merge_runner.project.files import Layer
+from merge_runner.project.load.files import Layer
+from merge_runner.project.schema.config import config_key
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.environment import RunFlag

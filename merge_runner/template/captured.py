@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from merge_runner.project.files import Layer
+from merge_runner.project.load.files import Layer
 from merge_runner.text import Place
 
 

@@ -24,7 +24,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context as JinjaContext
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
-from merge_runner.template.macro_definitions import TEST_PREFIX
+from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText, Span
 
 CALL_OFFSET = "_call_offset"

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
-from merge_runner.template.tags import read_call
+from merge_runner.template.static.tags import read_call
 from merge_runner.text import SourceText, Span
 
 if TYPE_CHECKING:

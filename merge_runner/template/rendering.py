@@ -23,7 +23,7 @@ from merge_runner.template.outcome import Returned
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap
-from merge_runner.template.tags import read_call
+from merge_runner.template.static.tags import read_call
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 from merge_runner.text import Place, SourceText
 

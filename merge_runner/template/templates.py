@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
-from merge_runner.template.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions
-from merge_runner.template.plain_macros import plain_macros
-from merge_runner.template.plain_render import plain_render
 from merge_runner.template.rendered import Rendered
-from merge_runner.template.scan import scan
-from merge_runner.template.tags import OPENING
+from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions
+from merge_runner.template.static.plain_macros import plain_macros
+from merge_runner.template.static.plain_render import plain_render
+from merge_runner.template.static.scan import scan
+from merge_runner.template.static.tags import OPENING
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:

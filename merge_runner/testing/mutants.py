@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from merge_runner.merge.lexer import Token, lex
 from merge_runner.merge.splice import splice
 from merge_runner.merge.split import equality_sides, split
 from merge_runner.merge.statement import Clause, MergeStatement
+from merge_runner.merge.syntax.lexer import Token, lex
 from merge_runner.relation import quote
 from merge_runner.text import Span
 

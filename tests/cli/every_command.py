@@ -325,11 +325,11 @@ def with_spark(scratch: Path) -> dict[str, str]:
 
 def imported() -> None:
     """Import what most commands load, once for all."""
-    import merge_runner.cli.linting
-    import merge_runner.cli.running
+    import merge_runner.cli.lint.run
+    import merge_runner.cli.run
     import merge_runner.graph.output
-    import merge_runner.lint.run
-    import merge_runner.plan.explain  # noqa: F401
+    import merge_runner.lint.run.run
+    import merge_runner.plan.explain.explain  # noqa: F401
 
 
 def run(folder: Path, names: Sequence[str], env: dict[str, str], part: Part) -> tuple[int, int]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from merge_runner.cli.announcer import Announcer
-from merge_runner.cli.display import TextDisplay
-from merge_runner.run.events import Events
+from merge_runner.cli.display.announcer import Announcer
+from merge_runner.cli.display.display import TextDisplay
+from merge_runner.run.results.events import Events
 
 
 class Clock:

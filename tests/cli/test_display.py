@@ -11,9 +11,9 @@ from datetime import datetime, timezone
 
 import pytest
 
-from merge_runner.cli.display import JsonDisplay, TextDisplay
+from merge_runner.cli.display.display import JsonDisplay, TextDisplay
 from merge_runner.columns import width
-from merge_runner.run.events import Event, Events
+from merge_runner.run.results.events import Event, Events
 
 NOW = datetime.now(timezone.utc)
 
@@ -284,7 +284,7 @@ def test_a_statement_that_runs_again_says_why(capsys):
 
 
 def test_what_comes_from_data_moves_no_cursor_and_sets_no_title():
-    from merge_runner.cli.messages import printable, styled
+    from merge_runner.cli.display.messages import printable, styled
 
     told = f"{styled('error', fg='red')}: \x1b]0;title\x07 \x1b[2J\x1b[31mred\x1b[0m\r\nnext\tline\x9b1A\x00"
     assert (

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from merge_runner.cli.rule_command import command
+from merge_runner.cli.commands.rule import command
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.rule import rules
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from merge_runner.cli.summary import _short, summary_lines
+from merge_runner.cli.display.merge_table import _short, summary_lines
 from merge_runner.columns import width
 
 

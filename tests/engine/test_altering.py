@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import altering
-from merge_runner.engine.constraint_drift import constraint_drift
-from merge_runner.engine.difference import Drift
-from merge_runner.engine.failures import EngineError, Kind
-from merge_runner.plan.steps import Column, Layout
+from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.tables.catalog import alter as altering
+from merge_runner.engine.tables.constraint_drift import constraint_drift
+from merge_runner.engine.tables.difference import Drift
+from merge_runner.plan.steps.steps import Column, Layout
 from merge_runner.relation import Relation
 
 CHANGED = Drift("check few differs", ("drop", "add"), violating="count", undo="add old")

@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import archive as module
-from merge_runner.engine import session
-from merge_runner.engine.archive import archive, archive_state, make_later, with_archive
-from merge_runner.engine.confs import spark_confs
-from merge_runner.engine.session import start_driver
+from merge_runner.engine import startup as session
+from merge_runner.engine.spark import appcds as module
+from merge_runner.engine.spark.appcds import archive, archive_state, make_later, with_archive
+from merge_runner.engine.spark.confs import spark_confs
+from merge_runner.engine.startup import start_driver
 from merge_runner.errors import ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -123,7 +123,7 @@ def test_a_missing_archive_is_made_by_a_process_of_low_priority(machine, process
     later(machine)
     (command,) = processes
     assert command[:3] == ["nice", "-n", "19"]
-    assert command[-4:] == ["merge_runner.engine.training", str(machine.java), "fast-start", "delta"]
+    assert command[-4:] == ["merge_runner.engine.steps.training", str(machine.java), "fast-start", "delta"]
 
 
 def test_none_is_made_where_one_is_there_or_ci_pays_for_it_or_there_is_no_room(machine, processes, monkeypatch):
@@ -201,8 +201,8 @@ def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, monkeypa
             jvm.connect()
         return driver
 
-    monkeypatch.setattr("merge_runner.engine.classic.open_driver", open_driver)
-    monkeypatch.setattr("merge_runner.engine.classic.forget_gateway", lambda: None)
+    monkeypatch.setattr("merge_runner.engine.spark.local_driver.open_driver", open_driver)
+    monkeypatch.setattr("merge_runner.engine.spark.local_driver.forget_gateway", lambda: None)
     monkeypatch.setattr(session, "running_already", lambda: False)
     for name in ("find_java", "require_java"):
         monkeypatch.setattr(session, name, lambda env: machine.java)
@@ -226,7 +226,7 @@ when matched then update set * when not matched then insert *
 @pytest.mark.slow
 @pytest.mark.spark
 def test_a_real_archive_is_made_and_used_and_one_that_crashes_the_jvm_is_thrown_away(make_project, tmp_path):
-    from merge_runner.engine.jars import cache_folder
+    from merge_runner.engine.spark.jars import cache_folder
 
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from merge_runner.engine.batches import Batch, recorded_batch, recording
+from merge_runner.engine.merge.idempotency import Batch, recorded_batch, recording
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from merge_runner.engine.bounded import bounded
+from merge_runner.engine.merge.runtime_filter import bounded
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
-from merge_runner.plan.bounding import bounding
-from merge_runner.plan.steps import RunMerge
-from merge_runner.pruning.judged import judge_merge
-from merge_runner.pruning.layout import PartitionField, TableColumn, TableLayout
-from merge_runner.pruning.source import KnownTable
+from merge_runner.plan.steps.runtime_filter import bounding
+from merge_runner.plan.steps.steps import RunMerge
+from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
+from merge_runner.pruning.rows.source import KnownTable
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark
@@ -216,7 +216,7 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
     ],
 )
 def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, name, words):
-    monkeypatch.setattr("merge_runner.engine.source_values.MOST_COLLECTED", 3)
+    monkeypatch.setattr("merge_runner.engine.merge.source_values.MOST_COLLECTED", 3)
     pool = {"int": ["1", "2", "3", "900", "5000"], "string": ["a", "b", "c", "d", "é"]}.get(
         name, ["-1.5", "0.01", "0.02", "10.00", "99999999.99"]
     )

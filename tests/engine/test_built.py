@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from merge_runner.engine.built import built_in_warehouse, delta_is_built
-from merge_runner.engine.commit import Commit
-from merge_runner.engine.stamp import of_hook, of_maintenance, stamp, written_by
-from merge_runner.plan.steps import FirstRun, Layout, NodePlan
+from merge_runner.engine.log.commit import Commit
+from merge_runner.engine.log.commit_metadata import of_hook, of_maintenance, stamp, written_by
+from merge_runner.engine.tables.first_run import built_in_warehouse, delta_is_built
+from merge_runner.plan.steps.steps import FirstRun, Layout, NodePlan
 from merge_runner.relation import Relation
 
 NODE, OTHER = "model.shop.fct", "model.shop.other"

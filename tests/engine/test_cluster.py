@@ -76,8 +76,8 @@ FILES = {
 READ = """
 import json, os, sys
 from pathlib import Path
-from merge_runner.engine.session import start_driver
-from merge_runner.project.profile import Profile
+from merge_runner.engine.startup import start_driver
+from merge_runner.project.schema.profile import Profile
 
 root = Path(sys.argv[1])
 driver = start_driver(Profile("read", "read", "read", master="local[1]", warehouse="none"), root, root / "read.log", os.environ)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine import confs
-from merge_runner.engine.confs import session_confs, spark_confs, table_formats
-from merge_runner.project.profile import Profile
+from merge_runner.engine.spark import confs
+from merge_runner.engine.spark.confs import session_confs, spark_confs, table_formats
+from merge_runner.project.schema.profile import Profile
 
 ROOT = Path("/projects/shop")
 JARS = [Path("/cache/delta-spark.jar"), Path("/cache/delta-storage.jar")]

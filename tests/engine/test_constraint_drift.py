@@ -7,11 +7,11 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from merge_runner.engine import ddl
-from merge_runner.engine.altering import alter
-from merge_runner.plan.steps import Column, Layout
-from merge_runner.plan.table_columns import table_checks, table_columns
-from merge_runner.project.properties import ModelProperties
+from merge_runner.engine.tables.alter import alter
+from merge_runner.engine.tables.catalog import ddl
+from merge_runner.plan.layout.table_layout import table_checks, table_columns
+from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.project.schema.properties import ModelProperties
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark

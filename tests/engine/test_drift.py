@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.drift import sort_key
+from merge_runner.engine.tables.drift import sort_key
 
 
 @pytest.mark.parametrize(

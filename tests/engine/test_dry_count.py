@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from merge_runner.engine.bounded import Bounded
-from merge_runner.engine.dry_count import Figures, counting_query, dry_count
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.merge.dry_run import Figures, counting_query, dry_count
+from merge_runner.engine.merge.runtime_filter import Bounded
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.merge.parse import parse
-from merge_runner.project.expect_merge import ExpectMerge
+from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.relation import Relation
 from merge_runner.text import Span
 

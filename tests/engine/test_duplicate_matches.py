@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.duplicate_matches import DuplicateMatch, duplicates_query
+from merge_runner.engine.merge.duplicate_matches import DuplicateMatch, duplicates_query
 from merge_runner.merge.parse import parse
 from merge_runner.relation import Relation
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine.confs import jar_groups, spark_confs
-from merge_runner.engine.embedded_catalog import database, prepare_catalogs
+from merge_runner.engine.spark.confs import jar_groups, spark_confs
+from merge_runner.engine.spark.embedded_catalog import database, prepare_catalogs
 from merge_runner.errors import ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 ROOT = Path("/projects/shop")
 

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine.dry_count import Figures
-from merge_runner.engine.expecting import check_committed, violations
-from merge_runner.engine.failures import EngineError
-from merge_runner.project.expect_merge import ExpectMerge
+from merge_runner.engine.merge.dry_run import Figures
+from merge_runner.engine.merge.limits import check_committed, violations
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.relation import Relation
 
 

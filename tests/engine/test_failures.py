@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.engine.failures import EngineError, engine_error
+from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.formats.failures import FAILURES, MOST_RETRIES, Kind
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from merge_runner.api import Project
-from merge_runner.engine.failures import EngineError
-from merge_runner.engine.perform import perform
-from merge_runner.engine.shared_inputs import SharedInputs
-from merge_runner.engine.stamp import stamp, stamp_confs
-from merge_runner.engine.tables import Catalog
-from merge_runner.engine.workplace import Workplace
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.log.commit_metadata import stamp, stamp_confs
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.steps.perform import perform
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps import AttachInputs, CreateTarget, OpenFeed, RunMerge
+from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, OpenFeed, RunMerge
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark

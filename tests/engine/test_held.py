@@ -2,11 +2,11 @@
 
 import pytest
 
-from merge_runner.engine.held import verdict_held
+from merge_runner.engine.metrics.verdict_check import verdict_held
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
-from merge_runner.pruning.judged import judge_merge
-from merge_runner.pruning.layout import PartitionField, TableColumn, TableLayout
+from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
 
 LAYOUT = TableLayout(
     "delta",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.hooks import is_of_the_session
+from merge_runner.engine.steps.hooks import is_of_the_session
 
 
 @pytest.mark.parametrize(

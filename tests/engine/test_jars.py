@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from merge_runner.engine import jars
-from merge_runner.engine.jars import Jar, cache_folder, fetch_jars, pinned
+from merge_runner.engine.spark import jars
+from merge_runner.engine.spark.jars import Jar, cache_folder, fetch_jars, pinned
 from merge_runner.errors import ProblemsError
 
 

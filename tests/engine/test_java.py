@@ -2,8 +2,8 @@
 
 import pytest
 
-from merge_runner.engine import java
-from merge_runner.engine.java import find_java, require_java
+from merge_runner.engine.spark import java
+from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.errors import ProblemsError
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.jvm import logged
-from merge_runner.engine.jvm_end import how_it_ended
+from merge_runner.engine.spark.jvm import how_it_ended, logged
 
 LOG = (
     "ERROR Executor: Exception in task 0.0\njava.lang.OutOfMemoryError: GC overhead limit exceeded\n\tat java.base/A\n"

@@ -7,12 +7,12 @@ import threading
 
 import pytest
 
-from merge_runner.engine.locks import writing
+from merge_runner.engine.spark.locks import writing
 
 HOLDER = """
 import sys
 from pathlib import Path
-from merge_runner.engine.locks import writing
+from merge_runner.engine.spark.locks import writing
 with writing(Path(sys.argv[1]), "s.t", print):
     print("held", flush=True)
     sys.stdin.read()

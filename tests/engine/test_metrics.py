@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine.failures import EngineError, Kind
-from merge_runner.engine.iceberg_metrics import changed_rows
-from merge_runner.engine.metrics import SHORT_NAMES, merge_response
-from merge_runner.engine.shared_inputs import SharedInputs
-from merge_runner.engine.stamp import stamp, stamp_confs, stamped_commit
-from merge_runner.engine.statements import run_measured
-from merge_runner.engine.tables import Catalog
-from merge_runner.engine.workplace import Workplace
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.log.commit_metadata import stamp, stamp_confs, stamped_commit
+from merge_runner.engine.metrics.iceberg_metrics import changed_rows
+from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES, merge_response
+from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.spark.sql import run_measured
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark
@@ -273,7 +273,7 @@ def test_only_our_own_commit_is_ours(table, format):
 
 
 def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
-    from merge_runner.engine import delta_metrics
+    from merge_runner.engine.metrics.merge_metrics import delta_metrics
 
     def lost(*_):
         raise EngineError("gone", "the log is gone")

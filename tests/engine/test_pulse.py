@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import pulse
-from merge_runner.engine.pulse import Pulse
+from merge_runner.engine.spark import health_check as pulse
+from merge_runner.engine.spark.health_check import Pulse
 
 
 def spark(port, master="local[2]", jobs=(), executors=("driver",)):

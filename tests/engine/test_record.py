@@ -6,14 +6,14 @@ import pytest
 from click.testing import CliRunner
 
 from merge_runner.api import Project
-from merge_runner.engine.iceberg_layout import _split
-from merge_runner.engine.record import record
-from merge_runner.engine.tables import Catalog
+from merge_runner.engine.log.iceberg_layout import _split
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.introspect import record
 from merge_runner.errors import Problems
-from merge_runner.plan.layout_file import recorded_layouts
-from merge_runner.plan.layouts import namespace
-from merge_runner.plan.recordable import recordable
-from merge_runner.project.layout_file import layout_file_text
+from merge_runner.plan.layout.layout_file import recorded_layouts
+from merge_runner.plan.layout.layouts import namespace
+from merge_runner.plan.layout.recordable import recordable
+from merge_runner.project.schema.layout_file import layout_file_text
 
 FILES = {
     "data/a.csv": "id\n1\n",
@@ -95,10 +95,10 @@ def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path
 
 @pytest.mark.spark
 def test_debug_writes_the_catalog_of_the_project(make_project, driver, monkeypatch):
-    from merge_runner.cli.debug_command import command
+    from merge_runner.cli.commands.debug import command
 
     root = make_project({"models/m.sql": FILES["models/made.sql"]})
-    monkeypatch.setattr("merge_runner.engine.session.start_driver", lambda *_args: _Kept(driver))
+    monkeypatch.setattr("merge_runner.engine.startup.start_driver", lambda *_args: _Kept(driver))
     assert Project.load(root).build(driver=driver, lint=False).results
     told = CliRunner(env=dict(os.environ)).invoke(command, ["--write-catalog", "--project-dir", str(root)])
     assert f"1 tables in {root / 'catalog.yml'}" in told.output

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.engine.failures import EngineError
-from merge_runner.engine.statements import run_statement
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import run_statement
 
 pytestmark = pytest.mark.spark
 

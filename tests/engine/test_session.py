@@ -11,11 +11,13 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import connect, jvm, session
-from merge_runner.engine.connect import ConnectDriver
-from merge_runner.engine.session import Starting, start_driver
+from merge_runner.engine import startup as session
+from merge_runner.engine.spark import connect_driver as connect
+from merge_runner.engine.spark import jvm
+from merge_runner.engine.spark.connect_driver import ConnectDriver
+from merge_runner.engine.startup import Starting, start_driver
 from merge_runner.errors import ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 
 def far(**keys):
@@ -269,7 +271,7 @@ def test_a_jvm_reads_its_confs_from_a_file_of_its_own(tmp_path, spark_submit):
 CHILD = """
 import sys
 from pathlib import Path
-from merge_runner.engine.jvm import launch
+from merge_runner.engine.spark.jvm import launch
 
 kept = launch({}, Path("/java"), Path.cwd(), Path("jvm.log"))
 print(kept.process.pid, flush=True)

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.slow
 SCRIPT = """
 import os, sys
 from pathlib import Path
-from merge_runner.engine.session import start_driver
-from merge_runner.project.profile import Profile
+from merge_runner.engine.startup import start_driver
+from merge_runner.project.schema.profile import Profile
 
 root = Path(sys.argv[1])
 profile = Profile("t", "t", schema="t", master="local[2]", warehouse="warehouse", catalogs={"ice": {"type": "embedded"}})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from merge_runner.engine import shared_inputs
-from merge_runner.engine.shared_inputs import SharedInputs
+from merge_runner.engine.tables.catalog import input_cache as shared_inputs
+from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark

@@ -10,10 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.cli.debug_command import command as debug
-from merge_runner.engine import session
-from merge_runner.engine.session import start_driver
-from merge_runner.engine.spark_home import (
+from merge_runner.cli.commands.debug import command as debug
+from merge_runner.engine import startup as session
+from merge_runner.engine.spark.spark_home import (
     SparkHome,
     check_version,
     installed_spark,
@@ -21,8 +20,9 @@ from merge_runner.engine.spark_home import (
     spark_home,
     spark_properties,
 )
+from merge_runner.engine.startup import start_driver
 from merge_runner.errors import ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_debug_shows_which_spark_starts(home, make_project, monkeypatch, capsys)
 PROBE = """
 import os, sys
 from pathlib import Path
-from merge_runner.engine.session import start_driver
-from merge_runner.project.profile import Profile
+from merge_runner.engine.startup import start_driver
+from merge_runner.project.schema.profile import Profile
 
 said = []
 profile = Profile("shop", "dev", "shop", master="local[2]", warehouse="house", conf={"spark.sql.shuffle.partitions": "3"})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from merge_runner.engine.failures import EngineError
-from merge_runner.engine.statements import run_command, run_statement
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import run_command, run_statement
 
 pytestmark = pytest.mark.spark
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.tables import table_folder
+from merge_runner.engine.tables.catalog import table_folder
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.engine.confs import spark_confs
-from merge_runner.engine.spark_home import SparkHome
-from merge_runner.engine.user_confs import check_defaults, notes
+from merge_runner.engine.spark.confs import spark_confs
+from merge_runner.engine.spark.spark_home import SparkHome
+from merge_runner.engine.spark.user_confs import check_defaults, notes
 from merge_runner.errors import ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 ROOT = Path("/projects/shop")
 JARS = [Path("/cache/delta-spark_4.1_2.13-4.4.0.jar"), Path("/cache/delta-storage-4.4.0.jar")]

@@ -15,12 +15,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.cli.warm_command import command
-from merge_runner.engine import attached, session, warm, warm_keeper
-from merge_runner.engine.session import Starting, start_warm
-from merge_runner.engine.warm import Gone, Line, Order, Refused
+from merge_runner.cli.commands.warm import command
+from merge_runner.engine import startup as session
+from merge_runner.engine.startup import Starting, start_warm
+from merge_runner.engine.warm.client import Gone, Line, Order, Refused
+from merge_runner.engine.warm.client import client as warm
+from merge_runner.engine.warm.client import daemon as warm_keeper
+from merge_runner.engine.warm.client import driver as attached
 from merge_runner.errors import ProblemsError
-from merge_runner.project.profile import Profile
+from merge_runner.project.schema.profile import Profile
 
 
 def until(condition):
@@ -269,7 +272,7 @@ def attaching(monkeypatch, tmp_path):
     launched = []
     monkeypatch.setattr(session, "running_already", lambda: False)
     monkeypatch.setattr(session, "launch", lambda *_: launched.append("a JVM of its own"))
-    monkeypatch.setattr("merge_runner.engine.classic.open_driver", lambda *_: "a driver of its own")
+    monkeypatch.setattr("merge_runner.engine.spark.local_driver.open_driver", lambda *_: "a driver of its own")
     monkeypatch.setattr(
         attached, "attach_driver", lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True))
     )

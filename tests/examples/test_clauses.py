@@ -3,8 +3,8 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.artifacts import plan_nodes
-from merge_runner.run.writers import write_keys
+from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.scheduling.write_conflicts import write_keys
 
 BY_CLAUSE = ("MatchedUpdated", "MatchedDeleted", "Inserted", "NotMatchedBySourceUpdated", "NotMatchedBySourceDeleted")
 WRITERS = ("temperature_north", "temperature_south", "stock", "stock_withdrawn")

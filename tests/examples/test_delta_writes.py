@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.plan.explain import explain
+from merge_runner.plan.explain.explain import explain
 
 WRITES = ("files_added", "files_removed", "rows_copied")
 READS = ("verdict", "verdict_held", "files_scanned", "files_total")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from merge_runner import Project
-from merge_runner.plan.explain import explain
-from merge_runner.plan.steps import KeepHistory
+from merge_runner.plan.explain.explain import explain
+from merge_runner.plan.steps.steps import KeepHistory
 
 PAGE = (Path(__file__).parents[2] / "docs/guides/incremental-models.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sql|toml)\n(.*?)^```", PAGE, re.M | re.S)

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from merge_runner import Project
-from merge_runner.cli.display import TextDisplay
-from merge_runner.plan.explain import explain
-from merge_runner.run.events import Events
+from merge_runner.cli.display.display import TextDisplay
+from merge_runner.plan.explain.explain import explain
+from merge_runner.run.results.events import Events
 
 MODELS = ("delta_copied", "delta_marked", "iceberg_copied", "iceberg_marked")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.statements import files_read
+from merge_runner.engine.spark.sql import files_read
 
 
 def test_a_file_size_that_only_another_delta_knows_is_refused(example):

@@ -19,8 +19,8 @@ SCRIPT = """
 import json, os, sys
 from pathlib import Path
 from merge_runner import Project
-from merge_runner.engine.session import start_driver
-from merge_runner.plan.explain import explain
+from merge_runner.engine.startup import start_driver
+from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
 
 root = Path(sys.argv[1])

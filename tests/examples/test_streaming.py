@@ -7,8 +7,8 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.explain import explain
-from merge_runner.run.events import Events
+from merge_runner.plan.explain.explain import explain
+from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 

@@ -111,8 +111,8 @@ class Engines:
 
     def run_delta(self, table: str, on: str, clauses: str, using: str) -> tuple[int, int]:
         """The same of a MERGE that really runs, from its metrics."""
-        from merge_runner.engine.plan_metrics import command_metrics
-        from merge_runner.engine.statements import run_measured
+        from merge_runner.engine.metrics.spark_plan import command_metrics
+        from merge_runner.engine.spark.sql import run_measured
 
         metrics = command_metrics(
             run_measured(self.session, f"merge into facts.{table} as t using ({using}) as s on {on} {clauses}")

@@ -7,7 +7,7 @@ import pytest
 
 from merge_runner.formats.merge_plans import MARKING, PLANS, duplicates_rows, merge_plan, phase
 from merge_runner.merge.parse import parse
-from merge_runner.plan.engine_plan import shape
+from merge_runner.plan.explain.join_strategy import shape
 
 NUMBERS = itertools.count()
 MATCHED = "when matched and s.v > t.v then update set v = s.v "

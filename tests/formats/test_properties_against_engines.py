@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.engine.active_session import active_session
+from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.formats import confs, syntax
 from merge_runner.formats.properties import INSTEAD, RESERVED, fault, known
 from merge_runner.formats.table_clauses import DeclaredColumn, clause_faults

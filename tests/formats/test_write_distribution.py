@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from merge_runner.engine.temporary_confs import temporary_confs
+from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.formats.write_distribution import write_distribution
 
 NUMBERS = itertools.count()

@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.graph.graph import GenericTest, Graph, Macro, Node, UnitTestCase
 from merge_runner.graph.manifest import Compiled, Metadata, manifest, plain
-from merge_runner.project.selectors import Selector, Written
+from merge_runner.project.schema.selectors import Selector, Written
 from merge_runner.relation import Relation
 from merge_runner.text import Place
 

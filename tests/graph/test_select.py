@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.select import SelectionContext, select
-from merge_runner.project.selectors import selectors
-from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.project.schema.selectors import selectors
+from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import SourceText
 
 DATA = yaml.safe_load(Path(__file__).with_name("select.yml").read_text(encoding="utf-8"))

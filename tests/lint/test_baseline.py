@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.baseline import Baseline
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.text import Place, SourceText
 
 

@@ -11,12 +11,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merge_runner.lint.comments import comments
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.fixes import apply
-from merge_runner.lint.noqa import Suppressions
-from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.lexer import lex
+from merge_runner.lint.suppress.comments import comments
+from merge_runner.lint.suppress.noqa import Suppressions
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.lexer import lex
 from merge_runner.text import Place, SourceText
 
 CASES = yaml.safe_load(Path(__file__).with_name("noqa.yml").read_text(encoding="utf-8"))

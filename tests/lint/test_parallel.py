@@ -14,10 +14,10 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lint import parallel
 from merge_runner.lint.check import Checked
-from merge_runner.lint.project import ProjectLinter
-from merge_runner.project.environment import RecordingEnv
+from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.run.run import parallel
+from merge_runner.project.syntax.environment import RecordingEnv
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
 
@@ -116,9 +116,9 @@ def test_a_process_that_is_killed_is_an_error_and_no_hang(models, forked, monkey
 SLOW = """\
 import os, sys, time
 from merge_runner.cli.main import main
-from merge_runner.lint import parallel
+from merge_runner.lint.run.run import parallel
 from merge_runner.lint.check import Checked
-from merge_runner.lint.project import ProjectLinter
+from merge_runner.lint.run.project import ProjectLinter
 
 def check(self, unique_id):
     open(f"running.{os.getpid()}", "w").close()

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.baseline import Baseline
-from merge_runner.lint.plain import Surroundings, lint_files
-from merge_runner.lint.plain_files import plain_files
-from merge_runner.lint.run import LintOptions
-from merge_runner.project.settings import LintSettings
+from merge_runner.lint.run.run import LintOptions
+from merge_runner.lint.sources.sql_files import plain_files
+from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.suppress.baseline import Baseline
+from merge_runner.project.schema.settings import LintSettings
 from merge_runner.text import SourceText
 
 MERGE = "merge into t using s on t.id = s.id when matched then delete\n"

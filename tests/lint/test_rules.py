@@ -12,12 +12,12 @@ import yaml
 from merge_runner.lint.documentation import examples
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.fixes import apply
-from merge_runner.lint.plain import Surroundings, lint_files
-from merge_runner.lint.plain_files import plain_files
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import rules
-from merge_runner.lint.run import LintOptions, lint_project
-from merge_runner.plan.prepare import Flags, prepare_to_lint
+from merge_runner.lint.run.run import LintOptions, lint_project
+from merge_runner.lint.sources.sql_files import plain_files
+from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.plan.load.project_context import Flags, prepare_to_lint
 from merge_runner.text import SourceText
 
 HERE = Path(__file__).parent

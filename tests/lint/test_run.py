@@ -6,10 +6,10 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.baseline import Baseline
-from merge_runner.lint.gate import LintError
-from merge_runner.lint.run import lint_project
-from merge_runner.plan.prepare import Flags, prepare_to_lint
+from merge_runner.lint.run.gate import LintError
+from merge_runner.lint.run.run import lint_project
+from merge_runner.lint.suppress.baseline import Baseline
+from merge_runner.plan.load.project_context import Flags, prepare_to_lint
 
 SOURCES = "version: 2\nsources: [{name: raw, tables: [{name: s}]}]\n"
 
@@ -177,7 +177,7 @@ def test_a_noqa_hides(project, lines):
 def test_a_secret_in_the_text_of_a_model_is_not_shown(project):
     root = project(m=model("t.id = s.id and upper(t.a) = '{{ env_var(\"API_TOKEN\") }}'"))
     env = {"API_TOKEN": "correct_horse"}
-    from merge_runner.project.environment import RecordingEnv
+    from merge_runner.project.syntax.environment import RecordingEnv
 
     prepared, jinja = prepare_to_lint(root, Flags(), RecordingEnv(env))
     report = lint_project(prepared, prepared.graph.nodes, None, jinja)

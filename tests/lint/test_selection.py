@@ -14,7 +14,7 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import FAIL_ON, RuleSelection, fails
-from merge_runner.project.settings import LintSettings, settings
+from merge_runner.project.schema.settings import LintSettings, settings
 from merge_runner.text import Place, SourceText
 
 CASES = yaml.safe_load(Path(__file__).with_name("selection.yml").read_text(encoding="utf-8"))

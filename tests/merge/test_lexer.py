@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.lexer import lex
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.lexer import lex
 
 
 def words(text: str) -> list[str]:

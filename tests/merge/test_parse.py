@@ -3,9 +3,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from merge_runner.merge.lexer import lex
 from merge_runner.merge.parse import MergeSyntaxError, parse
 from merge_runner.merge.statement import Clause, Cte, Expr, MergeStatement, Source, Target
+from merge_runner.merge.syntax.lexer import lex
 
 from .corpus import entries, parameters, statement
 

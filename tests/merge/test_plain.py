@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from merge_runner.merge.expression import Reader
-from merge_runner.merge.operand import Remarks
 from merge_runner.merge.plain import plain_tree
-from merge_runner.merge.sql import tokenize
+from merge_runner.merge.syntax.operand import Remarks
+from merge_runner.merge.syntax.sql import tokenize
 
 from .corpus import entries, statement
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from merge_runner.merge.error import MergeSyntaxError
-from merge_runner.merge.query_span import query_span
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.query_span import query_span
 
 
 @pytest.mark.parametrize(

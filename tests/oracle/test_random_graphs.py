@@ -66,7 +66,7 @@ def write_seed(root, node: Node) -> None:
 
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_random_graphs(make_project, driver, monkeypatch, table_format):
-    monkeypatch.setattr("merge_runner.engine.bounded.SMALL", 0)
+    monkeypatch.setattr("merge_runner.engine.merge.runtime_filter.SMALL", 0)
     seen: Counter[str] = Counter()
     for number in range(GRAPHS):
         name = f"{table_format} {SEED} {number}"

@@ -255,7 +255,7 @@ def _described(case: Case, problem: str, told: str, before: list[Row], source: l
 
 @pytest.fixture(autouse=True)
 def nothing_is_small(monkeypatch):
-    monkeypatch.setattr("merge_runner.engine.bounded.SMALL", 0)
+    monkeypatch.setattr("merge_runner.engine.merge.runtime_filter.SMALL", 0)
 
 
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])

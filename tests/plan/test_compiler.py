@@ -5,7 +5,7 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps import DefineView, ReplaceTable, RunMerge, RunTest
+from merge_runner.plan.steps.steps import DefineView, ReplaceTable, RunMerge, RunTest
 
 EPHEMERAL = "{{ config(materialized='ephemeral') }}"
 

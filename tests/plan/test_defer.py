@@ -6,8 +6,8 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps import AttachInputs, TableInput, ViewInput
-from merge_runner.run.artifacts import write_manifest
+from merge_runner.plan.steps.steps import AttachInputs, TableInput, ViewInput
+from merge_runner.run.results.artifacts import write_manifest
 
 FILES = {
     "profiles.yml": "shop: {target: dev, outputs: {dev: {schema: dev}, prod: {schema: prod}}}",

@@ -4,7 +4,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.explain import explain
+from merge_runner.plan.explain.explain import explain
 
 MERGE = """
 {{ config(expect_merge=LIMITS) }}

@@ -1,8 +1,8 @@
 """The steps of a model that reads changes, and what is said of them."""
 
 from merge_runner.api import Project
-from merge_runner.plan.explain import explain
-from merge_runner.plan.steps import AttachInputs, CreateTarget, OpenFeed, RunMerge
+from merge_runner.plan.explain.explain import explain
+from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, OpenFeed, RunMerge
 
 STG = "{{ config(alias='staged') }}merge into {{ this }} t using (select 1 as id) s on t.id = s.id when not matched then insert *"
 FCT = """

@@ -5,9 +5,9 @@ import pytest
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.merge.parse import parse
-from merge_runner.plan.explain import explain
-from merge_runner.plan.steps import AttachInputs, CreateTarget, KeepHistory, RaiseError, RunHook
-from merge_runner.pruning.target_reads import target_reads
+from merge_runner.plan.explain.explain import explain
+from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, KeepHistory, RaiseError, RunHook
+from merge_runner.pruning.bounds.target_reads import target_reads
 from merge_runner.relation import Relation
 
 MODEL = """

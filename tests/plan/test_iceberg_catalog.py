@@ -4,7 +4,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.explain import explain
+from merge_runner.plan.explain.explain import explain
 
 MERGE = "merge into {{ this }} as t using (select 1 as id) as s on t.id = s.id when not matched then insert *"
 

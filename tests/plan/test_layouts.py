@@ -7,7 +7,7 @@ import yaml
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.layouts import Layouts
+from merge_runner.plan.layout.layouts import Layouts
 
 CASES = yaml.safe_load((Path(__file__).parent / "layouts.yml").read_text())
 PROFILES = "shop: {outputs: {dev: {master: 'local[2]', schema: main}}}\n"

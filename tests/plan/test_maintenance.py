@@ -4,9 +4,9 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.maintenance import Maintenance
+from merge_runner.plan.nodes.maintenance import Maintenance
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps import OptimizeTable
+from merge_runner.plan.steps.steps import OptimizeTable
 
 MERGE = "{{ config(CONFIG) }}\nmerge into {{ this }} t using (select 1L as id) s on t.id = s.id when not matched then insert *"
 

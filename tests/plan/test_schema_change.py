@@ -4,7 +4,7 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.explain import explain
+from merge_runner.plan.explain.explain import explain
 
 MERGE = "merge {} into {{{{ this }}}} t using (select 1 as id) s on t.id = s.id when not matched then insert *"
 YAML = "models: [{name: fct, config: {CONFIG}, columns: [{name: id, data_type: int}]}]"

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from merge_runner import Project
-from merge_runner.plan.steps import ShareInputs
-from merge_runner.run.artifacts import plan_nodes
+from merge_runner.plan.steps.steps import ShareInputs
+from merge_runner.run.results.artifacts import plan_nodes
 
 CASES = yaml.safe_load((Path(__file__).parent / "sharing.yml").read_text(encoding="utf-8"))
 

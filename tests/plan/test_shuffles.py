@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.plan.bounding import Bounding
-from merge_runner.plan.engine_told import EngineTold, told_as_json
-from merge_runner.plan.shuffle_remedies import Change, Remedied, shuffled_when_bounded
-from merge_runner.plan.shuffles import shuffles
-from merge_runner.pruning.source_reading import Scan
+from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffled_when_bounded
+from merge_runner.plan.explain.shuffles import shuffles
+from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
+from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.pruning.bounds.source_determinism import Scan
 from merge_runner.text import Span
 
 CASES = yaml.safe_load((Path(__file__).parent / "shuffles.yml").read_text())

@@ -2,8 +2,8 @@
 
 from pydantic import TypeAdapter
 
-from merge_runner.plan.table_columns import table_checks, table_columns
-from merge_runner.project.properties import ModelProperties
+from merge_runner.plan.layout.table_layout import table_checks, table_columns
+from merge_runner.project.schema.properties import ModelProperties
 
 
 def declared(**properties):

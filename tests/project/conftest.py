@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.project.files import ProjectFiles
-from merge_runner.project.load import load
+from merge_runner.project.load.files import ProjectFiles
+from merge_runner.project.load.load import load
 
 PYPROJECT = '[tool.merge-runner]\nname = "shop"\n'
 PROFILES = "shop:\n  outputs:\n    local: {schema: shop}\n"

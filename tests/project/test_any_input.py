@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.errors import Problems
-from merge_runner.project import properties
-from merge_runner.project.config import Layer, ModelConfig, resolve
-from merge_runner.project.profile import read_profile
-from merge_runner.project.read_properties import read_properties
-from merge_runner.project.selectors import selectors
-from merge_runner.project.settings import settings
-from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.project.load.read_properties import read_properties
+from merge_runner.project.schema import properties
+from merge_runner.project.schema.config import Layer, ModelConfig, resolve
+from merge_runner.project.schema.profile import read_profile
+from merge_runner.project.schema.selectors import selectors
+from merge_runner.project.schema.settings import settings
+from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import SourceText
 
 pytestmark = pytest.mark.fuzz("YAML and TOML")

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from merge_runner.errors import Problems
-from merge_runner.project.config import MODEL_KEYS, Layer, config_key, resolve
-from merge_runner.project.dbt_keys import CONFIG
-from merge_runner.project.settings import settings
+from merge_runner.project.schema.config import MODEL_KEYS, Layer, config_key, resolve
+from merge_runner.project.schema.dbt_keys import CONFIG
+from merge_runner.project.schema.settings import settings
 from merge_runner.text import Place, SourceText
 
 CASES = yaml.safe_load((Path(__file__).parent / "dbt_keys.yml").read_text())

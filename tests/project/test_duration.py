@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.project.duration import in_words, seconds
+from merge_runner.project.syntax.duration import in_words, seconds
 
 
 @pytest.mark.parametrize(

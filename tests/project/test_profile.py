@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.profile import Profile, read_profile
+from merge_runner.project.schema.profile import Profile, read_profile
 from merge_runner.text import Place
 
 

@@ -8,8 +8,9 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
-from merge_runner.project.freshness import Freshness, Threshold
-from merge_runner.project.properties import (
+from merge_runner.project.load.read_properties import read_properties
+from merge_runner.project.schema.freshness import Freshness, Threshold
+from merge_runner.project.schema.properties import (
     Column,
     Constraint,
     Contract,
@@ -26,9 +27,8 @@ from merge_runner.project.properties import (
     UnitTest,
     UnitTestConfig,
 )
-from merge_runner.project.read_properties import read_properties
-from merge_runner.project.stream import Stream, Watermark
-from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.project.schema.stream import Stream, Watermark
+from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import Place, SourceText
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.read_text import read_text
+from merge_runner.project.syntax.read_text import read_text
 
 
 def read(tmp_path, content):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.scan import scan
+from merge_runner.project.load.scan import scan
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.selectors import selectors
-from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.project.schema.selectors import selectors
+from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import SourceText
 
 

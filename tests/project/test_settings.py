@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
-from merge_runner.project.settings import LintSettings, has_settings, settings
+from merge_runner.project.schema.settings import LintSettings, has_settings, settings
 from merge_runner.text import Place, SourceText
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.freshness import Freshness, Threshold
-from merge_runner.project.properties import Source, SourceConfig, SourceTable
-from merge_runner.project.sources import source_entry
+from merge_runner.project.load.sources import source_entry
+from merge_runner.project.schema.freshness import Freshness, Threshold
+from merge_runner.project.schema.properties import Source, SourceConfig, SourceTable
 from merge_runner.text import Place
 
 PLACE = Place("m.yml", 1, 1)

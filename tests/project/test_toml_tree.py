@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.errors import Problems
-from merge_runner.project.toml_tree import toml_tree
+from merge_runner.project.syntax.toml_tree import toml_tree
 from merge_runner.text import Place, SourceText
 
 

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from merge_runner.project.yaml_scalar import plain_scalar
+from merge_runner.project.syntax.yaml_scalar import plain_scalar
 
 
 @pytest.mark.parametrize("text", ["no", "NO", "off", "on", "yes", "y", "N", "Yes", "tRUE"])

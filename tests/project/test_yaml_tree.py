@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.errors import Problems
-from merge_runner.project import yaml_compose
-from merge_runner.project.yaml_tree import yaml_tree
+from merge_runner.project.syntax import yaml_compose
+from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import Place, SourceText
 
 

@@ -11,10 +11,10 @@ import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
-from merge_runner.pruning.judged import judge_merge
-from merge_runner.pruning.layout import TableColumn, TableLayout, partition_field
-from merge_runner.pruning.source import KnownTable
-from merge_runner.pruning.table_properties import with_properties
+from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout.table_properties import with_properties
+from merge_runner.pruning.rows.source import KnownTable
 
 CASES = yaml.safe_load((Path(__file__).parent / "judgements.yml").read_text(encoding="utf-8"))
 WORDS = {True: "prunes", False: "reads all", None: "unknown"}

@@ -13,11 +13,11 @@ from merge_runner.formats.facts.clauses import CLAUSES
 from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
-from merge_runner.pruning.judged import judge_merge
-from merge_runner.pruning.layout import TableColumn, TableLayout, partition_field
-from merge_runner.pruning.predicate import Operator
-from merge_runner.pruning.source import KnownTable
-from merge_runner.pruning.table_properties import with_properties
+from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout.table_properties import with_properties
+from merge_runner.pruning.predicate.predicate import Operator
+from merge_runner.pruning.rows.source import KnownTable
 
 _SPEC = importlib.util.spec_from_file_location(
     "probe_tables", Path(__file__).parents[1] / "formats" / "probe_tables.py"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.pruning.layout import UNKNOWN, TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout, partition_field
 
 FIELDS = yaml.safe_load((Path(__file__).parent / "partition_fields.yml").read_text())
 TABLE = TableLayout(

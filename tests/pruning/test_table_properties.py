@@ -2,8 +2,8 @@
 
 import pytest
 
-from merge_runner.pruning.layout import TableLayout
-from merge_runner.pruning.table_properties import with_properties
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.layout.table_properties import with_properties
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from merge_runner.merge.parse import parse
-from merge_runner.pruning.truth import truth
+from merge_runner.pruning.predicate.tautology import truth
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import tomli
 import yaml
 from pydantic import Field, TypeAdapter
 
-from merge_runner.project.config import ModelConfig, Names
-from merge_runner.project.data_test import BUILT_IN, DataTestConfig
-from merge_runner.project.layout_file import LayoutFileContent
-from merge_runner.project.profile import Output, ProfileEntry
-from merge_runner.project.properties import DataTest, PropertyFile
-from merge_runner.project.settings import SettingsTable
+from merge_runner.project.schema.config import ModelConfig, Names
+from merge_runner.project.schema.data_test import BUILT_IN, DataTestConfig
+from merge_runner.project.schema.layout_file import LayoutFileContent
+from merge_runner.project.schema.profile import Output, ProfileEntry
+from merge_runner.project.schema.properties import DataTest, PropertyFile
+from merge_runner.project.schema.settings import SettingsTable
 from merge_runner.reference.keys import keys
 
 

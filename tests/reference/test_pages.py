@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
-from merge_runner.project.config import Contract, ModelConfig
-from merge_runner.project.profile import Output, ProfileEntry
-from merge_runner.project.properties import DataTest, PropertyFile
-from merge_runner.project.settings import SettingsTable
+from merge_runner.project.schema.config import Contract, ModelConfig
+from merge_runner.project.schema.profile import Output, ProfileEntry
+from merge_runner.project.schema.properties import DataTest, PropertyFile
+from merge_runner.project.schema.settings import SettingsTable
 from merge_runner.reference.command_page import commands
 from merge_runner.reference.keys import Key, keys
 from merge_runner.reference.markdown import COMMAND
@@ -91,7 +91,7 @@ def _reference(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 def test_no_command_imports_the_generator():
     code = (
-        "import sys, merge_runner.cli.main, merge_runner.cli.build_command, merge_runner.cli.rule_command; "
+        "import sys, merge_runner.cli.main, merge_runner.cli.commands.build, merge_runner.cli.commands.rule; "
         "print([name for name in sys.modules if name.startswith('merge_runner.reference')])"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

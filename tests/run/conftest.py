@@ -98,8 +98,8 @@ class Lent:
 def call(driver, monkeypatch):
     """Runs a command in this process, on the shared driver; gives its exit status."""
     for step in ("launch", "proceed"):
-        monkeypatch.setattr(f"merge_runner.engine.session.Starting.{step}", lambda _: None)
-    monkeypatch.setattr("merge_runner.engine.session.Starting.driver", lambda _: Lent(driver))
+        monkeypatch.setattr(f"merge_runner.engine.startup.Starting.{step}", lambda _: None)
+    monkeypatch.setattr("merge_runner.engine.startup.Starting.driver", lambda _: Lent(driver))
 
     from merge_runner.cli.main import cli
 

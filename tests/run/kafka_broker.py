@@ -7,8 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from merge_runner.engine.jars import Jar, fetch
-from merge_runner.engine.java import require_java
+from merge_runner.engine.spark.jars import Jar, fetch
+from merge_runner.engine.spark.java import require_java
 
 PINNED = Path(__file__).with_suffix(".json")
 CLUSTER = "MkU3OEVBNTcwNTJENDM2Qk"

@@ -7,8 +7,8 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from merge_runner.engine.session import start_driver
-from merge_runner.project.profile import Profile
+from merge_runner.engine.startup import start_driver
+from merge_runner.project.schema.profile import Profile
 from tests.run.kill_scenarios import SCENARIOS
 from tests.run.kills import Lane, reader, run, summary
 

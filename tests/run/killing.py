@@ -48,9 +48,9 @@ class Moments:
 
 def watch(moment):
     """Puts moments into the places of the product that write or commit something."""
-    from merge_runner.engine import merging
-    from merge_runner.run import attempts
-    from merge_runner.run.journal import Journal
+    from merge_runner.engine.merge import execute as merging
+    from merge_runner.run.node import retry as attempts
+    from merge_runner.run.results.journal import Journal
 
     write, perform, merge, sync = Journal.__call__, attempts.perform, merging._run, os.fsync
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import MOST_RETRIES, Kind
-from merge_runner.plan.steps import CreateTarget, Layout, NodePlan, OptimizeTable, ReplaceTable, RunHook, RunTest
+from merge_runner.plan.steps.steps import CreateTarget, Layout, NodePlan, OptimizeTable, ReplaceTable, RunHook, RunTest
 from merge_runner.relation import Relation
-from merge_runner.run import attempts
-from merge_runner.run.attempts import Attempts
+from merge_runner.run.node import retry as attempts
+from merge_runner.run.node.retry import Attempts
 
 TABLE = Relation("t", "s")
 WRITE = ReplaceTable(Layout(TABLE, "delta"), "select 1")

@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.fixed_source import FixedSource
+from merge_runner.engine.merge.pinned_source import FixedSource
 
 pytestmark = pytest.mark.spark
 
@@ -88,7 +88,7 @@ def test_small_targets_are_left_alone(build, messages):
 
 @pytest.fixture
 def nothing_is_small(monkeypatch):
-    monkeypatch.setattr("merge_runner.engine.bounded.SMALL", 0)
+    monkeypatch.setattr("merge_runner.engine.merge.runtime_filter.SMALL", 0)
 
 
 @pytest.mark.usefixtures("nothing_is_small")

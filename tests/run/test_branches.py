@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.errors import ProblemsError
-from merge_runner.run.events import Events
+from merge_runner.run.results.events import Events
 
 MERGE = """
 {{ config(CONFIG) }}

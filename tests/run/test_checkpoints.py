@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.engine.checkpoint import CheckpointState, Note
-from merge_runner.plan.streams import StreamInput
+from merge_runner.engine.stream.checkpoint import CheckpointState, Note
+from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.relation import Relation
-from merge_runner.run.checkpoints import Target, judge_checkpoint, note
+from merge_runner.run.stream.checkpoint_check import Target, judge_checkpoint, note
 
 CASES = yaml.safe_load((Path(__file__).parent / "checkpoints.yml").read_text())
 STREAM = StreamInput(

@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.events import Events
+from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 

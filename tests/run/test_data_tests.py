@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.artifacts import compile_nodes
-from merge_runner.run.junit import junit
+from merge_runner.run.results.artifacts import compile_nodes
+from merge_runner.run.results.junit import junit
 
 STG = (
     "{{ config(materialized='table') }} select * from values (1, 'a', 0), (2, 'b', 0), (2, 'c', 5) as v(id, name, days)"
@@ -108,7 +108,7 @@ def test_since_bounds_looks_at_what_the_merge_has_touched(make_project, driver, 
 
 def test_a_singular_test_says_itself_which_rows_it_reads(make_project):
     from merge_runner.errors import ProblemsError
-    from merge_runner.plan.explain import explain
+    from merge_runner.plan.explain.explain import explain
 
     root = make_project({"tests/t.sql": "{{ config(since='bounds') }} select 1 as n"})
     with pytest.raises(ProblemsError, match="`since` is for tests in YAML"):
@@ -131,7 +131,7 @@ def test_a_singular_test_says_itself_which_rows_it_reads(make_project):
 )
 def test_a_mistake_is_told(make_project, test, problem):
     from merge_runner.errors import ProblemsError
-    from merge_runner.plan.explain import explain
+    from merge_runner.plan.explain.explain import explain
 
     root = make_project({"models/stg.sql": STG, "models/m.yml": f"models: [{{name: stg, data_tests: [{test}]}}]"})
     with pytest.raises(ProblemsError) as raised:

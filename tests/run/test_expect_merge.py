@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine import merge_on_branch
+from merge_runner.engine.merge import merge_on_branch
 
 YAML = """
 version: 2

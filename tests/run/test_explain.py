@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from merge_runner import Project
-from merge_runner.plan.explain import explain
+from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
 
 NUMBERS = itertools.count()

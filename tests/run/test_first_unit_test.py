@@ -4,10 +4,10 @@ import pytest
 import yaml
 
 from merge_runner import Project
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.errors import ProblemsError
-from merge_runner.run.events import Events
-from merge_runner.run.first_unit_test import write_first_unit_test
+from merge_runner.run.model_tests.generate import write_first_unit_test
+from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 

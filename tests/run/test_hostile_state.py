@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
-from merge_runner.run.durations import recorded_durations
-from merge_runner.run.last_invocation import last_invocation
+from merge_runner.run.results.previous_run import last_invocation
+from merge_runner.run.scheduling.previous_timings import recorded_durations
 
 pytestmark = pytest.mark.fuzz("journals and artifacts")
 
@@ -181,7 +181,7 @@ def test_every_beginning_of_a_journal(tmp_path, fuzzed):
 @pytest.fixture
 def command(built, monkeypatch, capfd, tmp_path):
     """A command in this process, which starts no Spark; gives its exit status."""
-    from merge_runner.cli import running
+    from merge_runner.cli import run as running
 
     monkeypatch.setattr(running, "run_nodes", lambda *_: 0)
 

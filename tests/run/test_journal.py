@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from merge_runner.errors import ProblemsError
-from merge_runner.run.events import Events
-from merge_runner.run.journal import Journal
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.journal import Journal
 
 
 def lines(path):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from merge_runner.errors import ProblemsError
-from merge_runner.run.last_invocation import last_invocation
+from merge_runner.run.results.previous_run import last_invocation
 
 
 def results(target, invocation, statuses, **args):

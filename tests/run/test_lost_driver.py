@@ -37,7 +37,7 @@ FILES = {
 IMPATIENT = """
 import sys
 from merge_runner.cli.main import main
-from merge_runner.run import watching
+from merge_runner.run.execution import stall_monitor as watching
 watching.PATIENCE = 2.0
 sys.exit(main())
 """

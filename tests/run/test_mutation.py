@@ -4,8 +4,8 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.run.events import Events
-from merge_runner.run.mutation import mutation_check
+from merge_runner.run.model_tests.mutation import mutation_check
+from merge_runner.run.results.events import Events
 
 YML = """
 sources: [{name: raw, tables: [{name: s, columns: [{name: id, data_type: int}, {name: v, data_type: int}]}]}]

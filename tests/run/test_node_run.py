@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.run.lost_driver import NotBegunError
-from merge_runner.run.node_run import thread_count
-from merge_runner.run.results import Result
+from merge_runner.run.execution.dag_run import thread_count
+from merge_runner.run.node.lost_driver import NotBegunError
+from merge_runner.run.results.results import Result
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def built(make_project, monkeypatch):
                 raise ProblemsError([Problem("spark-not-started", "Spark did not start")])
             yield driver or left.pop(0)
 
-        monkeypatch.setattr("merge_runner.run.node_run.Worker", Worker)
+        monkeypatch.setattr("merge_runner.run.execution.dag_run.Worker", Worker)
         monkeypatch.setattr("merge_runner.run.build.driving", driving)
         files = {}
         for number, (name, parents) in enumerate(models.items()):

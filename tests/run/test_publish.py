@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.branches import Branch
-from merge_runner.engine.failures import EngineError
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.tables.branches import Branch
 from merge_runner.errors import ProblemsError
 from merge_runner.run import publish as module
-from merge_runner.run.events import Events
+from merge_runner.run.results.events import Events
 
 MERGE = "merge into {{ this }} t using (UPSTREAM) s on t.id = s.id when not matched then insert *"
 FILES = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.run.scheduler import EndedAtOnceError, Job, run_jobs
+from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 
 
 class Recorder:

@@ -199,7 +199,7 @@ def test_no_secret_is_written_anywhere(shop):
 def test_no_table_keeps_a_secret(make_project, capsys, model, what):
     from merge_runner import Project
     from merge_runner.errors import ProblemsError
-    from merge_runner.run.artifacts import compile_nodes
+    from merge_runner.run.results.artifacts import compile_nodes
 
     project = Project.load(make_project({"models/m.sql": model}), env=SECRETS)
     with pytest.raises(ProblemsError) as caught:
@@ -211,7 +211,7 @@ def test_no_table_keeps_a_secret(make_project, capsys, model, what):
 
 def test_a_name_of_the_project_is_no_secret(make_project):
     from merge_runner import Project
-    from merge_runner.run.artifacts import compile_nodes
+    from merge_runner.run.results.artifacts import compile_nodes
 
     model = "select '{{ env_var('SHOP_PASSWORD') }} {{ env_var('M_TOKEN') }} {{ env_var('MY_KEY') }}' as x"
     env = {"SHOP_PASSWORD": "shop", "M_TOKEN": "a_long_name", "MY_KEY": "unrelated"}
@@ -226,7 +226,7 @@ def test_a_name_of_the_project_is_no_secret(make_project):
 
 def test_another_secret_is_no_change(make_project):
     from merge_runner import Project
-    from merge_runner.run.artifacts import write_manifest
+    from merge_runner.run.results.artifacts import write_manifest
 
     root = make_project({"models/m.sql": "{{ config(meta={'a': env_var('APP_TOKEN')}) }} select 1 as x"})
     write_manifest(Project.load(root, env=SECRETS).prepared, "i")

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from merge_runner import Project
-from merge_runner.plan.explain import explain
+from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
 
 pytestmark = pytest.mark.spark

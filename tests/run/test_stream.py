@@ -6,9 +6,9 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.explain import explain
-from merge_runner.run.events import Events
+from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
+from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 

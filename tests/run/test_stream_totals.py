@@ -1,6 +1,6 @@
 """What is added up over the batches of a stream."""
 
-from merge_runner.run.stream_totals import StreamTotals
+from merge_runner.run.stream.stream_totals import StreamTotals
 
 
 def test_percentiles_are_times_that_a_batch_took():

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from merge_runner.run.results import Result, Timing
-from merge_runner.run.summary import summary
+from merge_runner.run.results.merge_report import summary
+from merge_runner.run.results.results import Result, Timing
 
 START = datetime(2024, 1, 1, tzinfo=timezone.utc)
 GOOD = {

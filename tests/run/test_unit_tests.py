@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from merge_runner import Project
-from merge_runner.run.junit import junit
+from merge_runner.run.results.junit import junit
 
 pytestmark = pytest.mark.spark
 

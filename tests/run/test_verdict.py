@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine import merging
-from merge_runner.engine.failures import EngineError
-from merge_runner.pruning import judged
+from merge_runner.engine.merge import execute as merging
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.pruning.judge.judge import merge_analysis as judged
 
 pytestmark = pytest.mark.spark
 
@@ -80,7 +80,7 @@ def test_a_log_that_cannot_be_asked_afterwards_does_not_undo_a_merge(merged, mon
 
 
 def test_a_build_stops_at_an_error_of_lint(make_project, driver):
-    from merge_runner.lint.gate import LintError
+    from merge_runner.lint.run.gate import LintError
 
     root = make_project(FILES)
     with pytest.raises(LintError, match=r"models/fct.sql:5:\d+: .*\[P001\]"):

@@ -168,7 +168,7 @@ def test_every_run_finds_what_is_there_now(shop):
 
 WRONG = """
 import sys
-from merge_runner.engine.jvm import gateway
+from merge_runner.engine.spark.jvm import gateway
 gateway(int(sys.argv[1]), sys.argv[2]).jvm.java.lang.System.currentTimeMillis()
 print("came in")
 """
@@ -195,7 +195,7 @@ def test_a_stream_leaves_the_jvm_to_the_next_run(shop):
 
 
 def test_ctrl_c_leaves_the_jvm_and_kill_ends_it(shop):
-    from merge_runner.engine import warm
+    from merge_runner.engine.warm.client import client as warm
 
     shop.call("warm", "start")
     jvm = shop.warm_jvm()

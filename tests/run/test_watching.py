@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.run import watching
-from merge_runner.run.events import Events
-from merge_runner.run.watching import watching as watched
+from merge_runner.run.execution import stall_monitor as watching
+from merge_runner.run.execution.stall_monitor import watching as watched
+from merge_runner.run.results.events import Events
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.artifacts import plan_nodes
-from merge_runner.run.writers import WriteKey, write_keys
+from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.scheduling.write_conflicts import WriteKey, write_keys
 
 MERGE = """
 {{ config(alias='shared', partition_by='p', bounds='off', CONFIG) }}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from merge_runner.template.macro_definitions import macro_definitions
+from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import SourceText
 
 

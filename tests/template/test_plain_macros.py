@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.errors import ProblemsError
-from merge_runner.template.scan import scan
+from merge_runner.template.static.scan import scan
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 

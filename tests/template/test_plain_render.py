@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.template.plain_render import plain_render
+from merge_runner.template.static.plain_render import plain_render
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 

@@ -13,7 +13,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.context import Context
-from merge_runner.template.scan import scan
+from merge_runner.template.static.scan import scan
 from merge_runner.template.templates import Templates
 from merge_runner.text import Place, SourceText
 

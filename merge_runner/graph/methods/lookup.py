@@ -12,7 +12,7 @@ from merge_runner.graph.criterion import Criterion
 from merge_runner.graph.git import changed_files
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.state import Change, changes, read_manifest, read_results
-from merge_runner.project.selectors import Indirect, Selector
+from merge_runner.project.schema.selectors import Indirect, Selector
 
 
 @dataclass(frozen=True)

@@ -49,15 +49,15 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedMerge
 
 SEVERITY: Severity = "warning"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on USING where its rows are not proven to be unique on the keys of ON."""
-    from merge_runner.pruning.inserted_rows import matching_columns
+    from merge_runner.pruning.rows.insert_consistency import matching_columns
 
     statement = merge.statement
     harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)

@@ -43,14 +43,14 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """An ON that joins by no key."""
-    from merge_runner.pruning.join_keys import is_tied
+    from merge_runner.pruning.predicate.join_keys import is_tied
 
     statement = merge.statement
     if is_tied(statement.on, merge.scope) is not False or merge.source.is_unique(frozenset()):

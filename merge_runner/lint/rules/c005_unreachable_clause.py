@@ -45,9 +45,9 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedFile
+    from merge_runner.lint.context import LintedFile
     from merge_runner.merge.statement import Clause
-    from merge_runner.pruning.condition_text import Words
+    from merge_runner.pruning.predicate.condition_text import Words
 
 SEVERITY: Severity = "error"
 _WORDS = {
@@ -90,8 +90,8 @@ class _Former:
 
         From then on the clause is a former one itself.
         """
-        from merge_runner.pruning.condition_text import conjunct_words
-        from merge_runner.pruning.truth import truth
+        from merge_runner.pruning.predicate.condition_text import conjunct_words
+        from merge_runner.pruning.predicate.tautology import truth
 
         if self._takes_all:
             return "has a condition that is always true"

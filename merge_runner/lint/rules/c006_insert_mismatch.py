@@ -44,16 +44,16 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedFile
+    from merge_runner.lint.context import LintedFile
 
 SEVERITY: Severity = "error"
 
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """INSERT lists of two lengths, and columns that are set twice."""
-    from merge_runner.pruning.assigned import Path, assigned, overlap
-    from merge_runner.pruning.layout import UNKNOWN
-    from merge_runner.pruning.scope import Scope
+    from merge_runner.pruning.layout.layout import UNKNOWN
+    from merge_runner.pruning.predicate.scope import Scope
+    from merge_runner.pruning.predicate.tautology import Path, assigned, overlap
 
     if file.error is not None and file.error.kind == "insert":
         yield Hit(file.error.span, file.error.message, file.error.hint)

@@ -45,7 +45,7 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedFile
+    from merge_runner.lint.context import LintedFile
     from merge_runner.merge.statement import Expr
 
 SEVERITY: Severity = "error"

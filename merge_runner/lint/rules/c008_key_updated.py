@@ -45,9 +45,9 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
     from merge_runner.merge.statement import Clause
-    from merge_runner.pruning.join_keys import JoinKey
+    from merge_runner.pruning.predicate.join_keys import JoinKey
 
 SEVERITY: Severity = "warning"
 _HINT = "leave the key out of SET"
@@ -55,7 +55,7 @@ _HINT = "leave the key out of SET"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Assignments of join keys."""
-    from merge_runner.pruning.join_keys import join_keys
+    from merge_runner.pruning.predicate.join_keys import join_keys
 
     updates = [clause for clause in merge.statement.clauses if clause.action == "update"]
     if not updates:
@@ -68,7 +68,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 
 def _assigned(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterator[Hit]:
-    from merge_runner.pruning.assigned import assigned, overlap
+    from merge_runner.pruning.predicate.tautology import assigned, overlap
 
     by_column: dict[str, list[JoinKey]] = {}
     for key in keys:

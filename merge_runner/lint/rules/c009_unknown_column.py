@@ -46,11 +46,11 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedMerge
     from merge_runner.merge.statement import Assignment, Clause, Expr
-    from merge_runner.pruning.judgement import Side
-    from merge_runner.pruning.scope import ColumnRef
+    from merge_runner.pruning.layout.verdict import Side
+    from merge_runner.pruning.predicate.scope import ColumnRef
     from merge_runner.pruning.unknown_names import UnknownName
 
 SEVERITY: Severity = "error"
@@ -106,8 +106,8 @@ def _not_in_source(name: UnknownName) -> str:
 
 def _with_columns(merge: LintedMerge, meant: Collection[str]) -> LintedMerge:
     """The MERGE as if its source had these columns too: a mistake in its query is reported there alone."""
-    from merge_runner.pruning.layout import TableColumn
-    from merge_runner.pruning.scope import Scope
+    from merge_runner.pruning.layout.layout import TableColumn
+    from merge_runner.pruning.predicate.scope import Scope
 
     added = [name for name in sorted(meant) if merge.source.has_column(name) is False]
     if not added or merge.source.columns is None:
@@ -120,7 +120,7 @@ def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[H
     """Hits in an expression; `only` is the side that an unqualified name belongs to, None where it may be either."""
     from sqlglot import exp
 
-    from merge_runner.pruning.scope import ColumnRef, name_parts
+    from merge_runner.pruning.predicate.scope import ColumnRef, name_parts
 
     if expr.expression is None or expr.expression.find(exp.Query, exp.Lambda) is not None:
         return  # a subquery and a lambda have names of their own

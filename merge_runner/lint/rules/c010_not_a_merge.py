@@ -47,7 +47,7 @@ from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import Node
-    from merge_runner.lint.subject import LintedFile
+    from merge_runner.lint.context import LintedFile
 
 SEVERITY: Severity = "error"
 

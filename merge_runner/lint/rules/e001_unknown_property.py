@@ -47,12 +47,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.properties import fault
-from merge_runner.lint.configured import entry_place
+from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedProject
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedProject
 
 SEVERITY: Severity = "error"
 

@@ -50,14 +50,14 @@ from typing import TYPE_CHECKING
 
 from merge_runner.formats.confs import INSTEAD, instead, standing
 from merge_runner.formats.properties import fault
-from merge_runner.lint.configured import entry_place
+from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedProject
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedProject
-    from merge_runner.project.profile import Profile
+    from merge_runner.project.schema.profile import Profile
 
 SEVERITY: Severity = "warning"
 

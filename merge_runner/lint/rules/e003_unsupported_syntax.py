@@ -53,10 +53,10 @@ from merge_runner.text import Place, Span
 if TYPE_CHECKING:
     from merge_runner.formats import Format
     from merge_runner.formats.table_clauses import DeclaredColumn
+    from merge_runner.lint.context import LintedFile
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedFile
     from merge_runner.merge.statement import Clause, Expr, MergeStatement
-    from merge_runner.pruning.scope import Scope
+    from merge_runner.pruning.predicate.scope import Scope
 
 SEVERITY: Severity = "error"
 
@@ -76,8 +76,8 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 
 def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
-    from merge_runner.pruning.layout import UNKNOWN
-    from merge_runner.pruning.scope import Scope
+    from merge_runner.pruning.layout.layout import UNKNOWN
+    from merge_runner.pruning.predicate.scope import Scope
 
     name: Format | None = file.config.get("format")
     scope = Scope.of(statement, UNKNOWN)
@@ -180,7 +180,7 @@ def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], Span]]:
     """The names of columns in an expression, outside of subqueries, each with its place."""
     from sqlglot import exp
 
-    from merge_runner.pruning.scope import name_parts
+    from merge_runner.pruning.predicate.scope import name_parts
 
     def walk(node: exp.Expr) -> Iterator[exp.Expr]:
         if name_parts(node) is not None:

@@ -53,11 +53,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
-from merge_runner.plan.engine_plan import write_distribution_of
+from merge_runner.plan.explain.join_strategy import write_distribution_of
 
 if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
-    from merge_runner.lint.subject import LintedMerge
 
 SEVERITY: Severity = "warning"
 

@@ -44,7 +44,7 @@ from merge_runner.lint.rule import Hit
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedFile
+    from merge_runner.lint.context import LintedFile
 
 SEVERITY: Severity = "error"
 

@@ -45,11 +45,11 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Edit, Fix, Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.project.declared_vars import VarType, var_type
+from merge_runner.project.schema.declared_vars import VarType, var_type
 from merge_runner.template.raw_vars import RawVar, raw_vars
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedProject
+    from merge_runner.lint.context import LintedProject
     from merge_runner.text import SourceText
 
 SEVERITY: Severity = "warning"

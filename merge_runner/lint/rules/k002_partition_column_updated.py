@@ -36,14 +36,14 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.statement import Clause
-from merge_runner.pruning.assigned import assigned
-from merge_runner.pruning.join_keys import JoinKey, join_keys
-from merge_runner.pruning.judgement import listed
+from merge_runner.pruning.layout.verdict import listed
+from merge_runner.pruning.predicate.join_keys import JoinKey, join_keys
+from merge_runner.pruning.predicate.tautology import assigned
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "warning"
 

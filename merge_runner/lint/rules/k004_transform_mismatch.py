@@ -42,11 +42,11 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.judgement import Condition
-from merge_runner.pruning.layout import PartitionField
+from merge_runner.pruning.layout.layout import PartitionField
+from merge_runner.pruning.layout.verdict import Condition
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "warning"
 

@@ -55,10 +55,10 @@ from typing import TYPE_CHECKING
 from merge_runner.formats.storage_join import ALL_KEYS, SETTINGS, SORT_MERGE, SUBSET
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.storage_join import StorageJoin, storage_join
+from merge_runner.pruning.judge.storage_join import StorageJoin, storage_join
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "info"
 

@@ -49,7 +49,7 @@ from merge_runner.lint.full_scan import full_scan_help, full_scan_severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "error"
 

@@ -43,11 +43,11 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.full_scan import constant_filter, full_scan_severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.predicate import Other
-from merge_runner.pruning.read_predicate import predicate
+from merge_runner.pruning.predicate.normalize import predicate
+from merge_runner.pruning.predicate.predicate import Other
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "error"
 

@@ -41,12 +41,12 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.outcome import side_of
-from merge_runner.pruning.predicate import All, Comparison, Predicate, Some
-from merge_runner.pruning.read_predicate import predicate
+from merge_runner.pruning.predicate.normalize import predicate
+from merge_runner.pruning.predicate.predicate import All, Comparison, Predicate, Some
+from merge_runner.pruning.skipping.pruning_result import side_of
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedMerge
+    from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "error"
 _MIXED = "a leg of the OR names the source, so the whole skips no file"

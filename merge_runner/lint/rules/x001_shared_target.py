@@ -63,7 +63,7 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.subject import LintedProject
+    from merge_runner.lint.context import LintedProject
 
 SEVERITY: Severity = "error"
 

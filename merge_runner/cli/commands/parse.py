@@ -1,0 +1,33 @@
+"""`merge-runner parse`."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import click
+
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import load_project, output_options, project_options
+
+
+@click.command("parse", cls=Command)
+@project_options
+@output_options
+def command(**options: Any) -> int:
+    """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
+    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.problems import show_no_effect, show_not_read
+    from merge_runner.plan.load.query import check_queries
+    from merge_runner.run.results.artifacts import write_manifest
+
+    project = load_project(options)
+    show_not_read(project.prepared.files, options)
+    project.prepared.templates.check()
+    check_queries(project.graph)
+    show_no_effect(project.graph, project.graph.nodes, options)
+    write_manifest(project.prepared, str(uuid.uuid4()))
+    if not options["quiet"]:
+        nodes = counted(len(project.graph.nodes), "node")
+        say(f"{nodes}; manifest in {project.prepared.target_path / 'manifest.json'}")
+    return 0

@@ -1,0 +1,77 @@
+"""`merge-runner rule`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from merge_runner.cli.command import Command
+from merge_runner.cli.completion import rule_codes
+from merge_runner.cli.options import output_options_without
+
+if TYPE_CHECKING:
+    from merge_runner.lint.rule import Rule
+
+
+@click.command("rule", cls=Command)
+@click.argument("codes", nargs=-1, metavar="[CODE]...", shell_complete=rule_codes)
+@click.option("--all", "every", is_flag=True, help="All rules, explained.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text", help="How rules are written.")
+@output_options_without("warn_error", "quiet")
+def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -> int:
+    """Say what a rule means and why, with a bad and a good example.
+
+    CODE is a rule's code or name, or the beginning of codes: P is all about pruning. Without one, the rules are listed.
+    """
+    from merge_runner.cli.display.messages import show_text
+    from merge_runner.lint.documentation import summary, text
+    from merge_runner.lint.rule import rules
+
+    if codes and every:
+        raise click.UsageError("--all takes no codes.")
+    found = _found(codes) if codes else rules()
+    if output == "json":
+        click.echo(json.dumps([_document(rule) for rule in found], indent=2, ensure_ascii=False))
+    elif codes or every:
+        show_text("\n\n\n".join(text(rule) for rule in found), hanging=0)
+    else:
+        widths = [max(len(part) for part in column) for column in zip(*map(_head, found), strict=True)]
+        for rule in found:
+            head = (part.ljust(width) for part, width in zip(_head(rule), widths, strict=True))
+            show_text(f"{'  '.join(head)}  {summary(rule)}", hanging=sum(widths) + 2 * len(widths))
+    return 0
+
+
+def _found(codes: tuple[str, ...]) -> tuple[Rule, ...]:
+    """The rules that the words mean, each once; raises ProblemsError with every word that means none."""
+    from merge_runner.errors import Problems
+    from merge_runner.lint.rule import rules
+    from merge_runner.lint.selector import meant, suggestion
+
+    problems = Problems()
+    found: dict[str, Rule] = {}
+    for word in codes:
+        matching = meant(word, rules())
+        if not matching:
+            problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, rules()))
+        found.update({rule.code: rule for rule in matching})
+    problems.check()
+    return tuple(found.values())
+
+
+def _head(rule: Rule) -> tuple[str, str, str]:
+    return rule.code, rule.name, rule.severity
+
+
+def _document(rule: Rule) -> dict[str, Any]:
+    from merge_runner.lint.documentation import summary
+
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity,
+        "summary": summary(rule),
+        "documentation": rule.documentation.strip(),
+    }

@@ -1,0 +1,68 @@
+"""`merge-runner warm`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from merge_runner.cli.command import Command
+from merge_runner.cli.options import load_project, output_options_without, project_options, project_root
+
+
+@click.command("warm", cls=Command)
+@click.argument("action", type=click.Choice(["start", "stop", "status"]))
+@click.option(
+    "--idle",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    metavar="MINUTES",
+    show_default=True,
+    help="It ends after so long without a run.",
+)
+@project_options
+@output_options_without("warn_error")
+def command(action: str, idle: float, **options: Any) -> int:
+    """Keep a Spark driver running for the project: what runs next uses it, and starts in half a second.
+
+    It knows nothing of earlier runs, and is used by one run at a time. Where CI is set it is used only with
+    MERGE_RUNNER_WARM=1; MERGE_RUNNER_WARM=0 leaves it alone. `status` ends with 1 where there is none.
+    """
+    return {"start": _start, "stop": _stop, "status": _status}[action](options, idle)
+
+
+def _start(options: dict[str, Any], idle: float) -> int:
+    from merge_runner.cli.display.messages import say
+    from merge_runner.engine.startup import start_warm
+
+    prepared = load_project(options).prepared
+    log = prepared.target_path / "logs" / "spark.log"
+    files = prepared.files
+    start_warm(files.profile, files.root, log, os.environ, idle * 60, say)
+    return _status(options, idle)
+
+
+def _stop(options: dict[str, Any], _idle: float) -> int:
+    from merge_runner.engine.warm.client import client as warm
+
+    ended = warm.stop(warm.socket_path(project_root(options["project_dir"]), os.environ))
+    click.echo("the warm driver has ended" if ended else "there is no warm driver")
+    return 0
+
+
+def _status(options: dict[str, Any], _idle: float) -> int:
+    from merge_runner.engine.warm.client import client as warm
+
+    told = warm.status(warm.socket_path(project_root(options["project_dir"]), os.environ))
+    if told is None:
+        click.echo("there is no warm driver")
+        return 1
+    state = "starting"
+    if told["user"] is not None:
+        state = f"in use by process {told['user']}"
+    elif told["ready"]:
+        left = (told["limit"] - told["idle"]) / 60
+        state = f"ready, ends after {left:.0f} more minutes without a run"
+    click.echo(f"the warm driver is process {told['jvm']}, kept by {told['pid']}: {state}")
+    return 0

@@ -1,0 +1,1 @@
+"""What people see: the live display, messages, problems, the table of merges."""

@@ -1,0 +1,88 @@
+"""Shows problems on standard error: place, what is wrong, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+from merge_runner.cli.display.messages import as_json, say, styled
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
+
+if TYPE_CHECKING:
+    from merge_runner.graph.graph import Graph
+    from merge_runner.plan.load.project_context import Prepared
+    from merge_runner.project.load.files import ProjectFiles
+
+
+class WarningsError(ProblemsError):
+    """Warnings that --warn-error made errors."""
+
+
+def show_problems(problems: Sequence[Problem]) -> None:
+    """Prints each problem as an error, and how many there are when there are several."""
+    for problem in problems:
+        _show(problem, "error", "red")
+    if len(problems) > 1:
+        say(f"{len(problems)} problems", "error")
+
+
+def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
+    """Prints each problem as a warning; `as_errors` (--warn-error) raises WarningsError instead."""
+    problems = list(problems)
+    if problems and as_errors:
+        raise WarningsError(problems)
+    for problem in problems:
+        _show(problem, "warning", "yellow")
+
+
+def show_not_read(files: ProjectFiles, options: Mapping[str, Any]) -> None:
+    """Print one line for each thing of a dbt project that is not read, unless --quiet."""
+    for each in () if options["quiet"] else files.not_read:
+        if as_json():
+            say(each.message, "info", event="problem", code="not-read", hint=each.hint, **asdict(each.place))
+        else:
+            place = styled(each.place.path, bold=True)
+            say(f"{place}: {styled('note', fg='cyan')}: {each.message}; {each.hint}")
+
+
+def show_no_effect(graph: Graph, ids: Iterable[str], options: Mapping[str, Any]) -> None:
+    """Print a warning for each of the models `ids` that says that it is incremental and is not."""
+    show_warnings(no_effect(graph, ids), as_errors=options["warn_error"])
+
+
+def no_effect(graph: Graph, ids: Iterable[str]) -> list[Problem]:
+    """Return a warning for each of the models `ids` that says that it is incremental and is not."""
+    return [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
+
+
+def show_unread_vars(prepared: Prepared, options: Mapping[str, Any]) -> None:
+    """Print a warning for each var of --vars that is neither declared nor read: a misspelled one changes nothing."""
+    show_warnings(unread_vars(prepared), as_errors=options["warn_error"])
+
+
+def unread_vars(prepared: Prepared) -> list[Problem]:
+    """Return a warning for each var of --vars that is neither declared nor read."""
+    files, graph = prepared.files, prepared.graph
+    unread = sorted(files.unnamed_vars - graph.vars_read)
+    known = {*files.settings.vars, *graph.vars_read}
+    return [
+        Problem(
+            "unread-var",
+            f'--vars: no file reads the var "{name}", and [tool.merge-runner.vars] does not declare it',
+            hint=did_you_mean(name, known) or "remove it, or declare it in [tool.merge-runner.vars]",
+        )
+        for name in unread
+    ]
+
+
+def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:
+    if as_json():
+        place = asdict(problem.place) if problem.place else {}
+        level: Literal["error", "warn"] = "error" if word == "error" else "warn"
+        say(problem.message, level, event="problem", code=problem.code, hint=problem.advice, **place)
+        return
+    where = f"{styled(str(problem.place), bold=True)}: " if problem.place else ""
+    say(f"{where}{styled(word, fg=colour)}: {problem.message} {styled(f'[{problem.code}]', dim=True)}")
+    if problem.advice:
+        say(f"    {problem.advice}")

@@ -1,0 +1,1 @@
+"""What `lint` looks at by its paths and options."""

@@ -1,0 +1,47 @@
+"""Applies the fixes of a report to files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from merge_runner.atomic import write_atomic
+from merge_runner.cli.display.messages import counted, say
+from merge_runner.lint.finding import Fix
+from merge_runner.lint.fixes import apply
+from merge_runner.lint.report import Report
+from merge_runner.text import SourceText
+
+_MARK = "\ufeff"
+
+
+def fix(files: Mapping[str, Path], report: Report, *, unsafe: bool) -> None:
+    """Writes each of the files, by path in the report, with its fixes; all that no fix touches stays, byte for byte."""
+    left = 0
+    for path in report.sources:
+        fixes = [finding.fix for finding in report.findings if finding.place.path == path and finding.fix is not None]
+        if not fixes or path not in files:
+            continue
+        file = files[path].resolve()  # a link stays one
+        # A place means the same with these newlines: none of them has a column behind its line's text.
+        raw = file.read_bytes().decode("utf-8", "replace")
+        text = raw.removeprefix(_MARK)
+        if text.replace("\r\n", "\n") != report.sources[path]:
+            say(f"{path}: not fixed, it has changed meanwhile or has carriage returns within its lines", "warn")
+            continue
+        left += sum(each.applicability == "unsafe" for each in fixes)
+        ending = "\r\n" if "\r\n" in text else "\n"
+        fixed = apply(SourceText(path, text), [_with_newlines(each, ending) for each in fixes], unsafe)
+        if fixed.applied:
+            mode = file.stat().st_mode
+            write_atomic(file, (_MARK if raw != text else "") + fixed.text)
+            file.chmod(mode)
+            say(f"{path}: {counted(len(fixed.applied), 'fix', 'es')} applied")
+    if left and not unsafe:
+        them = "it" if left == 1 else "them"
+        say(f"{counted(left, 'fix', 'es')} may change what a MERGE does: --unsafe-fixes applies {them}")
+
+
+def _with_newlines(fix: Fix, ending: str) -> Fix:
+    return replace(fix, edits=tuple(replace(edit, content=edit.content.replace("\n", ending)) for edit in fix.edits))

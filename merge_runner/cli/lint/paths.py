@@ -1,0 +1,219 @@
+"""What the paths on the command line of `lint` mean: which project, which of its models, which plain files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.lint.sources.dbt_project import DBT_PROJECT
+from merge_runner.lint.sources.sql_files import holds_no_sql
+from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
+from merge_runner.project.schema.profile import FILE as PROFILES
+
+if TYPE_CHECKING:
+    from merge_runner.graph.graph import Graph
+    from merge_runner.plan.load.project_context import Prepared
+
+_FOR_ALL = (PYPROJECT, PROFILES, "catalog.yml")
+"""Files that every model depends on."""
+_READ_THROUGH = ("view", "ephemeral")
+
+
+@dataclass(frozen=True)
+class Named:
+    """What paths name in a project: models by id, and plain files."""
+
+    models: frozenset[str]
+    plain: tuple[Path, ...]
+    foreign: tuple[Path, ...]
+    """Paths in other projects."""
+    whole: bool
+    """Whether these are all models there are."""
+    unnamed: frozenset[str]
+    """Files of models that the paths do not mean; those that cannot be read as Jinja are in no other list."""
+
+
+def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
+    """Return the project that is meant: that of --project-dir, else the one of the paths, else the one here.
+
+    None where that is no project: paths outside of any, a dbt project, a folder whose settings are of lint alone.
+    Raises ProblemsError where there is nothing of these, and UsageError where the paths are in several projects.
+    """
+    if not paths or project_dir is not None:
+        start = project_dir if project_dir is not None else Path.cwd()
+        if project_dir is None and find_lint_root(start) is not None:
+            return None
+        try:
+            return find_root(start, upwards=project_dir is None)
+        except ProblemsError:
+            folders = (start,) if project_dir is not None else (start, *start.parents)
+            if any((folder / DBT_PROJECT).is_file() for folder in folders):
+                return None
+            if find_lint_root(start) == start.absolute():
+                return None
+            raise
+    # A hook names thousands of files in a handful of folders; a link may lead into another project than its folder.
+    starts = dict.fromkeys(path if path.is_dir() or path.is_symlink() else path.parent for path in paths)
+    roots = list({root.resolve(): root for start in starts if (root := _root_of(start)) is not None}.values())
+    if len(roots) > 1:
+        names = ", ".join(str(root) for root in roots)
+        raise click.UsageError(f"The paths lie in several projects: {names}. Lint one at a time, with --project-dir.")
+    return roots[0] if roots else None
+
+
+def lint_root_of(paths: Sequence[Path]) -> Path | None:
+    """Return the folder whose pyproject.toml configures lint of these paths alone; None where there is none.
+
+    Raises UsageError where several do.
+    """
+    starts = dict.fromkeys(path if path.is_dir() else path.parent for path in paths or [Path()])
+    found = {root for start in starts if (root := find_lint_root(Path(os.path.abspath(start)))) is not None}  # noqa: PTH100 -- links stay
+    if len(found) > 1:
+        names = ", ".join(str(root) for root in sorted(found))
+        raise click.UsageError(f"The paths have several [tool.merge-runner.lint]: {names}. Lint one folder at a time.")
+    return next(iter(found), None)
+
+
+def check_paths(paths: Iterable[Path]) -> None:
+    """Raises ProblemsError with every path that does not exist."""
+    missing = [path for path in paths if not os.path.lexists(path)]
+    if missing:
+        raise ProblemsError(Problem("no-such-file", f"there is no file or folder {path}") for path in missing)
+
+
+def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
+    """What the paths mean in the project at `root`.
+
+    A model means itself, a folder the models in it. Any other file of the project means the models that depend on it,
+    so that a hook can be given whatever has changed: a property file those that it describes and that read what it
+    describes, a macro file those that call it, a seed those that read it; settings, profiles and the recorded catalog
+    all of them, a test none. What remains are plain files, and files that hold no SQL, which mean nothing.
+    """
+    reader = _Reader(prepared)
+    models: set[str] = set()
+    files: set[str] = set()
+    others = False
+    plain: list[Path] = []
+    foreign: list[Path] = []
+    for path in paths:
+        inner = within(root, path)
+        if inner is None:
+            (plain if _root_of(path) is None else foreign).append(path)
+        elif path.is_dir() and not reader.owns(inner):
+            plain.append(path)
+        elif path.is_dir():
+            files.add(inner)
+            models |= reader.in_folder(inner)
+        elif (meant := reader.of_file(inner)) is not None:
+            files.add(inner)
+            others = others or inner not in reader.files
+            models |= meant
+        else:
+            plain.append(path)
+    # What a macro or a property file is about may be a model whose Jinja cannot be read: none of them is left out then.
+    unnamed = set() if others else {file for file in reader.files if not any(_inside(file, name) for name in files)}
+    whole = models == reader.models.keys()
+    return Named(frozenset(models), tuple(plain), tuple(foreign), whole, frozenset(unnamed))
+
+
+def within(root: Path, path: Path) -> str | None:
+    """The path of a file in the project, with forward slashes; None where it lies elsewhere.
+
+    A link in the project is a file of it, wherever it leads.
+    """
+    for real in (False, True):
+        file, folder = _absolute(path, real), _absolute(root, real)
+        if file.is_relative_to(folder):
+            return file.relative_to(folder).as_posix()
+    return None
+
+
+def _root_of(path: Path) -> Path | None:
+    for real in (False, True):
+        place = _absolute(path, real)
+        folder = place if place.is_dir() else place.parent
+        if find_lint_root(folder) is not None:
+            continue
+        try:
+            return find_root(folder)
+        except ProblemsError:
+            continue
+    return None
+
+
+def _absolute(path: Path, real: bool) -> Path:
+    """The path without `..`: `real` with every link followed, unlike Path.resolve without an error in a circle."""
+    return Path(os.path.realpath(path) if real else os.path.abspath(path))  # noqa: PTH100
+
+
+def _inside(file: str, folder: str) -> bool:
+    return folder in (".", file) or file.startswith(f"{folder}/")
+
+
+class _Reader:
+    """Finds the models that files of a project mean."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+        self._graph: Graph = prepared.graph
+        self.files = {model.source.path for model in prepared.files.models.values()}
+        self.models = {key: node for key, node in self._graph.nodes.items() if node.resource_type == "model"}
+
+    def owns(self, folder: str) -> bool:
+        """Whether the settings name the folder, one in it or one above it."""
+        settings = self._prepared.files.settings
+        own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
+        return any(_inside(path.rstrip("/"), folder) or _inside(folder, path.rstrip("/")) for path in own)
+
+    def in_folder(self, folder: str) -> set[str]:
+        """The models in a folder."""
+        return {key for key, node in self.models.items() if _inside(node.path, folder)}
+
+    def of_file(self, file: str) -> set[str] | None:
+        """The models that depend on a file; None where it is none of the project's and may hold SQL."""
+        files = self._prepared.files
+        if file in self.files:
+            return {key for key, node in self.models.items() if node.path == file}
+        if file in _FOR_ALL or file == files.settings.lint.baseline:
+            return set(self.models)
+        if any(macro.path == file for macro in files.macros):
+            return self._calling(file)
+        if holds_no_sql(file):
+            return self._described(file)
+        own = (*files.singular_tests, *files.fixtures.values())
+        return set() if any(source.path == file for source in own) else None
+
+    def _calling(self, file: str) -> set[str]:
+        """The models that call a macro of the file, or a macro that does, and those that read views which do."""
+        from merge_runner.graph.state import macros_affected
+
+        graph = self._graph
+        called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
+        calling = {key for key, node in self.models.items() if not called.isdisjoint(node.macros)}
+        views = [key for key in calling if self.models[key].config["materialized"] in _READ_THROUGH]
+        return calling | readers(graph, views)
+
+    def _described(self, file: str) -> set[str]:
+        """The models that a property or data file is about, and those that read what it is about."""
+        about = {key for key, node in self._graph.nodes.items() if file in (node.path, node.patch_path)}
+        return (about & self.models.keys()) | readers(self._graph, about)
+
+
+def readers(graph: Graph, ids: Iterable[str]) -> set[str]:
+    """The models that read models, seeds or sources, directly or through views."""
+    waiting = [key for key in ids if graph.nodes[key].resource_type in ("model", "seed", "source")]
+    found: set[str] = set()
+    while waiting:
+        for child in graph.dag.successors(waiting.pop()):
+            node = graph.nodes[child]
+            if node.resource_type == "model" and child not in found:
+                found.add(child)
+                if node.config["materialized"] in _READ_THROUGH:
+                    waiting.append(child)
+    return found

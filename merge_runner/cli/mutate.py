@@ -1,0 +1,65 @@
+"""`merge-runner test --mutate`: the report of a mutation check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from merge_runner.cli.display.messages import as_json, counted, say, show, show_text, styled
+from merge_runner.cli.options import load_project
+from merge_runner.cli.run import display_for
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.run.execution.dag_run import thread_count
+from merge_runner.run.execution.driver_scope import starting_driver
+from merge_runner.run.model_tests.mutation import Change, MutationReport, mutation_check
+from merge_runner.run.results.events import Events
+
+
+def mutate_model(model: str, options: dict[str, Any]) -> int:
+    """Checks the unit tests of a model by changes of its MERGE; 1 where one survives that nobody has explained."""
+    project = load_project(options)
+    display = display_for(options)
+    events = Events(display)
+    try:
+        with starting_driver(project.prepared, events) as starting:
+            starting.launch()  # the JVM comes up while the tests are planned
+            threads = thread_count(project.prepared, options["threads"], 2)
+            report = mutation_check(project.prepared, model, threads, events, starting=starting)
+    except EngineError as error:
+        say(f"error: {error}", "error")
+        return 1
+    finally:
+        display.close()
+    if as_json():
+        show(json.dumps(report.as_json()))
+        return 0 if report.ok else 1
+    for line in _lines(report):
+        show_text(line)
+    _say_sum(report)
+    return 0 if report.ok else 1
+
+
+def _lines(report: MutationReport) -> Iterator[str]:
+    for test, why in report.failing.items():
+        yield f"{test} does not pass as the model is: {why}"
+    for change in report.changes:
+        if change.noticed_by is None:
+            yield f"{change.place or report.model}: {_fate(change)}: {change.words}"
+
+
+def _fate(change: Change) -> str:
+    return "survives" if change.explained is None else f"explained ({change.explained})"
+
+
+def _say_sum(report: MutationReport) -> None:
+    if report.failing:
+        say(styled("nothing was changed: mend the tests first", fg="red", bold=True))
+        return
+    noticed = sum(change.noticed_by is not None for change in report.changes)
+    survive = len(report.surviving)
+    explained = len(report.changes) - noticed - survive
+    words = f"{report.model}: {counted(len(report.changes), 'change')}, {noticed} noticed, {survive} survive"
+    say(
+        styled(words + (f", {explained} explained" if explained else ""), fg="green" if report.ok else "red", bold=True)
+    )

@@ -1,0 +1,30 @@
+"""What `merge-runner stream` does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from merge_runner.cli.options import load_project, selected
+from merge_runner.cli.run import display_for, exit_status, kept
+from merge_runner.run.execution.driver_scope import starting_driver
+from merge_runner.run.results.events import Events
+from merge_runner.run.stream.stream import StreamOptions, stream
+
+_KEPT = ("select", "exclude", "selector", "threads", "available_now", "profile", "profiles_dir", "target", "vars_text")
+
+
+def stream_command(options: dict[str, Any]) -> int:
+    """Reads streams until they end; the exit status is 1 where a batch failed, or warned under --warn-error."""
+    project = load_project(options)
+    ids = selected(project, options)
+    display = display_for(options)
+    asked = StreamOptions(options["threads"], options["available_now"], kept(options, _KEPT), display.observe)
+    events = Events(display)
+    try:
+        with starting_driver(project.prepared, events) as starting:
+            starting.launch()
+            starting.proceed()
+            results = stream(project.prepared, ids, asked, events, starting=starting)
+    finally:
+        display.close()
+    return exit_status(results, options)

@@ -1,0 +1,68 @@
+"""Where the steps of one node are performed, and what they found out so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.input_cache import SharedInputs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.engine.merge.idempotency import Batch
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`.
+
+    `words` say it where a number of failures does not. `rows` are failing rows as JSON texts, a few of
+    them. `unread` is the relation or subquery that has them where they were not read; None elsewhere.
+    """
+
+    failures: int
+    verdict: Literal["pass", "warn", "fail"]
+    words: str | None = None
+    rows: tuple[str, ...] = ()
+    unread: str | None = None
+
+
+@dataclass
+class Workplace:
+    """Where the steps of one node are performed, and what they found out so far."""
+
+    session: SparkSession
+    catalog: Catalog
+    shared: SharedInputs
+    stamp: str
+    """What the commits of this node's statement carry (engine/stamp.py)."""
+    description: str
+    on_statement: Callable[[str], None] = lambda _: None
+    """Receives the MERGE or test as it runs, with what was spliced into its compiled text."""
+    earlier: tuple[str, ...] = ()
+    """The stamps under which its MERGE may have committed in an invocation that this one goes on with."""
+    node: str = ""
+    """The id of the node."""
+    alone: bool = False
+    """Whether nobody else can be writing the table: a lock says so."""
+    batch: Batch | None = None
+    """The batch that its MERGE is stamped with."""
+    past_record: bool = False
+    """Whether the table has recorded this very batch, and was replaced since."""
+    response: dict[str, Any] = field(default_factory=dict)
+    """The node's adapter response."""
+    touched: dict[str, str | None] = field(default_factory=dict)
+    """The bounds that the MERGEs of this run had, by node: a condition, None: it had none. All workplaces share it."""
+    bounds_news: tuple[str, ...] = ()
+    """Why there were no bounds, where that is not so on every run."""
+    warnings: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    """The warnings of columns that the target lacks, by column: a MERGE that adds them takes them back."""
+    contract_pending: bool = False
+    """Whether a contract is still to be enforced, once columns have been added."""
+    tested: Tested | None = None
+    no_op: str | None = None
+    """Why the node's statement had nothing to do."""

@@ -1,0 +1,1 @@
+"""What the engine says about a MERGE that it does not run."""

@@ -1,0 +1,246 @@
+"""A Delta table's log: its layout and its latest commits.
+
+A classic driver is asked through the JVM: DESCRIBE DETAIL and DESCRIBE HISTORY say the same, and cost a job and a
+compilation each (0.6 s and 0.3 s on a cold driver, against 0.01 s and 0.02 s). Over Spark Connect there is only SQL.
+What reads the state of a table that has a checkpoint needs a current session (DELTA_SPARK_SESSION_NOT_SET, 4.4.0).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.log.commit import Commit
+from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.jvm_util import active_session, java_class
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+GENERATED = "delta.generationExpression"
+"""The metadata of a generated column that holds its expression."""
+_DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
+_FILE_NAMES = "org.apache.spark.sql.delta.util.FileNames"
+_CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
+
+
+@dataclass(frozen=True)
+class RealLayout:
+    """How a table is laid out: partition and clustering columns, properties, and the sort order of an Iceberg table."""
+
+    partition_by: tuple[str, ...]
+    cluster_by: tuple[str, ...]
+    properties: Mapping[str, str]
+    sort_by: tuple[str, ...] = ()
+    comment: str | None = None
+    """None: not known."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A version of a table, in the hands of the JVM."""
+
+    session: SparkSession
+    state: Any
+
+    @property
+    def version(self) -> int:
+        return int(self.state.version())
+
+    @property
+    def table_id(self) -> str:
+        """What Delta tells tables apart by: a table that is replaced, or dropped and made anew, has another."""
+        return str(self.state.metadata().id())
+
+    @property
+    def folder(self) -> str:
+        """Where the table lies: its files are named by it."""
+        return str(self.state.deltaLog().dataPath().toUri().getPath())
+
+    @property
+    def milliseconds(self) -> int:
+        """When it was committed, since the epoch."""
+        return int(self.state.timestamp())
+
+    def property(self, key: str) -> str | None:
+        """A property of the table as it is written in the log."""
+        value = self.state.metadata().configuration().get(key)
+        return str(value.get()) if value.isDefined() else None
+
+
+def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
+    """The latest commits, newest first, each read when it is asked for. Raises EngineError."""
+    log = _log(session, table)
+    if log is None:
+        for row in run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {limit}"):
+            yield Commit(row["version"], row["operation"], row["userMetadata"], row["operationMetrics"] or {})
+        return
+    newest = int(log.unsafeVolatileSnapshot().version())
+    for version in range(newest, max(-1, newest - limit), -1):
+        yield _commit(session, log, version)
+
+
+def real_layout(session: SparkSession, table: Relation) -> RealLayout:
+    """The layout of a table as its log has it. Raises EngineError."""
+    log = _log(session, table)
+    if log is None:
+        row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
+        columns = (tuple(row["partitionColumns"]), tuple(row["clusteringColumns"]))
+        return RealLayout(*columns, row["properties"], comment=row["description"] or "")
+    try:
+        snapshot = log.unsafeVolatileSnapshot()
+        metadata = snapshot.metadata()
+        with active_session(session):
+            clustering = _clustering(session, snapshot)
+        return RealLayout(
+            tuple(_items(metadata.partitionColumns())),
+            clustering,
+            {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
+            comment=str(metadata.description() or ""),
+        )
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def protocol(session: SparkSession, table: Relation) -> Mapping[str, str]:
+    """The protocol of a table, as the properties by which it is asked for. Raises EngineError."""
+    log = _log(session, table)
+    if log is None:
+        row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
+        reader, writer, features = row["minReaderVersion"], row["minWriterVersion"], row["tableFeatures"]
+    else:
+        try:
+            real = log.unsafeVolatileSnapshot().protocol()
+            reader, writer = real.minReaderVersion(), real.minWriterVersion()
+            features = filter(None, str(real.readerAndWriterFeatureNames().mkString(",")).split(","))
+        except Exception as error:
+            raise engine_error(error) from error
+    versions = {"delta.minReaderVersion": str(reader), "delta.minWriterVersion": str(writer)}
+    return versions | {f"delta.feature.{name}": "supported" for name in features}
+
+
+def generated_columns(session: SparkSession, table: Relation) -> Mapping[str, str]:
+    """The expressions of a table's generated columns; none over Spark Connect. Raises EngineError."""
+    fields = schema_fields(session, table) or []
+    told = ((field["name"], field.get("metadata", {}).get(GENERATED)) for field in fields)
+    return {name: expression for name, expression in told if expression is not None}
+
+
+def schema_fields(session: SparkSession, table: Relation) -> list[dict[str, Any]] | None:
+    """The columns of a table as the log has them (Spark's JSON of a StructType); None over Spark Connect.
+
+    What Spark itself tells of them leaves out how they are generated. Raises EngineError.
+    """
+    log = _log(session, table)
+    if log is None:
+        return None
+    try:
+        schema = json.loads(log.unsafeVolatileSnapshot().metadata().schemaString())
+    except Exception as error:
+        raise engine_error(error) from error
+    return list(schema["fields"])
+
+
+def snapshot(session: SparkSession, table: Relation, version: int | None = None) -> Snapshot | None:
+    """The table as it is now, other processes' commits included, or as of a version.
+
+    None where its log cannot be asked from here. Raises EngineError.
+    """
+    current = _log_and_snapshot(session, table)
+    if current is None or version is None:
+        return Snapshot(session, current._2()) if current is not None else None
+    try:
+        with active_session(session):
+            log = current._1()
+            no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
+            return Snapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def delta_state(session: SparkSession, table: Relation) -> tuple[int, int, int]:
+    """Version, number of files and bytes of the newest version of a table. Raises EngineError."""
+    current = _log_and_snapshot(session, table)
+    if current is None:
+        version = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"]
+        detail = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
+        return int(version), int(detail["numFiles"]), int(detail["sizeInBytes"])
+    try:
+        state = current._2()
+        with active_session(session):
+            return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def files_passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[int, int] | None:
+    """How many files a snapshot has, and how many of them pass all conditions; None without a snapshot.
+
+    The conditions are SQL over `partitionValues` and `stats`. Raises EngineError.
+    """
+    if before is None:
+        return None
+    from pyspark.sql import DataFrame
+
+    both = " AND ".join(f"({condition}\n)" for condition in conditions)
+    try:
+        with active_session(before.session):
+            files = DataFrame(before.state.allFiles().toDF(), before.session)
+            row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
+    except Exception as error:
+        raise engine_error(error) from error
+    return int(row[0]), int(row[1])
+
+
+def _log(session: SparkSession, table: Relation) -> Any:
+    """Delta's own DeltaLog of a table, as this process has it; None where the session has no JVM here."""
+    return _asked_of_jvm(session, table, "forTable")
+
+
+def _log_and_snapshot(session: SparkSession, table: Relation) -> Any:
+    """The same in a pair with the newest snapshot: the log of the table is listed for it."""
+    return _asked_of_jvm(session, table, "forTableWithSnapshot")
+
+
+def _asked_of_jvm(session: SparkSession, table: Relation, method: str) -> Any:
+    jvm_session = getattr(session, "_jsparkSession", None)
+    if jvm_session is None:
+        return None
+    try:
+        identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
+        with active_session(session):
+            return getattr(java_class(session, _DELTA_LOG), method)(jvm_session, identifier)
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def _commit(session: SparkSession, log: Any, version: int) -> Commit:
+    """A commit from its file of the log, whose lines are JSON actions; one of them is `commitInfo`."""
+    try:
+        path = java_class(session, _FILE_NAMES).unsafeDeltaFile(log.logPath(), version)
+        actions = [json.loads(line) for line in _items(log.store().read(path, log.newDeltaHadoopConf()))]
+    except Exception as error:
+        raise engine_error(error) from error
+    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    return Commit(version, info.get("operation", ""), info.get("userMetadata"), info.get("operationMetrics") or {})
+
+
+def _clustering(session: SparkSession, snapshot: Any) -> tuple[str, ...]:
+    """Clustering columns as people name them: with column mapping the log has physical names."""
+    utils = java_class(session, f"{_CLUSTERING}.ClusteredTableUtils")
+    # Whether there are any stands in the protocol; which ones, only in the state, which takes a job to compute.
+    columns = utils.getClusteringColumnsOptional(snapshot) if utils.isSupported(snapshot.protocol()) else None
+    if columns is None or not columns.isDefined():
+        return ()
+    info = java_class(session, f"{_CLUSTERING}.ClusteringColumnInfo")
+    named = [info.apply(snapshot.schema(), column) for column in _items(columns.get())]
+    return tuple(str(column.logicalName()) for column in named)
+
+
+def _items(sequence: Any) -> list[Any]:
+    return [sequence.apply(index) for index in range(sequence.size())]

@@ -1,0 +1,45 @@
+"""How an Iceberg table is laid out, as its own DDL says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.log.delta_log import RealLayout
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_SORT_ORDER = "sort-order"
+"""The property as which Iceberg tells the sort order (SparkTable, 1.12.0)."""
+
+
+def iceberg_layout(session: SparkSession, table: Relation) -> RealLayout:
+    """Partition fields with their transforms, properties, and the sort order. Raises EngineError."""
+    rows = run_statement(session, f"SHOW TBLPROPERTIES {table}")
+    properties = {row["key"]: row["value"] for row in rows}
+    # The comment is not known: SHOW TBLPROPERTIES leaves it out.
+    return RealLayout(_transforms(session, table), (), properties, tuple(_split(properties.get(_SORT_ORDER, ""))))
+
+
+def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:
+    """The partition fields of an Iceberg table, as its DDL has them."""
+    statement = run_statement(session, f"SHOW CREATE TABLE {relation}")[0][0]
+    line = next((line for line in statement.splitlines() if line.startswith("PARTITIONED BY (")), None)
+    return tuple(_split(line.strip()[len("PARTITIONED BY (") : -1])) if line is not None else ()
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that stand in no bracket and no backquotes."""
+    parts, depth, quoted, start = [], 0, False, 0
+    for index, character in enumerate(text):
+        if character == "`":
+            quoted = not quoted
+        elif not quoted:
+            depth += (character == "(") - (character == ")")
+            if character == "," and depth == 0:
+                parts.append(text[start:index].strip())
+                start = index + 1
+    return [*parts, text[start:].strip()] if text.strip() else []

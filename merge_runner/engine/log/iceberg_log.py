@@ -1,0 +1,138 @@
+"""An Iceberg table's branches, and the snapshots that its present rows come from, newest first.
+
+A classic driver is asked through the JVM, which has them in its hands; the metadata tables say the same and cost jobs.
+Over Spark Connect there is only SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.log.commit import Commit
+from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.jvm_util import active_session, java_class
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.formats.branches import CONF, MAIN, PROPERTY
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_UTIL = "org.apache.iceberg.spark.Spark3Util"
+SUMMARY_KEY = "merge-runner"
+"""The key of a snapshot's summary that holds the stamp of its writer."""
+
+
+@dataclass(frozen=True)
+class Branches:
+    """The branches of a table: the id of each one's newest snapshot; `main` is missing where it has none yet.
+
+    `isolated`: a session with a branch of its own writes that one, and reads it where it is there.
+    """
+
+    heads: Mapping[str, int]
+    isolated: bool
+
+    def read_by(self, session: SparkSession) -> str:
+        """The branch that a session reads."""
+        own = session.conf.get(CONF, None)
+        return own if own is not None and self.isolated and own in self.heads else MAIN
+
+
+def branches(session: SparkSession, table: Relation) -> Branches:
+    """The branches of a table as they are now. Raises EngineError."""
+    loaded = _table(session, table)
+    if loaded is None:
+        refs = run_statement(session, f"SELECT name, snapshot_id FROM {table}.refs WHERE type = 'BRANCH'")
+        properties = {row["key"]: row["value"] for row in run_statement(session, f"SHOW TBLPROPERTIES {table}")}
+        return Branches({row["name"]: row["snapshot_id"] for row in refs}, _is_true(properties.get(PROPERTY)))
+    return _branches(loaded)
+
+
+def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
+    """The snapshots that what the session reads of a table comes from, newest first, each read when it is asked for.
+
+    These are the snapshots of its branch, or of main: what was rolled back, and what another branch holds, is not in
+    the table for it. Raises EngineError.
+    """
+    loaded = _table(session, table)
+    if loaded is None:
+        yield from _told_by_sql(session, table, limit)
+        return
+    try:
+        snapshot = loaded.snapshot(_branches(loaded).read_by(session))
+        while snapshot is not None and limit:
+            limit -= 1
+            summary = dict(snapshot.summary())
+            yield Commit(int(snapshot.snapshotId()), snapshot.operation(), summary.pop(SUMMARY_KEY, None), summary)
+            parent = snapshot.parentId()
+            snapshot = loaded.snapshot(parent) if parent is not None else None  # None as well where it has expired
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[int]:
+    """The ids of a snapshot and of all that it comes from, newest first, as far as they have not expired.
+
+    Raises EngineError.
+    """
+    rows = run_statement(session, f"SELECT snapshot_id, parent_id FROM {table}.snapshots")
+    parents = {row["snapshot_id"]: row["parent_id"] for row in rows}
+    found = []
+    while head is not None and head in parents:
+        found.append(head)
+        head = parents[head]
+    return found
+
+
+def snapshot_summary(session: SparkSession, table: Relation, snapshot_id: int) -> dict[str, str]:
+    """The summary of a snapshot; empty where there is no such snapshot, or no JVM to ask. Raises EngineError."""
+    loaded = _table(session, table)
+    try:
+        snapshot = loaded.snapshot(snapshot_id) if loaded is not None else None
+        return dict(snapshot.summary()) if snapshot is not None else {}
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def _told_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
+    told = branches(session, table)
+    ids = ancestry(session, table, told.heads.get(told.read_by(session)))[:limit]
+    if not ids:
+        return
+    listed = ", ".join(str(snapshot_id) for snapshot_id in ids)
+    rows = run_statement(
+        session, f"SELECT snapshot_id, operation, summary FROM {table}.snapshots WHERE snapshot_id IN ({listed})"
+    )
+    for row in sorted(rows, key=lambda row: ids.index(row["snapshot_id"])):
+        summary = dict(row["summary"])
+        yield Commit(row["snapshot_id"], row["operation"], summary.pop(SUMMARY_KEY, None), summary)
+
+
+def _branches(loaded: Any) -> Branches:
+    try:
+        refs = dict(loaded.refs())
+        heads = {str(name): int(ref.snapshotId()) for name, ref in refs.items() if ref.isBranch()}
+        return Branches(heads, _is_true(loaded.properties().get(PROPERTY)))
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def _is_true(value: str | None) -> bool:
+    return value is not None and value.lower() == "true"
+
+
+def _table(session: SparkSession, table: Relation) -> Any:
+    """Iceberg's own Table as it is now; None where the session has no JVM here."""
+    jvm_session = getattr(session, "_jsparkSession", None)
+    if jvm_session is None:
+        return None
+    try:
+        with active_session(session):
+            loaded = java_class(session, _UTIL).loadIcebergTable(jvm_session, str(table))
+            loaded.refresh()
+    except Exception as error:
+        raise engine_error(error) from error
+    return loaded

@@ -1,0 +1,1 @@
+"""One MERGE: pinned source, runtime filter, limits, execution, idempotent batches."""

@@ -1,0 +1,26 @@
+"""Runs the MERGE of a batch, unless the table has it already."""
+
+from __future__ import annotations
+
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.merge.execute import run_merge
+from merge_runner.engine.merge.idempotency import Batch, recorded_batch, skipped
+from merge_runner.plan.steps.steps import RunMerge
+
+
+def merge_batch(step: RunMerge, place: Workplace, batch: Batch) -> None:
+    """Runs the MERGE stamped with the batch; `place.no_op` says where the table has it, or a later one, already.
+
+    Raises EngineError.
+    """
+    if place.past_record:
+        # The table is empty, and its record is of what it was before: it holds for what comes now as well.
+        place.batch = None
+        run_merge(step, place)
+    else:
+        recorded = recorded_batch(place.session, step.target, step.judged.layout.format, batch.app)
+        if recorded is not None and recorded >= batch.id:
+            skipped(place, batch)
+        else:
+            run_merge(step, place)
+    place.response["batch_id"] = batch.id

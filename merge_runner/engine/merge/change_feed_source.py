@@ -1,0 +1,238 @@
+"""The change feed of a Delta table as a source: which changes a model has not consumed yet, each of them once.
+
+How far a model has read is kept by its own table, in the commit of the MERGE that has consumed the changes
+(batches.py): a crash before that commit leaves them unread, one after it does not. The record names both tables by what
+their formats tell tables apart by. So a table that is made anew has consumed nothing, and a position in one table is
+never taken for one in another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.log.commit_metadata import same_node
+from merge_runner.engine.log.delta_log import Snapshot, latest_commits, snapshot
+from merge_runner.engine.log.table_state import table_state
+from merge_runner.engine.merge.execute import run_merge
+from merge_runner.engine.merge.idempotency import Batch, recorded_batches
+from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.spark.sql import run_command
+from merge_runner.plan.steps.steps import Feed, RunMerge
+from merge_runner.relation import string_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.plan.steps.steps import Feed
+    from merge_runner.relation import Relation
+
+_FEED = "delta.enableChangeDataFeed"
+_RECENT = 50
+"""Commits of other writers that may stand above the model's own before we look no further for a RESTORE."""
+
+_ANEW = "build the model with --full-refresh: it then reads the whole table"
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Changes that a model has not consumed: those of the versions `first` to `last` of the table.
+
+    `first` None: nothing was consumed, and the rows of the version `last` are the changes. `batch` is what the MERGE
+    that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch), `folder` where
+    the table lies. `told_by` is the reader's own table when it was asked what it has consumed; None of an Iceberg one.
+    """
+
+    first: int | None
+    last: int
+    batch: Batch
+    at: int
+    folder: str
+    told_by: Snapshot | None
+
+    @property
+    def none(self) -> bool:
+        """Whether there is nothing to consume."""
+        return self.first is not None and self.first > self.last
+
+
+def open_feed(session: SparkSession, feed: Feed) -> None:
+    """Defines the view of a feed without rows. Raises EngineError."""
+    columns = "CAST(NULL AS STRING) AS _change_type, CAST(NULL AS BIGINT) AS _commit_version"
+    query = f"SELECT *, {columns}, CAST(NULL AS TIMESTAMP) AS _commit_timestamp FROM {feed.table} WHERE false"
+    _define(session, feed.view, query)
+
+
+def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | None, stamp: str) -> Unread:
+    """What `reader`, a table of this format, has not consumed yet.
+
+    `stamp` is one of the node that writes it. Raises EngineError where the changes that come next cannot be told, or
+    where another past of one of the tables was consumed.
+    """
+    parent = snapshot(session, feed.table)
+    if parent is None:
+        raise EngineError(
+            "changes-connect",
+            f"the log of {feed.table.name} cannot be asked over Spark Connect, and changes() needs it",
+            hint="run the project on a driver (`master`), or read the table itself with ref()",
+        )
+    if (parent.property(_FEED) or "false").lower() != "true":
+        raise EngineError(
+            "changes-off",
+            f"{feed.table.name} keeps no change feed: its property {_FEED} is not set",
+            hint=f"build the model of {feed.table.name}: that sets it",
+        )
+    own = snapshot(session, reader) if format != "iceberg" else None
+    # The snapshots of an Iceberg table that was replaced are no ancestors of the new ones.
+    prefix = f"{feed.reader} changes {own.table_id} " if own is not None else f"{feed.reader} changes "
+    words = f"the changes of {feed.table.name} up to version {parent.version} are consumed already"
+    batch = Batch(prefix + parent.table_id, parent.version, words)
+    records = recorded_batches(session, reader, format, prefix, own.version if own is not None else None)
+    first = None
+    if records:
+        app = max(records, key=lambda each: records[each])
+        _check_past(session, feed, parent, app.removeprefix(prefix), records[app])
+        first = records[app] + 1
+        if own is not None:
+            _check_not_restored(session, reader, stamp)
+    elif own is None and table_state(session, reader, "iceberg").files:
+        raise EngineError(
+            "changes-unknown",
+            f"{reader.name} has rows, and none of its snapshots says which changes of {feed.table.name} it has "
+            "consumed (an Iceberg table forgets that with the snapshot, when it expires)",
+            hint=_ANEW,
+        )
+    return Unread(first, parent.version, batch, parent.milliseconds, parent.folder, own)
+
+
+def define_changes(session: SparkSession, feed: Feed, changes: Unread) -> None:
+    """Gives the view of a feed its rows: the same ones however often they are read. Raises EngineError."""
+    if changes.first is None:
+        # As a Delta stream begins (Delta 4.4.0): the rows of a version, as if this had inserted them.
+        query = (
+            f"SELECT *, 'insert' AS _change_type, CAST({changes.last} AS BIGINT) AS _commit_version, "
+            f"timestamp_millis({changes.at}) AS _commit_timestamp FROM {feed.table} VERSION AS OF {changes.last}"
+        )
+    else:
+        query = f"SELECT * FROM table_changes({string_literal(str(feed.table))}, {changes.first}, {changes.last})"
+    try:
+        _define(session, feed.view, query)
+    except EngineError as error:
+        raise unreadable(feed, changes, error) from error
+
+
+def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
+    """What to say where the engine refuses to read changes; the error itself where it is about something else."""
+    is_gone = error.code == _NO_FILE and changes.folder in error.message
+    if changes.first is None or error.kind is not Kind.USER or not (is_gone or error.code in _UNREADABLE):
+        return error
+    range_ = f"version {changes.first} to {changes.last}"
+    return EngineError(
+        "changes-unreadable",
+        f"the changes of {feed.table.name} from {range_} cannot be read: {error.message}",
+        hint=_ANEW,
+    )
+
+
+def overtaken(session: SparkSession, reader: Relation, changes: Unread, committed: int) -> bool:
+    """Whether another run has consumed changes between our look at the record and our MERGE, its version `committed`.
+
+    Delta stops a MERGE that meets such a commit, or that would commit no higher version; not one that begins behind it.
+    Raises EngineError.
+    """
+    told_by = changes.told_by
+    if told_by is None or committed <= told_by.version + 1:
+        return False
+    prefix = changes.batch.app.rpartition(" ")[0]
+    read, merged = (
+        recorded_batches(session, reader, None, prefix, version) for version in (told_by.version, committed - 1)
+    )
+    before = snapshot(session, reader, committed - 1)
+    return read != merged or before is None or before.table_id != told_by.table_id
+
+
+def _check_past(session: SparkSession, feed: Feed, parent: Snapshot, table_id: str, version: int) -> None:
+    """Raises EngineError where the version that was consumed is not one of this table's past."""
+    if version <= parent.version:
+        if table_id == parent.table_id:
+            return
+        # A table that was replaced has another id, and goes on with its versions.
+        try:
+            then = snapshot(session, feed.table, version)
+        except EngineError as error:
+            if error.kind is not Kind.USER:
+                raise
+        else:
+            if then is not None and then.table_id == table_id:
+                return
+    raise EngineError(
+        "changes-of-another-table",
+        f"{feed.table.name} is not the table whose changes were consumed up to version {version}: "
+        f"it was dropped and made anew, and is at version {parent.version}",
+        hint=_ANEW,
+    )
+
+
+def _check_not_restored(session: SparkSession, reader: Relation, stamp: str) -> None:
+    """Raises EngineError where the table was restored behind its last MERGE: its rows went back, its record did not."""
+    for commit in latest_commits(session, reader, _RECENT):
+        if commit.operation == "MERGE" and same_node(commit.stamp, stamp):
+            return
+        if commit.operation == "RESTORE":
+            raise EngineError(
+                "changes-restored",
+                f"{reader.name} was restored in version {commit.version}: which changes its rows hold is not known",
+                hint=_ANEW,
+            )
+
+
+def _define(session: SparkSession, view: Relation, query: str) -> None:
+    run_command(session, f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {query}")
+
+
+_UNREADABLE = frozenset(
+    {
+        "DELTA_MISSING_CHANGE_DATA",
+        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
+        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE",
+        "DELTA_VERSION_NOT_FOUND",
+    }
+)
+"""Error conditions of changes that were not kept, or not in one form (Delta 4.4.0)."""
+
+_NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+"""What Spark 4.1.4 says of changes whose files VACUUM has removed: the MERGE that reads them fails."""
+
+
+def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
+    """Runs the MERGE over the changes that its table has not consumed; `place.no_op` says where there are none.
+
+    Which these are is asked anew each time: another attempt may have been needed because another run consumed some.
+    A MERGE that changes nothing commits all the same, and with it what was consumed: an Iceberg table (1.12.0) gets a
+    snapshot, copy-on-write or merge-on-read, a Delta table (4.4.0) a version that holds the record alone.
+    Raises EngineError.
+    """
+    session, format = place.session, step.judged.layout.format
+    changes = unread(session, feed, step.target, format, place.stamp)
+    if changes.none:
+        place.no_op = f"no changes of {feed.table.name} since version {changes.last}"
+        place.response |= {"operation": "MERGE", "rows_affected": 0}
+        return
+    define_changes(session, feed, changes)
+    place.batch = changes.batch
+    try:
+        run_merge(step, place)
+    except EngineError as error:
+        raise unreadable(feed, changes, error) from error
+    if place.no_op is not None:
+        return
+    place.response["changes"] = {"of": feed.table.name, "from_version": changes.first, "to_version": changes.last}
+    committed = place.response.get("table_version")
+    if committed is not None and overtaken(session, step.target, changes, int(committed)):
+        raise EngineError(
+            "changes-twice",
+            f"another run of this model has consumed changes just before version {committed} of {step.target.name}: "
+            "some may have been merged twice",
+            hint="let one run at a time write the table, and build it with --full-refresh",
+        )

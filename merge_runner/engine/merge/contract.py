@@ -1,0 +1,160 @@
+"""Models that stop where their table has other columns: by a contract, or by `on_schema_change: fail`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.jvm_util import java_class
+from merge_runner.engine.spark.sql import analyse
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.drift import ColumnDifference, column_differences
+from merge_runner.formats.types import DataType, parse_type
+from merge_runner.plan.steps.steps import CheckSchema, EnforceContract
+from merge_runner.relation import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
+
+    from merge_runner.merge.statement import MergeStatement
+
+
+def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContract) -> bool:
+    """Compare what a table has, and what its statement would make of it, with the declared columns.
+
+    Return whether columns are still to be added to the table (`on_schema_change: append_new_columns`): what the MERGE
+    would make of it is compared after that. Raises EngineError `broken-contract` with each difference at the place of
+    its column in the YAML, and the engine's own error for a statement that it cannot analyse.
+    """
+    found: dict[str, str] = {}
+    adds = lacks = False
+    if step.query is not None:
+        found |= _words(_differences(session, step, analyse(session, step.query).fields))
+    exists = catalog.adopt(session, step.layout)
+    if step.existing and exists:
+        differences = _differences(session, step, session.table(str(step.layout.relation)).schema.fields)
+        lacks = any(each.missing for each in differences)
+        if step.layout.on_schema_change == "append_new_columns" and not step.after_adding:
+            adds, lacks = lacks, False
+            differences = [each for each in differences if not each.missing]
+        found |= _words(differences)
+    if step.merge is not None and not found and not adds:
+        found |= dict(_added(session, step, step.merge, exists))
+    if found:
+        hint = _HINT.format("no row" if step.after_adding else "nothing")
+        raise _error("broken-contract", found, step, f"{hint}; {_APPEND}" if lacks else hint)
+    return adds
+
+
+def check_schema(session: SparkSession, catalog: Catalog, step: CheckSchema) -> None:
+    """Raise EngineError `schema-change` where the table exists with other columns than a first build would give it."""
+    layout = step.layout
+    if not catalog.adopt(session, layout):
+        return
+    fields = session.table(str(layout.relation)).schema.fields
+    found = _words(column_differences(session, layout.columns, fields)) if layout.columns else {}
+    if step.shape is not None and not (layout.columns and all(column.data_type for column in layout.columns)):
+        real = {field.name.lower() for field in fields}
+        new = (name for name in analyse(session, step.shape.query).names if name.lower() not in real)
+        found = {name: f"column {name} of the source is not in the table" for name in new} | found
+    if found:
+        raise _error("schema-change", found, step, f"`on_schema_change` is fail: {_HINT.format('nothing')}; {_APPEND}")
+
+
+_HINT = "declare what the table shall have, or alter the table: {} was written"
+_APPEND = "`on_schema_change: append_new_columns` adds missing columns, and --full-refresh builds the table again"
+
+
+def _error(code: str, found: Mapping[str, str], step: EnforceContract | CheckSchema, hint: str) -> EngineError:
+    """Return the error of differing columns, at the place of the first in the YAML; the others with theirs."""
+    places = {name.lower(): place for name, place in step.places.items()}
+    (first, words), *others = ((places.get(name.lower(), step.place), words) for name, words in found.items())
+    return EngineError(code, "; ".join((words, *(f"{place}: {more}" for place, more in others))), hint, place=first)
+
+
+def _words(differences: Iterable[ColumnDifference]) -> dict[str, str]:
+    return {each.column: each.words for each in differences}
+
+
+def _differences(session: SparkSession, step: EnforceContract, fields: Iterable[StructField]) -> list[ColumnDifference]:
+    return list(column_differences(session, step.layout.columns, fields))
+
+
+def _added(
+    session: SparkSession, step: EnforceContract, merge: MergeStatement, exists: bool
+) -> Iterator[tuple[str, str]]:
+    """What the MERGE would add to its target or widen there, beyond what is declared."""
+    delta = step.layout.format == "delta"
+    if exists and step.existing and delta and hasattr(session, "_jsparkSession"):
+        migrated = _migrated(session, merge)
+        for each in _differences(session, step, migrated) if migrated else ():
+            yield each.column, f"{each.words}: the MERGE would make it so"
+        return
+    evolves = merge.schema_evolution or (delta and str(session.conf.get(_AUTO_MERGE, "false")).lower() == "true")
+    if not evolves:
+        return
+    declared = {column.name.lower(): parse_type(column.data_type) for column in step.layout.columns}
+    for name, data_type in _written(session, merge, exists=exists and step.existing):
+        own, given = declared.get(name.lower()), parse_type(data_type)
+        if name.lower() not in declared:
+            yield name, f"column {name} is not declared: the MERGE would add it"
+        elif not delta and own is not None and given is not None and _widens(own, given):
+            yield name, f"column {name} is declared {own}: the MERGE would make it {given}"
+
+
+def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]:
+    """The columns that Delta would give the target; none where it leaves them as they are.
+
+    They stand in the analysed command (MergeIntoCommand.migratedSchema, Delta 4.4.0), which is not run.
+    """
+    from pyspark.sql.types import StructType
+
+    state = session._jsparkSession.sessionState()
+    skip = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
+    try:
+        plan: Any = state.executePlan(state.sqlParser().parsePlan(merge.text), skip).analyzed()
+        schema = plan.migratedSchema()
+        return list(StructType.fromJson(json.loads(schema.get().json())).fields) if schema.isDefined() else []
+    except Exception as error:
+        raise engine_error(error, merge.text) from error
+
+
+def _written(session: SparkSession, merge: MergeStatement, exists: bool) -> Iterator[tuple[str, str]]:
+    """The columns that the clauses of a MERGE write, with the types of what they write.
+
+    The statement itself is not asked: to analyse it alters an Iceberg table (Spark 4.1.4 with Iceberg 1.12.0). The type
+    of what SET writes is known where the target `exists`, and empty elsewhere.
+    """
+    source = merge.source.span.of(merge.text)
+    target = merge.target.span.of(merge.text)
+    asked = [("*", source)] if any(clause.star for clause in merge.clauses) else []
+    for clause in merge.clauses:
+        given = [item for item in clause.assignments if item.value.text.strip().upper() != "DEFAULT"]
+        values = ", ".join(f"({item.value.text}) AS {quote(item.column[-1])}" for item in given)
+        if values and clause.action == "insert":
+            asked.append((values, source))
+        elif values and exists:
+            asked.append((values, f"{target} CROSS JOIN {source}"))
+        else:
+            yield from ((item.column[-1], "") for item in clause.assignments)
+    for values, rows in asked:
+        for field in analyse(session, f"{merge.with_text}SELECT {values} FROM {rows}").fields:
+            yield field.name, field.dataType.simpleString()
+
+
+def _widens(declared: DataType, given: DataType) -> bool:
+    """Whether an Iceberg table takes a type in place of its own where the schema evolves, or a field more.
+
+    Measured: int to bigint, a decimal of more digits, a new field of a struct; float to double by Iceberg's spec.
+    """
+    if given.fields or declared.fields:
+        return str(declared) != str(given)
+    if declared.name == given.name == "decimal":
+        return (given.precision or 0) > (declared.precision or 0)
+    return (declared.name, given.name) in {("int", "bigint"), ("float", "double")}
+
+
+_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"

@@ -1,0 +1,156 @@
+"""Counts the rows that a MERGE would change, by a query that is made of the statement's own text.
+
+What a MERGE does with a row, on Delta 4.4.0 and Iceberg 1.12.0 with Spark 4.1: a pair of rows is matched where ON is
+true, and not where it is NULL; of the clauses of its kind the first one counts whose condition is true; without any the
+row stays as it is. A condition of NOT MATCHED sees the source alone, one of NOT MATCHED BY SOURCE the target alone: an
+anti join shows just that. Several source rows for one target row are an error of the MERGE, unless an unconditional
+DELETE is its only WHEN MATCHED: then the row is deleted once. `tests/engine/test_dry_count.py` holds it against both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.merge.splice import origin
+from merge_runner.merge.statement import Action, Clause, ClauseKind, MergeStatement
+from merge_runner.relation import Relation, quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.engine.merge.runtime_filter import Bounded
+    from merge_runner.project.schema.expect_merge import ExpectMerge
+    from merge_runner.text import Span
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Rows of the source, of the target before, and those that the MERGE changes; None: not asked for."""
+
+    source: int | None = None
+    target: int | None = None
+    inserted: int | None = None
+    updated: int | None = None
+    deleted: int | None = None
+
+
+@dataclass
+class _Query:
+    """Text that is put together: of the author's own pieces it is known where they come from."""
+
+    made: Bounded
+    text: str = ""
+    own: list[tuple[int, str, Span]] = field(default_factory=list)
+
+    def add(self, text: str, span: Span | None = None) -> None:
+        """Adds text, then what stands at a span of the author's statement; a line of its own ends a comment in it."""
+        self.text += text
+        if span is not None:
+            piece = self.made.piece(span)
+            self.own.append((len(self.text), piece, span))
+            self.text += f"{piece}\n"
+
+    def origin(self, offset: int) -> int | None:
+        """The offset in the author's statement of one in the query."""
+        for start, piece, span in self.own:
+            if start <= offset < start + len(piece):
+                found = origin(self.made.edits_in(span), offset - start)
+                return None if found is None else span.start + found
+        return None
+
+
+def dry_count(
+    session: SparkSession, table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge
+) -> Figures:
+    """The figures that the limits are about, of the statement as it will run (`made`). Nothing is written.
+
+    Raises EngineError, at the place of the author's text where the engine names one.
+    """
+    query = counting_query(table, statement, made, limits)
+    if query is None:
+        return Figures()
+    try:
+        rows = {row["what"]: row for row in run_statement(session, query.text)}
+    except EngineError as error:
+        if error.statement == query.text and error.offset is not None:
+            error.statement, error.offset = made.text, query.origin(error.offset)
+        error.message = f"the rows that the MERGE would change cannot be counted, and it did not run: {error.message}"
+        raise
+    of_kinds = [rows[kind] for kind in _KINDS if kind in rows]
+    inserted, updated, deleted = (sum(row[action] for row in of_kinds) for action in ("insert", "update", "delete"))
+    return Figures(
+        source=rows["source"]["n"] if "source" in rows else None,
+        target=rows["target"]["n"] if "target" in rows else None,
+        inserted=inserted if limits.about_inserts else None,
+        updated=updated if limits.about_updates else None,
+        deleted=deleted if limits.about_deletes else None,
+    )
+
+
+def deletes_once(statement: MergeStatement) -> bool:
+    """Whether an unconditional DELETE is the only WHEN MATCHED, so that several matches of a row are no error."""
+    matched = [clause for clause in statement.clauses if clause.kind == "matched"]
+    return len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
+
+
+def counting_query(table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge) -> _Query | None:
+    """The query behind `dry_count`: a row for each thing that is counted; None where nothing is."""
+    limited: dict[Action, bool] = {
+        "insert": limits.about_inserts,
+        "update": limits.about_updates,
+        "delete": limits.about_deletes,
+    }
+    query = _Query(made)
+    if statement.with_span is not None:
+        query.add("", statement.with_span)
+    between = ""
+    if limits.min_source_rows is not None:
+        query.add(
+            "SELECT 'source' AS what, count(*) AS n, 0 AS insert, 0 AS update, 0 AS delete FROM ", statement.source.span
+        )
+        between = "UNION ALL\n"
+    if limits.about_share or limits.about_inserts:
+        query.add(
+            f"{between}SELECT 'target' AS what, count(*) AS n, 0 AS insert, 0 AS update, 0 AS delete FROM {table}\n"
+        )
+        between = "UNION ALL\n"
+    for kind in _KINDS:
+        clauses = [clause for clause in statement.clauses if clause.kind == kind]
+        if any(limited[clause.action] for clause in clauses):
+            query.add(between)
+            _count(query, table, statement, kind, clauses)
+            between = "UNION ALL\n"
+    return query if between else None
+
+
+_KINDS: tuple[ClauseKind, ...] = ("matched", "not_matched", "not_matched_by_source")
+
+
+def _count(query: _Query, table: Relation, statement: MergeStatement, kind: ClauseKind, clauses: list[Clause]) -> None:
+    """Adds the query of the rows that the clauses of one kind change."""
+    counts = []
+    for action in ("insert", "update", "delete"):
+        numbers = [str(number) for number, clause in enumerate(clauses) if clause.action == action]
+        counted = f"count_if(clause IN ({', '.join(numbers)}))" if numbers else "0"
+        counts.append(f"{counted} AS {action}")
+    query.add(f"SELECT '{kind}' AS what, 0 AS n, {', '.join(counts)} FROM (\nSELECT CASE")
+    for number, clause in enumerate(clauses):
+        if clause.condition is None:
+            query.add(f" WHEN true THEN {number}\n")
+        else:
+            query.add(" WHEN (", clause.condition.span)
+            query.add(f") IS TRUE THEN {number}\n")  # CASE does not take a bare NULL
+    alias = statement.target.alias
+    target = f"{table} AS {quote(alias)}" if alias is not None else f"{table}"
+    once = kind == "matched" and deletes_once(statement)
+    if kind == "not_matched":
+        query.add(" END AS clause FROM ", statement.source.span)
+        query.add(f"LEFT ANTI JOIN {target}\n")
+    else:
+        join = "LEFT ANTI JOIN" if kind == "not_matched_by_source" else "LEFT SEMI JOIN" if once else "JOIN"
+        query.add(f" END AS clause FROM {target}\n{join} ", statement.source.span)
+    query.add("ON ", statement.on_span)
+    query.add(")\n")

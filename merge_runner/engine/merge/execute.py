@@ -1,0 +1,129 @@
+"""Runs the MERGE of a model, and gathers what the engine says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.log.delta_log import Snapshot, files_passing, snapshot
+from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
+from merge_runner.engine.merge.idempotency import recording, skipped
+from merge_runner.engine.merge.limits import check_before, check_committed
+from merge_runner.engine.merge.merge_on_branch import merge_on_branch, runs_on_branch
+from merge_runner.engine.merge.runtime_filter import Bounded, bounded
+from merge_runner.engine.metrics.merge_metrics import merge_response
+from merge_runner.engine.metrics.verdict_check import verdict_held
+from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.spark.sql import Ran, run_measured
+from merge_runner.formats.failures import UNREADABLE, UNREADABLE_TARGET
+from merge_runner.formats.merge_plans import duplicates_rows
+from merge_runner.merge.parse import parse
+from merge_runner.merge.splice import origin
+from merge_runner.plan.steps.steps import RunMerge
+from merge_runner.pruning.bounds.source_pinning import Fixing
+from merge_runner.pruning.bounds.target_reads import target_reads
+from merge_runner.pruning.judge.merge_analysis import JudgedMerge, judge_merge
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def run_merge(step: RunMerge, place: Workplace) -> None:
+    """Runs the statement; what it did is in the response of `place`. Raises EngineError."""
+    expect = step.expect
+    tried = expect is not None and runs_on_branch(expect, place.session)
+    # What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
+    fixing = expect.fixing if expect is not None and (expect.limits.about_source or not tried) else None
+    try:
+        _run_merge(step, place, tried, fixing)
+    except EngineError as error:
+        if error.code != UNREADABLE:
+            raise
+        if step.judged.layout.format != "iceberg":
+            raise _of_target_read(step, error) from error
+        once = step.judged.fixing
+        if once.left_out is not None:
+            error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
+            raise
+        # Rows that were computed beforehand can be read.
+        bounding = replace(step.bounding, scan=None) if step.bounding is not None else None
+        _run_merge(replace(step, bounding=bounding), place, tried, replace(once, scan=None))
+
+
+def _of_target_read(step: RunMerge, error: EngineError) -> EngineError:
+    """Return the error of a Delta MERGE whose source reads the target where that cannot be planned, at that read."""
+    reads = target_reads(step.judged.statement)
+    if not reads:
+        return error
+    message = f"Spark does not plan this read of {step.target.name}, the table that the MERGE writes"
+    return replace(error, message=message, hint=UNREADABLE_TARGET, statement=step.sql, offset=reads[0].span.start)
+
+
+def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | None) -> None:
+    """Runs the statement once, on a branch of its own where `tried`. Raises EngineError."""
+    response = place.response
+    format = step.judged.layout.format
+    expect, counted = step.expect, None
+
+    def run(statement: Bounded) -> Ran:
+        place.on_statement(statement.sql)
+        with recording(place.session, place.batch):
+            return _run(place.session, statement)
+
+    with bounded(step, place.session, fixing) as made:
+        before = snapshot(place.session, step.target) if format != "iceberg" else None
+        response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
+        response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
+        place.bounds_news = tuple(made.news)
+        kinds = (clause.kind for clause in step.judged.statement.clauses)
+        if duplicates_rows(format, kinds, step.judged.layout.properties):
+            refuse_several_matches(place.session, step.target, parse(made.sql), step.judged.scope)
+        if expect is None:
+            ran = run(made)
+        elif tried:
+            ran = merge_on_branch(step, expect, made, place, run)
+        else:
+            counted = check_before(step, expect, made, place)
+            ran = run(made)
+    if place.batch is not None and not ran.rows and format != "iceberg":
+        # Another process has committed the batch since it was asked for: Delta skips the statement, and says nothing.
+        skipped(place, place.batch)
+        return
+    place.touched[place.node] = made.condition
+    response.update(merge_response(place, step.target, format, ran))
+    response["verdict"] = step.judged.judgement.verdict
+    response["verdict_held"] = verdict_held(
+        _as_it_ran(step.judged, made),
+        response["files_total"],
+        response["files_scanned"],
+        lambda asked: _passing(before, asked),
+    )
+    if expect is not None and counted is not None:
+        check_committed(step, expect, counted, place)
+
+
+def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:
+    """What the log says of conditions. The MERGE has committed: a log that cannot be asked does not undo that."""
+    try:
+        return files_passing(before, asked)
+    except EngineError as error:
+        if error.kind is Kind.CANCELLED:
+            raise
+        return None
+
+
+def _run(session: SparkSession, made: Bounded) -> Ran:
+    try:
+        return run_measured(session, made.sql)
+    except EngineError as error:
+        if error.statement == made.sql and error.offset is not None:
+            # What the engine says of the text that ran is told of the author's.
+            error.statement, error.offset = made.text, origin(made.edits, error.offset)
+        raise
+
+
+def _as_it_ran(merge: JudgedMerge, made: Bounded) -> JudgedMerge:
+    """What the judge says of the statement with its bounds: they prune by the text, as a verdict `runtime` promised."""
+    return judge_merge(parse(made.sql), merge.layout, merge.lookup) if made.bounds else merge

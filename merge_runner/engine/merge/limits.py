@@ -1,0 +1,152 @@
+"""Holds a MERGE to what its model expects of it (`expect_merge`): what goes beyond is not committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Literal
+
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.merge.dry_run import Figures, deletes_once, dry_count
+from merge_runner.engine.merge.duplicate_matches import duplicate_keys, duplicate_matches, several_matches
+from merge_runner.engine.merge.runtime_filter import Bounded
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.plan.steps.limits import Expectation
+from merge_runner.plan.steps.steps import CheckSource, RunMerge
+from merge_runner.project.schema.expect_merge import ExpectMerge
+
+CountedBy = Literal["query", "branch"]
+_HINT = "look at what the source gives; where this is meant, raise the limit in the model's `expect_merge`"
+
+
+def check_before(step: RunMerge, expect: Expectation, made: Bounded, place: Workplace) -> Figures:
+    """Counts what the MERGE would do, as `made` is going to run. Raises EngineError where that is not as expected."""
+    limits = expect.limits
+    figures = dry_count(place.session, step.target, step.judged.statement, made, limits)
+    told = list(violations(limits, figures))
+    if told and _may_count_twice(step, limits):
+        _refuse_duplicates(step, place)
+    _refuse(told, figures, "query", place, made.not_fixed)
+    _check_keys(step, expect, made, place)
+    return figures
+
+
+def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, place: Workplace) -> Figures:
+    """Looks at the source alone, as `made` reads it. Raises EngineError where it is not as expected."""
+    only = ExpectMerge(min_source_rows=expect.limits.min_source_rows)
+    figures = dry_count(place.session, step.target, step.judged.statement, made, only)
+    _refuse(list(violations(only, figures)), figures, "query", place, made.not_fixed)
+    _check_keys(step, expect, made, place)
+    return figures
+
+
+def check_branch(expect: Expectation, figures: Figures, place: Workplace) -> None:
+    """Holds what a MERGE has done on its branch to what is expected. Raises EngineError: nothing is to be published."""
+    unknown = [
+        action
+        for action, wanted, count in (
+            ("inserted", expect.limits.about_inserts, figures.inserted),
+            ("updated", expect.limits.about_updates, figures.updated),
+            ("deleted", expect.limits.about_deletes, figures.deleted),
+        )
+        if wanted and count is None
+    ]
+    if unknown:
+        raise EngineError(
+            "expect-merge-unknown",
+            f"this Iceberg does not tell how many rows the MERGE has {' and '.join(unknown)}; nothing is committed",
+            hint="Iceberg 1.12 on Spark 4.1 tells",
+        )
+    _refuse(list(violations(expect.limits, figures)), figures, "branch", place)
+
+
+def check_committed(step: RunMerge, expect: Expectation, before: Figures, place: Workplace) -> None:
+    """Holds what was committed to the same limits: another writer may have come between the count and the MERGE.
+
+    Raises EngineError where it went beyond them all the same.
+    """
+    response = place.response
+    rows = {kind: response.get(f"rows_{kind}") for kind in ("inserted", "updated", "deleted")}
+    told = list(violations(expect.limits, Figures(target=before.target, **rows)))
+    if told:
+        raise EngineError(
+            "expect-merge-committed",
+            f"version {response.get('table_version')} of {step.target.name} has gone beyond `expect_merge`, and is "
+            f"committed: {'; '.join(told)}; counted before, it had kept within: the table, the source or the clock has "
+            "changed in between",
+            hint="where it is not meant, take it back: RESTORE TABLE on Delta, rollback_to_snapshot on Iceberg",
+        )
+
+
+def violations(limits: ExpectMerge, figures: Figures) -> Iterator[str]:
+    """The limits that figures go beyond, in words; a figure that is None was not asked for.
+
+    Nothing is a share of no rows: an empty target has no row that could be updated or deleted. Into an empty target
+    everything is inserted, so that limits of inserts do not count there.
+    """
+    if limits.min_source_rows is not None and figures.source is not None and figures.source < limits.min_source_rows:
+        yield f"a source of {_rows(figures.source)} (`min_source_rows: {limits.min_source_rows}`)"
+    inserted, updated, deleted = figures.inserted or 0, figures.updated or 0, figures.deleted or 0
+    if limits.no_inserts and inserted and figures.target != 0:
+        yield f"{_rows(inserted)} inserted (`no_inserts: true`)"
+    if limits.max_inserts is not None and inserted > limits.max_inserts and figures.target != 0:
+        yield f"{_rows(inserted)} inserted (`max_inserts: {limits.max_inserts}`)"
+    if limits.max_updates is not None and updated > limits.max_updates:
+        yield f"{_rows(updated)} updated (`max_updates: {limits.max_updates}`)"
+    if limits.max_deletes is not None and deleted > limits.max_deletes:
+        yield f"{_rows(deleted)} deleted (`max_deletes: {limits.max_deletes}`)"
+    for name, limit, count, done in (
+        ("max_percent_deleted", limits.max_percent_deleted, deleted, "deleted"),
+        ("max_percent_touched", limits.max_percent_touched, updated + deleted, "updated or deleted"),
+    ):
+        # Exactly, as the percentage is written: 0.29 % of 10,000 rows are 29.
+        if limit is not None and figures.target and 100 * count > Decimal(str(limit)) * figures.target:
+            share = 100 * count / figures.target
+            yield f"{count:,} of {_rows(figures.target)} {done}, {share:.3g} % (`{name}: {limit:g}`)"
+
+
+def _refuse(told: list[str], figures: Figures, by: CountedBy, place: Workplace, not_fixed: str | None = None) -> None:
+    """Notes the figures in the response, and raises what they go beyond."""
+    known = {f"rows_{kind}": count for kind, count in asdict(figures).items() if count is not None}
+    place.response["expect_merge"] = {"counted_by": by, **known}
+    if not_fixed is not None:
+        place.response["expect_merge"]["source_read_twice"] = not_fixed
+    if told:
+        message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(told)}"
+        raise EngineError("expect-merge", message, hint=_HINT)
+
+
+def _check_keys(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, place: Workplace) -> None:
+    if not expect.limits.unique_source:
+        return
+    found = duplicate_keys(
+        place.session, step.judged.statement, made.piece(step.judged.statement.source.span), expect.keys
+    )
+    if found:
+        raise EngineError(
+            "source-not-unique",
+            f"`unique_source`: several source rows have one key: {'; '.join(map(str, found))}: nothing is committed",
+            hint="keep one row of each key in USING, as by `row_number() over (partition by … order by …) = 1`",
+        )
+
+
+def _may_count_twice(step: RunMerge, limits: ExpectMerge) -> bool:
+    """Whether a target row that several source rows match has been counted with each of them."""
+    kinds = {clause.kind for clause in step.judged.statement.clauses}
+    limited = limits.about_updates or limits.about_deletes
+    return limited and "matched" in kinds and not deletes_once(step.judged.statement)
+
+
+def _refuse_duplicates(step: RunMerge, place: Workplace) -> None:
+    """Raises what the MERGE would fail with anyway, where several source rows match one target row."""
+    found = []
+    with suppress(EngineError):
+        found = duplicate_matches(place.session, step.target, step.judged.statement, step.judged.scope)
+    if found:
+        raise EngineError("duplicate-matches", f"{several_matches(found)}: nothing is committed")
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"

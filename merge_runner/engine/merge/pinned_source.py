@@ -1,0 +1,95 @@
+"""Fixes the source of a MERGE: what is asked of its rows now is asked of the rows that the MERGE will read.
+
+It is read as of one version, or computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.log.table_state import table_state
+from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.relation import Relation, quote
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.engine.merge.runtime_filter import Bounded
+    from merge_runner.merge.statement import MergeStatement
+    from merge_runner.pruning.bounds.source_determinism import Scan
+
+STAGED = "merge_runner_source"
+
+_MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
+
+
+class FixedSource:
+    """The source of one statement in one session; what was done for it stands in `made`."""
+
+    def __init__(self, statement: MergeStatement, made: Bounded, session: SparkSession) -> None:
+        self._statement = statement
+        self._made = made
+        self._session = session
+        self._rows: Any = None
+        self._confs = ExitStack()
+
+    def fix(self, scan: Scan | None) -> None:
+        """Makes sure that what is asked now is what the MERGE will read. Raises EngineError."""
+        if scan is not None:
+            if scan.format is None:
+                return
+            table = Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
+            version = table_state(self._session, table, scan.format).version
+            if version is not None:
+                self._pin(scan, table, version)
+                return
+        self._stage()
+
+    def release(self) -> None:
+        """Lets go of a source that was computed once."""
+        if self._rows is None:
+            return
+        with suppress(Exception):  # the driver may be gone, and with it what it held
+            self._session.catalog.dropTempView(STAGED)
+            self._confs.close()
+            if hasattr(self._rows, "_jdf"):
+                self._rows._jdf.queryExecution().logical().rdd().unpersist(False)
+
+    def _pin(self, scan: Scan, table: Relation, version: int) -> None:
+        source = self._statement.source
+        self._made.pins[table.name] = version
+        if source.query is not None:
+            self._made.edits.append((Span(scan.span.end, scan.span.end), f" VERSION AS OF {version}"))
+            return
+        alias = "" if scan.aliased else f" AS {quote(source.parts[-1])}"
+        name = scan.span.of(self._statement.text)
+        self._made.edits.append((scan.span, f"(SELECT * FROM {name} VERSION AS OF {version}){alias}"))
+
+    def _stage(self) -> None:
+        source = self._statement.source
+        text = source.span.of(self._statement.text)
+        try:
+            rows = self._session.sql(f"{self._statement.with_text}SELECT * FROM {text}").localCheckpoint()
+            rows.createOrReplaceTempView(STAGED)
+            self._rows = rows
+            # Delta would store what is stored already.
+            self._confs.enter_context(temporary_confs(self._session, {_MATERIALIZE: "none"}))
+        except Exception as error:
+            raise engine_error(error) from error
+        self._made.staged = True
+        alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
+        self._made.edits.append((source.relation, f"{STAGED}{alias}"))
+
+
+def is_view(session: SparkSession, parts: Sequence[str]) -> bool:
+    """Whether a name is that of a view. Raises EngineError."""
+    name = ".".join(quote(part) for part in parts)
+    try:
+        found = session.catalog.getTable(name)
+    except Exception as error:
+        raise engine_error(error) from error
+    return found.isTemporary or "VIEW" in str(found.tableType).upper()

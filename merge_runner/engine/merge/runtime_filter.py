@@ -1,0 +1,257 @@
+"""Bounds a MERGE by the values that its source holds, without changing what it does.
+
+The values come from the very rows that the MERGE sees: its source is read as of one version, or computed once. Whatever
+stands in the way, the author's statement runs as it is, and it is said why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.log.table_state import TableState, table_state
+from merge_runner.engine.merge.pinned_source import FixedSource, is_view
+from merge_runner.engine.merge.source_values import AskedValues, source_values
+from merge_runner.engine.spark.errors import EngineError, Kind, engine_error
+from merge_runner.engine.spark.sql import analyse, files_read
+from merge_runner.formats.types import parse_type
+from merge_runner.merge.splice import splice
+from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.plan.steps.steps import RunMerge
+from merge_runner.pruning.bounds.bound_literal import LiteralType, literal_type
+from merge_runner.pruning.bounds.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
+from merge_runner.pruning.bounds.source_pinning import Fixing
+from merge_runner.pruning.layout.verdict import Bound
+from merge_runner.relation import quote
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
+
+SMALL = 32 << 20
+"""Bytes of a target below which asking for bounds costs more than it spares (measured: equal at 400,000 rows)."""
+
+NEARLY_ALL = 0.9
+"""The share of files that bounds would keep, from which on they are left out."""
+
+_MOST_LISTED_BY_ICEBERG = 200
+"""Iceberg takes a longer list for one that may match every file (IN_PREDICATE_LIMIT of its metrics evaluator)."""
+
+
+@dataclass
+class Bounded:
+    """A MERGE as it runs: `edits` of the author's text, bounds in words by column, versions of inputs by table.
+
+    `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `news` are those of these
+    reasons that only this run could find out, and that are not so on every run; `staged`: the source was
+    computed before. `not_fixed` says why the source was not fixed, where that was wanted: it may be read twice.
+    """
+
+    text: str
+    edits: list[tuple[Span, str]] = field(default_factory=list)
+    bounds: dict[str, str] = field(default_factory=dict)
+    pins: dict[str, int] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    news: list[str] = field(default_factory=list)
+    staged: bool = False
+    condition: str | None = None
+    not_fixed: str | None = None
+
+    @property
+    def sql(self) -> str:
+        """The text that runs."""
+        return splice(self.text, self.edits)
+
+    def piece(self, span: Span) -> str:
+        """What stands at a span of the author's text in the text that runs."""
+        return splice(span.of(self.text), self.edits_in(span))
+
+    def edits_in(self, span: Span) -> list[tuple[Span, str]]:
+        """The edits inside a span of the author's text, counted from its start."""
+        return [
+            (Span(edit.start - span.start, edit.end - span.start), text)
+            for edit, text in self.edits
+            if span.start <= edit.start and edit.end <= span.end
+        ]
+
+
+class _LeaveOutError(Exception):
+    """There will be no bounds; the message says why. `usual`: it will be so in the next run too, or lint reports it."""
+
+    def __init__(self, reason: str, *, usual: bool = False) -> None:
+        super().__init__(reason)
+        self.usual = usual
+
+
+@contextmanager
+def bounded(step: RunMerge, session: SparkSession, fixing: Fixing | None = None) -> Iterator[Bounded]:
+    """The statement of a step with the bounds that its source gives now; inside the block it can be run.
+
+    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
+
+    Raises EngineError where the engine is lost or the run is stopped, and nothing else: what else goes wrong costs the
+    bounds.
+    """
+    if step.bounding is None and fixing is None:
+        yield Bounded(step.sql)
+        return
+    maker = _Maker(step, session)
+    try:
+        yield maker.bounded(step.bounding, fixing)
+    finally:
+        maker.source.release()
+
+
+class _Maker:
+    """Makes one bounded statement."""
+
+    def __init__(self, step: RunMerge, session: SparkSession) -> None:
+        self.step = step
+        self.session = session
+        self.statement = step.judged.statement
+        self.format = step.judged.layout.format or "delta"
+        self.made = Bounded(step.sql)
+        self.source = FixedSource(self.statement, self.made, session)
+
+    def bounded(self, plan: Bounding | None, fixing: Fixing | None) -> Bounded:
+        if plan is not None and (reason := self._tried(lambda: self._derive(plan))) is not None:
+            self._leave_out(reason)
+        if fixing is not None and not self.made.edits:
+            failed = self._tried(lambda: self._fix(fixing))
+            self.made.not_fixed = str(failed) if failed is not None else None
+        return self.made
+
+    def _tried(self, work: Callable[[], None]) -> _LeaveOutError | None:
+        """Do some work; return why it could not be done."""
+        try:
+            work()
+        except _LeaveOutError as reason:
+            return reason
+        except EngineError as error:
+            if error.kind is not Kind.USER:
+                raise
+            # The statement itself will say what is wrong with its source, and where.
+            return _LeaveOutError(f"reading the source's values failed: {error.message}")
+        return None
+
+    def _fix(self, fixing: Fixing) -> None:
+        if fixing.left_out is not None:
+            raise _LeaveOutError(fixing.left_out)
+        self._check_no_views(fixing.no_views)
+        self.source.fix(fixing.scan)
+
+    def _note(self, reason: str) -> None:
+        self.made.left_out.append(reason)
+        self.made.news.append(reason)
+
+    def _leave_out(self, reason: _LeaveOutError) -> None:
+        """The author's text, but for a source that is computed already."""
+        if reason.usual:
+            self.made.left_out.append(str(reason))
+        else:
+            self._note(str(reason))
+        self.made.bounds.clear()
+        if not self.made.staged:
+            self.made.edits.clear()
+            self.made.pins.clear()
+
+    def _derive(self, plan: Bounding) -> None:
+        if plan.left_out is not None:
+            raise _LeaveOutError(plan.left_out, usual=True)
+        state = table_state(self.session, self.step.target, self.format)
+        if not plan.always:
+            self._check_size(state)
+        self._check_no_views(plan.no_views)
+        asked = self._asked(plan.bounds)
+        self.source.fix(plan.scan)
+        source = self.made.piece(self.statement.source.span)
+        values = source_values(self.session, self.statement.with_text, source, [item for _, item in asked])
+        predicates: list[tuple[Bound, BoundPredicate]] = []
+        for (bound, item), found in zip(asked, values, strict=True):
+            if found is None:
+                self._note(f"`{bound.column}`: the source holds values that no literal can express")
+            else:
+                column, nothing = self._column(bound), self._nothing(bound, item)
+                predicates.append((bound, bound_predicate(column, found, listed=self._listed(bound), nothing=nothing)))
+        if not predicates:
+            raise _LeaveOutError("no column is left to bound")
+        text = " AND ".join(predicate.text for _, predicate in predicates)
+        if not plan.always:
+            self._check_share(text, state)
+        end = self.statement.on_span.end
+        self.made.edits.append((Span(end, end), f" AND {text}"))
+        self.made.condition = text
+        self.made.bounds.update({bound.column: predicate.words for bound, predicate in predicates})
+
+    def _check_size(self, state: TableState) -> None:
+        if state.files == 0:
+            raise _LeaveOutError("the target is empty", usual=True)
+        if state.bytes < SMALL:
+            size = f"{state.bytes / (1 << 20):.1f} MiB in {state.files} file{'s' if state.files > 1 else ''}"
+            raise _LeaveOutError(f"the target is small ({size})", usual=True)
+
+    def _check_no_views(self, names: Sequence[Sequence[str]]) -> None:
+        for parts in names:
+            if is_view(self.session, parts):
+                raise _LeaveOutError(f"what the view {'.'.join(parts)} reads is not known")
+
+    def _check_share(self, condition: str, state: TableState) -> None:
+        if self.format != "delta":
+            return
+        qualifier = quote(str(self.statement.target.qualifier))
+        kept = files_read(self.session, f"SELECT 1 FROM {self.step.target} AS {qualifier} WHERE {condition}")
+        if kept >= NEARLY_ALL * state.files:
+            raise _LeaveOutError(f"the source touches {kept:,} of {state.files:,} files")
+
+    def _asked(self, bounds: Sequence[Bound]) -> list[tuple[Bound, AskedValues]]:
+        """The bounds whose column and value have types that are compared as the values themselves."""
+        try:
+            columns = {field.name.casefold(): field for field in self.session.table(str(self.step.target)).schema}
+        except Exception as error:
+            raise engine_error(error) from error
+        texts = [bound.source.of(self.statement.text) for bound in bounds]
+        given = ", ".join(f"({text}) AS b{place}" for place, text in enumerate(texts))
+        source = self.statement.source.span.of(self.statement.text)
+        types = analyse(self.session, f"{self.statement.with_text}SELECT {given} FROM {source}").fields
+        asked = []
+        for bound, text, value in zip(bounds, texts, types, strict=True):
+            own = columns.get(bound.column.casefold())
+            kind = _literal_type(own, value.dataType.simpleString()) if own is not None else None
+            if own is not None and kind is None:
+                types_of_both = f"{own.dataType.simpleString()}, its value {value.dataType.simpleString()}"
+                self._note(f"`{bound.column}` is {types_of_both}: cast the value to the column's type")
+            elif kind is not None:
+                asked.append((bound, AskedValues(text, kind, bound.null_safe)))
+        if not asked:
+            raise _LeaveOutError("no column is left to bound")
+        return asked
+
+    def _column(self, bound: Bound) -> str:
+        return f"{quote(str(self.statement.target.qualifier))}.{quote(bound.column)}"
+
+    def _nothing(self, bound: Bound, item: AskedValues) -> str:
+        """A condition that no row passes, and that keeps every partition and file from being read."""
+        if self.format == "delta":
+            return "false"
+        # `false` makes Spark 4.1.4 fail to plan a copy-on-write MERGE (None.get in RewritePredicateSubquery).
+        value = item.kind.literal("" if item.kind.step is None else 0)
+        return f"({self._column(bound)} < {value} AND {self._column(bound)} > {value})"
+
+    def _listed(self, bound: Bound) -> int:
+        """Up to how many values a list makes the engine skip more than ranges do."""
+        layout = self.step.judged.layout
+        if layout.is_partition(bound.column):
+            return MOST_LISTED
+        return _MOST_LISTED_BY_ICEBERG if self.format == "iceberg" else 1
+
+
+def _literal_type(column: StructField, value: str) -> LiteralType | None:
+    """How values of a type are compared with a column of a table."""
+    declared = str(column.metadata.get("__CHAR_VARCHAR_TYPE_STRING", ""))
+    column_type, value_type = parse_type(column.dataType.simpleString()), parse_type(value)
+    if column_type is None or value_type is None or declared.startswith("char"):
+        return None  # Spark pads what it compares with a char(n)
+    return literal_type(column_type, value_type)

@@ -1,0 +1,93 @@
+"""The values that a source holds for columns of the target: asked of Spark, told as literals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.pruning.bounds.bound_literal import LiteralType, OutOfRangeError
+from merge_runner.pruning.bounds.bound_predicate import BoundValues, Told, ValueRange
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_COLLECTED = 10_000
+"""Distinct values that come to the driver; of more than these, only the ends of ranges do."""
+
+_BUCKETS = 1000
+
+
+@dataclass(frozen=True)
+class AskedValues:
+    """What is asked: `value` is an expression of the source's row; `null`: whether NULL counts as a value."""
+
+    value: str
+    kind: LiteralType
+    null: bool
+
+
+def source_values(
+    session: SparkSession, prefix: str, source: str, asked: Sequence[AskedValues]
+) -> list[BoundValues | None]:
+    """The values of each expression in the rows of `source`, which stands behind FROM; `prefix` are CTEs in front.
+
+    None where no literal can say them. Raises EngineError.
+    """
+    keys = [item.kind.key.format(value=f"({item.value})") for item in asked]
+    rows = _distinct(session, prefix, source, keys)
+    if rows is not None:
+        return [_single(item, {row[place] for row in rows}) for place, item in enumerate(asked)]
+    found = []
+    for key, item in zip(keys, asked, strict=True):
+        rows = _distinct(session, prefix, source, [key]) if len(asked) > 1 else None
+        found.append(_single(item, {row[0] for row in rows}) if rows else _ranges(session, prefix, source, key, item))
+    return found
+
+
+def _distinct(session: SparkSession, prefix: str, source: str, keys: Sequence[str]) -> list[Any] | None:
+    """The distinct rows of keys; None where they are too many."""
+    columns = ", ".join(f"{key} AS k{place}" for place, key in enumerate(keys))
+    limit = MOST_COLLECTED + 1
+    rows = run_statement(session, f"{prefix}SELECT DISTINCT {columns} FROM {source} LIMIT {limit}")
+    return rows if len(rows) < limit else None
+
+
+def _single(item: AskedValues, keys: set[Any]) -> BoundValues | None:
+    null = item.null and None in keys
+    try:
+        told = [Told(key, literal) for key in sorted(keys - {None}) if (literal := item.kind.literal(key)) is not None]
+    except OutOfRangeError:
+        return None
+    return BoundValues(tuple(ValueRange(each, each) for each in told), item.kind.step, null)
+
+
+def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: AskedValues) -> BoundValues | None:
+    """The smallest and largest key of many parts of the line; of texts, of all."""
+    asked = f"min({key}) AS low, max({key}) AS high, count_if({key} IS NULL) > 0 AS nulls"
+    ends = run_statement(session, f"{prefix}SELECT {asked} FROM {source}")[0]
+    pairs = [(ends["low"], ends["high"])]
+    if item.kind.step is not None:
+        # Which part a key falls into may be inexact: each part is told by the keys that it really holds.
+        part = f"floor((cast({key} AS double) - {float(ends['low'])!r}D) / {_width(ends)!r}D)"
+        rows = run_statement(
+            session,
+            f"{prefix}SELECT min(k) AS low, max(k) AS high FROM (SELECT {key} AS k, {part} AS part FROM {source}) "
+            "WHERE k IS NOT NULL GROUP BY part",
+        )
+        pairs = sorted((row["low"], row["high"]) for row in rows)
+    ranges = []
+    for low, high in pairs:
+        try:
+            first, last = item.kind.literal(low), item.kind.literal(high)
+        except OutOfRangeError:
+            return None
+        if first is None or last is None:
+            return None  # an end that the column cannot hold, as a bigint beyond all ints
+        ranges.append(ValueRange(Told(low, first), Told(high, last)))
+    return BoundValues(tuple(ranges), item.kind.step, item.null and ends["nulls"])
+
+
+def _width(ends: Any) -> float:
+    return max((float(ends["high"]) - float(ends["low"])) / _BUCKETS, 1e-9)

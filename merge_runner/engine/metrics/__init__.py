@@ -1,0 +1,1 @@
+"""What a committed MERGE did, and whether it agrees with the verdict."""

@@ -1,0 +1,54 @@
+"""What Delta's MERGE says that it did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.log.commit_metadata import stamped_commit
+from merge_runner.engine.metrics.spark_plan import command_metrics
+from merge_runner.engine.spark.sql import Ran
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SHORT_NAMES = {
+    "rows_source": "numSourceRows",
+    "rows_inserted": "numTargetRowsInserted",
+    "rows_updated": "numTargetRowsUpdated",
+    "rows_deleted": "numTargetRowsDeleted",
+    "rows_copied": "numTargetRowsCopied",
+    "files_total": "numTargetFilesBeforeSkipping",
+    "files_scanned": "numTargetFilesAfterSkipping",
+    "files_added": "numTargetFilesAdded",
+    "files_removed": "numTargetFilesRemoved",
+    "bytes_added": "numTargetBytesAdded",
+    "bytes_removed": "numTargetBytesRemoved",
+    "scan_ms": "scanTimeMs",
+    "rewrite_ms": "rewriteTimeMs",
+    "execution_ms": "executionTimeMs",
+}
+"""Names of an adapter response, and the metric of Delta's MERGE that each one is."""
+
+
+def delta_response(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> dict[str, Any]:
+    """The short names, `table_version` and `metrics` of a MERGE. Raises EngineError.
+
+    Skipping, partitions and the second scan stand only in the command's own metrics, which Spark Connect does not tell;
+    the history is the truth of what was committed. A MERGE that changes nothing commits no version.
+    """
+    metrics = command_metrics(ran)
+    if "operationNumSourceRows" in metrics:
+        # The history's numSourceRows; the command's own counts rows again that are read again.
+        metrics["numSourceRows"] = metrics.pop("operationNumSourceRows")
+    commit = stamped_commit(session, target, "delta", stamp)
+    if commit is not None:
+        metrics |= {name: int(value) for name, value in commit.metrics.items() if value.lstrip("-").isdigit()}
+    response: dict[str, Any] = {short: metrics.get(name) for short, name in SHORT_NAMES.items()}
+    if ran.rows:
+        counted = ran.rows[0].asDict()
+        for kind in ("inserted", "updated", "deleted", "affected"):
+            response[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
+    response["table_version"] = commit.version if commit is not None else None
+    response["metrics"] = metrics
+    return response

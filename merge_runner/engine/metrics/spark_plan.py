@@ -1,0 +1,112 @@
+"""The metrics of a command that has run, read from its physical plan.
+
+Spark's status store has the same figures as text, rounded where they are times, at the mercy of the UI's retention, and
+only once the listener bus has caught up. The accumulators behind them are exact, and there when the statement returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.jvm_util import java_class
+from merge_runner.engine.spark.sql import Ran
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SNAPSHOT = re.compile(r"\bsnapshotId=(\d+|null)\b")
+
+
+@dataclass(frozen=True)
+class TableScan:
+    """A scan of a table by Spark's `BatchScan`: `text` is its line of EXPLAIN, metrics are by Spark's descriptions.
+
+    `snapshot` is the id of the Iceberg snapshot that was read, None for a table that has none yet. `kept` says whether
+    the plan that ran to its end still had the scan: adaptive execution takes away the empty side of a join.
+    """
+
+    text: str
+    metrics: Mapping[str, int]
+    snapshot: int | None
+    kept: bool
+
+
+def command_metrics(ran: Ran) -> dict[str, int]:
+    """The metrics of the command itself by the engine's own names; empty over Spark Connect. Raises EngineError."""
+    try:
+        plan = _plan(ran)
+        if plan is None:
+            return {}
+        pairs = plan.metrics().toSeq()
+        found = [pairs.apply(index) for index in range(pairs.size())]
+        return {str(pair._1()): int(pair._2().value()) for pair in found}
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] | None:
+    """The scans of a DataSource V2 table (dotted name) in a command's plan; None over Spark Connect.
+
+    Raises EngineError.
+    """
+    try:
+        plan = _plan(ran)
+        if plan is None:
+            return None
+        info = java_class(session, "org.apache.spark.sql.execution.SparkPlanInfo")
+        value = java_class(session, "org.apache.spark.util.AccumulatorContext").get
+        names = (f"BatchScan {table}", f"BatchScan spark_catalog.{table}")
+        kept = [node for node in _nodes(info.fromSparkPlan(plan)) if node.nodeName() in names]
+        found = [_scan(node, value, kept=True) for node in kept]
+        for first in _first_plans(plan):
+            for node in _nodes(info.fromSparkPlan(first)):
+                if node.nodeName() in names and node.simpleString() not in [scan.text for scan in found]:
+                    found.append(_scan(node, value, kept=False))
+    except Exception as error:
+        raise engine_error(error) from error
+    else:
+        return found
+
+
+def _plan(ran: Ran) -> Any:
+    """The physical plan of the command; None where there is no JVM here, or the statement was no command."""
+    java = getattr(ran.frame, "_jdf", None)  # absent on Spark Connect
+    if java is None:
+        return None
+    result = java.queryExecution().commandExecuted()
+    return result.commandPhysicalPlan() if result.getClass().getSimpleName() == "CommandResult" else None
+
+
+def _first_plans(plan: Any) -> Iterator[Any]:
+    """The plans that adaptive execution began with, of a writing command's query."""
+    children = plan.children()
+    for index in range(children.size()):
+        child = children.apply(index)
+        if child.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
+            yield child.initialPlan()
+
+
+def _nodes(info: Any) -> Iterator[Any]:
+    """A SparkPlanInfo and all below it, what adaptive execution and subqueries hold included."""
+    yield info
+    children = info.children()
+    for index in range(children.size()):
+        yield from _nodes(children.apply(index))
+
+
+def _scan(node: Any, value: Any, *, kept: bool) -> TableScan:
+    metrics = {}
+    infos = node.metrics()
+    for index in range(infos.size()):
+        info = infos.apply(index)
+        accumulator = value(info.accumulatorId())
+        if accumulator.isDefined():
+            metrics[str(info.name())] = int(accumulator.get().value())
+    text = str(node.simpleString())
+    snapshot = _SNAPSHOT.search(text)
+    read = snapshot.group(1) if snapshot is not None else "null"
+    return TableScan(text, metrics, None if read == "null" else int(read), kept)

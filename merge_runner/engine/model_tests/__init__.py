@@ -1,0 +1,1 @@
+"""Unit tests and data tests on the engine."""

@@ -1,0 +1,302 @@
+"""Runs a unit test: given rows in, the model's own statement, and what came of it against what is expected."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.context import Tested, Workplace
+from merge_runner.engine.log.change_feed import CHANGE_TYPE, changed_rows
+from merge_runner.engine.log.kernel_reader import first_by_kernel
+from merge_runner.engine.log.table_state import table_state
+from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.jvm_util import plain_value
+from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.tables.catalog import no_columns
+from merge_runner.formats.failures import DUPLICATE_MATCHES
+from merge_runner.formats.merge_plans import duplicates_rows
+from merge_runner.merge.parse import parse
+from merge_runner.merge.splice import origin
+from merge_runner.plan.steps.steps import Given, Layout, RunUnitTest
+from merge_runner.pruning.layout.layout import UNKNOWN
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.relation import Relation, quote
+from merge_runner.testing.difference import Difference, Row, difference
+from merge_runner.testing.rows import RowError, Rows, Types, check_names, rows_query
+from merge_runner.testing.told import as_json, in_words
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.merge.statement import MergeStatement
+
+FOR_A_FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    # To compile code takes longer than to interpret it over ten rows: with these confs a test takes two thirds of the
+    # processor time (four tests of the flights project, warm: 2.2 against 3.4 s, beside other work).
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # One task reads the few lines of a Delta log, and the rows that are given.
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    # Jobs and shuffles that only large tables gain by: to find out that one side of a join is small; to write fewer
+    # files of a table with partitions; to name all files of the table in the checksum of each commit (Delta computes it
+    # even where it is not written).
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
+    "spark.databricks.delta.allFilesInCrc.enabled": "false",
+    # Hadoop starts ten processes for each file that Delta puts into the log of a local table (`chmod`, `readlink`):
+    # there is one file for each commit then, not two, and half of the processes are for Hadoop's own checksum of it.
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+    "fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+}
+"""Confs of a test's session. None of them changes what a statement means; those of the model win."""
+
+
+_UNRESOLVED = "UNRESOLVED_COLUMN"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as expected."""
+
+    message: str
+    difference: Difference | None = None
+
+
+def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
+    """Runs the test; `place.tested` says what came of it. Raises EngineError where it could not be run."""
+    with scratch(step, place):
+        try:
+            found = list(_findings(step, place))
+        except EngineError as error:
+            if error.code.startswith(_UNRESOLVED) and error.place is None:
+                error.add_hint(f"the test gives {'; '.join(map(_given_words, step.given))}")
+            raise
+    place.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
+    message = "\n".join(
+        each.message if each.difference is None else in_words(each.message, each.difference) for each in found
+    )
+    count = sum(each.difference.count if each.difference is not None else 1 for each in found)
+    place.tested = Tested(count, "fail" if found else "pass", message or None)
+
+
+def _given_words(given: Given) -> str:
+    """Which columns a test gives of an input, and where."""
+    where = f" ({given.rows.places.whole()})" if given.rows.places is not None else ""
+    columns = ", ".join(given.rows.names) or "rows of a query"
+    return f"{given.name} with {columns}{where}"
+
+
+@contextmanager
+def scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
+    """The schemas of the test, which are gone afterwards."""
+    session = place.session
+    set_confs(session, {**FOR_A_FEW_ROWS, **step.confs})
+    inputs = [each.relation for each in step.given]
+    target = step.target.relation if step.target is not None else None
+    schemas = dict.fromkeys(map(_schema, (*inputs, *((target,) if target is not None else ()))))
+    schemas.pop(None, None)  # the changes of a table are a temporary view
+    try:
+        for schema in schemas:
+            run_command(session, f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        yield
+    finally:
+        if target is not None:
+            run_command(session, f"DROP TABLE IF EXISTS {target}")  # an Iceberg catalog knows no CASCADE
+        for schema in schemas:
+            cascade = " CASCADE" if schema in map(_schema, inputs) else ""
+            run_command(session, f"DROP SCHEMA IF EXISTS {schema}{cascade}")
+        if step.target is not None and step.target.location is not None:
+            shutil.rmtree(step.target.location, ignore_errors=True)  # the files of a table by location outlive it
+
+
+def _schema(relation: Relation) -> Relation | None:
+    return Relation(relation.schema, relation.catalog) if relation.schema is not None else None
+
+
+def _findings(step: RunUnitTest, place: Workplace) -> Iterator[Finding]:
+    session = place.session
+    give(step, session)
+    if step.target is None:
+        yield from _of_query(step, session)
+        return
+    create(step, place)
+    feeds = step.expected.changes is not None
+    before = table_state(session, step.target.relation, step.target.format).version if feeds else None
+    error = run(session, step)
+    if error is not None and step.expected.error is None:
+        raise error
+    yield from _of_error(step.expected.error, error)
+    yield from _of_table(step, session)
+    yield from _of_changes(step, session, step.target, before)
+
+
+def create(step: RunUnitTest, place: Workplace) -> None:
+    """Creates the target, if there is one, with the rows that it is to have before. Raises EngineError."""
+    if step.target is not None:
+        if step.reads_itself is not None and not step.target.has_all_types:
+            raise no_columns(step.model, step.reads_itself)
+        place.catalog.create_target(place.session, step.target, step.shape.query if step.shape else None, replace=False)
+        _fill(place.session, step.target.relation, step.this)
+
+
+def give(step: RunUnitTest, session: SparkSession) -> None:
+    """Makes a view of each input's rows. Raises EngineError."""
+    for given in step.given:
+        _give(session, given)
+
+
+def _give(session: SparkSession, given: Given) -> None:
+    query = _query(given.rows, given.types, given.name, _names(session, given.rows))
+    if given.relation.schema is None:
+        session.sql(query).createOrReplaceTempView(given.relation.identifier)
+    else:
+        run_command(session, f"CREATE OR REPLACE VIEW {given.relation} AS\n{query}")
+
+
+def _names(session: SparkSession, rows: Rows) -> Sequence[str]:
+    """The columns of the rows. Raises EngineError, with its place in the test, for a query that Spark refuses."""
+    if rows.sql is None:
+        return rows.names
+    try:
+        return analyse(session, rows.sql).names
+    except EngineError as error:
+        if rows.places is not None:
+            error.place = rows.places.whole() if error.offset is None else rows.places.text(error.offset)
+        raise
+
+
+def _query(rows: Rows, types: Types, name: str, given: Sequence[str], allowed: Sequence[str] | None = None) -> str:
+    """The rows, which have the columns `given`, as a query. Raises EngineError for what the table cannot have."""
+    try:
+        if allowed is not None:
+            check_names(rows, given, allowed, "the table")
+        return rows_query(rows, types, given)
+    except RowError as error:
+        raise EngineError("unit-test", f"the rows of {name}: {error}", error.hint, place=error.place) from None
+
+
+def _fill(session: SparkSession, table: Relation, rows: Rows) -> None:
+    """Puts rows into the table that a MERGE is to find: what a row does not have is NULL, generated or the default."""
+    if rows.sql is None and not rows.values:
+        return
+    columns, given = _types(session, f"SELECT * FROM {table}"), _names(session, rows)
+    types = _of_names(columns, given)
+    query = _query(rows, types, "this", given, tuple(columns))
+    run_command(session, f"INSERT INTO {table} ({', '.join(map(quote, types))})\n{query}")
+
+
+def _types(session: SparkSession, query: str) -> dict[str, str | None]:
+    return {field.name: field.dataType.simpleString() for field in analyse(session, query).fields}
+
+
+def _of_names(types: Types, names: Sequence[str]) -> dict[str, str | None]:
+    wanted = {name.lower() for name in names}
+    return {name: data_type for name, data_type in types.items() if name.lower() in wanted}
+
+
+def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
+    """Runs the MERGE of a test; gives the error that it ends with, told of the author's text and with the keys."""
+    if step.target is None:
+        raise TypeError(f"{step.model} is no MERGE")
+    table, statement = step.target.relation, parse(step.sql)
+    scope = Scope.of(statement, UNKNOWN)
+    try:
+        if duplicates_rows(step.target.format, (each.kind for each in statement.clauses), step.target.properties):
+            refuse_several_matches(session, table, statement, scope)
+        run_command(session, step.sql)
+    except EngineError as error:
+        if error.statement == step.sql:
+            if error.code in DUPLICATE_MATCHES:
+                _name_duplicates(error, session, table, statement, scope)
+            if error.offset is not None:
+                error.statement, error.offset = step.text, origin(step.edits, error.offset)
+        return error
+    return None
+
+
+def _name_duplicates(
+    error: EngineError, session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope
+) -> None:
+    found = []
+    with suppress(EngineError):  # the error stands as the engine has told it
+        found = duplicate_matches(session, table, statement, scope)
+    if found:
+        error.message = f"{several_matches(found)}: {error.message}"
+
+
+def _of_error(expected: str | None, error: EngineError | None) -> Iterator[Finding]:
+    if expected is None:
+        return
+    if error is None:
+        yield Finding(f"expected an error with {expected!r}, and the statement ran to its end")
+    elif expected.lower() not in f"{error.code} {error.message}".lower():
+        yield Finding(f"expected an error with {expected!r}, and it was {error.code}: {error.message}")
+
+
+def _of_query(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
+    """What a model that is a query gives: its rows, or an error."""
+    rows = step.expected.rows
+    try:
+        types = _types(session, step.sql)
+        source = f"(\n{step.sql}\n)"
+        found = _compared(session, source, types, rows or Rows(), step.key) if rows is not None else None
+        if rows is None:
+            run_statement(session, step.sql)
+    except EngineError as error:
+        if step.expected.error is None:
+            raise
+        yield from _of_error(step.expected.error, error)
+        return
+    yield from _of_error(step.expected.error, None)
+    if found is not None:
+        yield Finding("the rows are not as expected", found)
+
+
+def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
+    if step.expected.rows is None or step.target is None:
+        return
+    table, rows = step.target.relation, step.expected.rows
+    types = _types(session, f"SELECT * FROM {table}")
+
+    def compared() -> Difference | None:
+        return _compared(session, str(table), types, rows, step.key)
+
+    found = first_by_kernel(session, compared) if step.target.format == "delta" else compared()
+    if found is not None:
+        yield Finding("the final target is not as expected", found)
+
+
+def _of_changes(step: RunUnitTest, session: SparkSession, layout: Layout, before: int | None) -> Iterator[Finding]:
+    if step.expected.changes is None:
+        return
+    table = layout.relation
+    types = {**_types(session, f"SELECT * FROM {table}"), CHANGE_TYPE: "string"}
+    with changed_rows(session, table, layout.format, before, step.key) as source:
+        found = _compared(session, source, types, step.expected.changes, (*step.key, CHANGE_TYPE))
+    if found is not None:
+        yield Finding("the change feed is not as expected", found)
+
+
+def _compared(session: SparkSession, source: str, types: Types, rows: Rows, key: Sequence[str]) -> Difference | None:
+    """Compares rows in the columns that are named; where none is, in all. One query reads both."""
+    given = _names(session, rows)
+    columns = _of_names(types, given or tuple(types))
+    expected = _query(rows, columns, "expect", given, tuple(types))
+    shown = ", ".join(map(quote, columns))
+    found = run_statement(
+        session,
+        f"SELECT true AS expected, {shown} FROM (\n{expected}\n)\nUNION ALL\nSELECT false, {shown} FROM {source}",
+    )
+    sides: dict[bool, list[Row]] = {True: [], False: []}
+    for row in found:
+        sides[row[0]].append(tuple(map(plain_value, tuple(row)[1:])))
+    return difference(tuple(columns), sides[True], sides[False], key)

@@ -1,0 +1,204 @@
+"""The class-data archive of a local driver: Spark's classes as its JVM has them in memory, in a file of 190 MB.
+
+With it a driver loads no class from a jar and starts in half the time. It fits one JVM, one class path and one set of
+options, which are its key. A process of low priority makes it after a first run (`training.py`); `MERGE_RUNNER_CDS=0`
+switches it off, and where `CI` is set none is made unless `MERGE_RUNNER_CDS=1` says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.spark.jars import cache_folder, fetch_jars
+from merge_runner.engine.spark.java import require_java
+from merge_runner.engine.spark.spark_home import installed_spark, spark_home
+from merge_runner.engine.spark.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
+
+if TYPE_CHECKING:
+    from merge_runner.project.schema.profile import Profile
+
+_SWITCH = "MERGE_RUNNER_CDS"
+_TRAINED_AS = 1
+"""Counts the ways that archives were made: another one is made where the statements of training.py change much."""
+_TOLD_IN_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+"""Variables that put something on the class path of the driver."""
+_ROOM = 1 << 30
+_AGAIN_SECONDS = 24 * 3600.0
+_LOW_PRIORITY = ("nice", "-n", "19")
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The archive that fits a driver, whether it is there yet or not. Beside it a file says how it was made."""
+
+    folder: Path
+    key: str
+
+    @property
+    def path(self) -> Path:
+        """The archive's file."""
+        return self.folder / f"{self.key}.jsa"
+
+    @property
+    def record(self) -> Path:
+        """The file that tells the archive's size and time: one that differs has been damaged, and a JVM would crash."""
+        return self.folder / f"{self.key}.json"
+
+    @property
+    def failed(self) -> Path:
+        """The file that tells why the archive could not be made."""
+        return self.folder / f"{self.key}.failed"
+
+    def is_whole(self) -> bool:
+        """Whether the archive is there as it was made."""
+        try:
+            told = json.loads(self.record.read_text(encoding="utf-8"))
+            stat = self.path.stat()
+        except (OSError, ValueError):
+            return False
+        return bool(told == {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns})
+
+    def used(self) -> None:
+        """Notes that it is in use, so that it is kept longest."""
+        with suppress(OSError):  # a folder that cannot be written needs no order
+            os.utime(self.record)
+
+    def publish(self, made: Path) -> None:
+        """Puts the file `made` of the same folder in its place. Raises OSError."""
+        with made.open("rb") as file:
+            os.fsync(file.fileno())
+        self.record.unlink(missing_ok=True)
+        made.replace(self.path)
+        stat = self.path.stat()
+        write_atomic(self.record, json.dumps({"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}))
+        self.failed.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Removes it: a JVM did not start with it."""
+        for path in (self.record, self.path):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Removes the archives of other keys, but for the one that was used last."""
+        others = [path for path in self.folder.glob("*.json") if path != self.record]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        kept = {self.key, *(path.stem for path in others[:1])}
+        for path in self.folder.glob("*.*"):
+            if path.name.partition(".")[0] not in kept:
+                path.unlink(missing_ok=True)
+
+
+def archive(
+    profile: Profile,
+    confs: Mapping[str, str],
+    java_home: Path,
+    env: Mapping[str, str],
+    defaults: Mapping[str, str] | None = None,
+) -> Archive | None:
+    """The archive that fits a driver with these confs; None where there can be none, or it is switched off.
+
+    Only local drivers have one: they run on this machine's files. A JVM that the profile's `jvm: custom`, its conf or
+    the `defaults` of spark-defaults.conf give options of its own is left alone.
+    """
+    local = (profile.master or "").startswith("local")
+    own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
+    if not local or own or env.get(_SWITCH) == "0":
+        return None
+    told = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _TOLD_IN_ENV)]
+    jars = [Path(jar) for jar in confs[CLASS_PATH].split(os.pathsep)]
+    try:
+        told += _java(java_home)
+        told += _files([*jars, *sorted((spark_home() / "jars").iterdir())])
+    except OSError:  # an installation of another kind, of which nothing is known
+        return None
+    return Archive(cache_folder(env) / "cds", hashlib.sha256("\n".join(told).encode()).hexdigest()[:16])
+
+
+def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -> dict[str, str]:
+    """The confs of a driver that uses the archive; they are as before where it is not there."""
+    if fitting is None or not fitting.is_whole():
+        return dict(confs)
+    fitting.used()
+    options = (
+        f'-XX:SharedArchiveFile="{fitting.path}" -Xshare:auto',
+        # Where the JVM does not take it, it goes on without, and need not talk of it.
+        "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off",
+        f'-XX:ErrorFile="{log.absolute().parent / "hs_err_pid%p.log"}"',
+    )
+    return {**confs, OPTIONS: " ".join((confs[OPTIONS], *options))}
+
+
+def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: Mapping[str, str]) -> None:
+    """Has the archive made by a process of its own, where it is missing; this one neither waits nor fails."""
+    if fitting is None or fitting.is_whole() or (env.get("CI") and env.get(_SWITCH) != "1"):
+        return
+    with suppress(OSError):
+        if time.time() - fitting.failed.stat().st_mtime < _AGAIN_SECONDS:
+            return
+    with suppress(OSError):
+        fitting.folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(fitting.folder, os.W_OK) or shutil.disk_usage(fitting.folder).free < _ROOM:
+            return
+        subprocess.Popen(
+            [*_LOW_PRIORITY, *training_command(profile, java_home)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=fitting.folder,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+
+
+def training_command(profile: Profile, java_home: Path) -> list[str]:
+    """The command of the process that makes the archive of a profile's drivers."""
+    from merge_runner.engine.spark.confs import jar_groups
+
+    command = [sys.executable, "-m", "merge_runner.engine.steps.training", str(java_home), profile.jvm or "fast-start"]
+    return [*command, *jar_groups(profile)]
+
+
+def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
+    """What there is to say of the archive of a profile's drivers, in words. Raises ProblemsError without Java."""
+    from merge_runner.engine.spark.confs import jar_groups, spark_confs
+
+    java_home = require_java(env)
+    defaults = installed_spark(root, env).defaults
+    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env), defaults)
+    fitting = archive(profile, confs, java_home, env, defaults)
+    if fitting is None:
+        return (
+            f"off: {_SWITCH}=0"
+            if env.get(_SWITCH) == "0"
+            else "none for this target: it is not local, or has a JVM of its own"
+        )
+    if fitting.is_whole():
+        return f"{fitting.path.stat().st_size / 1e6:.0f} MB in {fitting.path}"
+    with suppress(OSError):
+        return f"none, it could not be made: {fitting.failed.read_text(encoding='utf-8').strip()}"
+    return "none yet: `merge-runner deps --archive` makes it" + ("" if env.get("CI") else ", or the first run")
+
+
+def _java(home: Path) -> Iterable[str]:
+    release = home / "release"
+    yield release.read_text(encoding="utf-8", errors="replace") if release.exists() else ""
+    yield from _files(sorted(home.resolve().glob("lib/server/*")))
+
+
+def _files(paths: Iterable[Path]) -> Iterable[str]:
+    for path in paths:
+        stat = path.stat()
+        yield f"{path} {stat.st_size} {stat.st_mtime_ns}"

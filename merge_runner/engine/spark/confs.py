@@ -1,0 +1,149 @@
+"""The Spark confs of a session: what merge-runner needs, what suits the master, and what the user says on top."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.embedded_catalog import embedded_catalog
+from merge_runner.engine.spark.user_confs import CLASS_PATH, EXTENSIONS, JARS, OPTIONS, merged, required, user_confs
+from merge_runner.project.schema.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG
+
+if TYPE_CHECKING:
+    from merge_runner.project.schema.profile import Profile
+
+_EXTENSIONS = {
+    "delta": "io.delta.sql.DeltaSparkSessionExtension",
+    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+}
+_ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+_LOOPBACK_MASTER = re.compile(r"(local\b|spark://(127\.[0-9.]+|localhost)(:|\Z))")
+
+_JVM_OPTIONS = {
+    # Short runs are JIT warm-up, not data: the client compiler alone halved eight small merges (two cores). Its code
+    # cache would have 48 MB, out of which Spark's code drops after twenty merges, to be compiled again and again. New
+    # objects get a room of fixed size: a heap that grows with every merge pays for fresh pages each time. And up to the
+    # 160 MB of metaspace that Spark's classes take, each step was a full collection. After fifteen calls Java 17 makes
+    # a class for each method and constructor that is called by reflection, over a thousand in fifty unit tests (Java 18
+    # and newer have another way, and no such option).
+    "fast-start": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC -Xmn256m -XX:MetaspaceSize=256m "
+        "-Dsun.reflect.inflationThreshold=1000"
+    ),
+    "throughput": "-XX:+UseG1GC",
+    "custom": "",
+}
+
+_FOR_SHORT_RUNS = {
+    # Compiling generated code takes longer than a short run gains by it (eight small merges: 13.4 against 15.3 s).
+    "spark.sql.codegen.wholeStage": "false",
+    # Each sort, shuffle and hash map of a task takes one page at least: 64 MB of zeros with a heap of 8 GB.
+    "spark.buffer.pageSize": "4m",
+}
+
+
+def table_formats(profile: Profile) -> tuple[str, ...]:
+    """The table formats that a profile needs: Delta always, Iceberg where a catalog is one."""
+    return ("delta", "iceberg") if profile.iceberg_catalogs else ("delta",)
+
+
+def jar_groups(profile: Profile) -> tuple[str, ...]:
+    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and its project's streams."""
+    sqlite = ("sqlite",) if profile.embedded_catalogs else ()
+    return (*table_formats(profile), *sqlite, *profile.connectors)
+
+
+def spark_confs(
+    profile: Profile, root: Path, jars: Sequence[Path], defaults: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return all confs to start a classic Spark driver with.
+
+    Those of the profile win over `defaults`, which are those of spark-defaults.conf, and these over ours.
+    """
+    ours, theirs = _ours(profile, root, jars), user_confs(profile, defaults or {})
+    return merged(ours, theirs) | required(profile, ours, theirs)
+
+
+def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
+    local = (profile.master or "").startswith("local")
+    confs = {
+        "spark.app.name": f"merge-runner {profile.name}",
+        "spark.master": profile.master or "local[*]",
+        EXTENSIONS: ",".join(_EXTENSIONS[name] for name in table_formats(profile)),
+        SESSION_CATALOG: DELTA_CATALOG,
+        "spark.scheduler.mode": "FAIR",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # The metrics of a statement are read from the status store, which must still hold it when it ends.
+        "spark.sql.ui.retainedExecutions": "1000",
+        OPTIONS: _java_options(profile),
+    }
+    if profile.warehouse is not None:
+        confs[DIR] = str(root / profile.warehouse)
+        confs[IMPLEMENTATION] = "in-memory"
+    if local:
+        confs |= _local(profile, jars)
+    else:
+        # The driver serves these files to the executors, whatever the cluster manager.
+        confs[JARS] = ",".join(str(jar) for jar in jars)
+    if _LOOPBACK_MASTER.match(confs["spark.master"]):
+        # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
+        # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
+        confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    for name in profile.embedded_catalogs:
+        confs |= _catalog(name, embedded_catalog(profile, root, name))
+    return confs | _session(profile)
+
+
+def session_confs(profile: Profile) -> dict[str, str]:
+    """The confs that a single session can have: all that may be said to a Spark that runs already."""
+    return _session(profile) | dict(profile.conf)
+
+
+def _session(profile: Profile) -> dict[str, str]:
+    confs = {"spark.sql.session.timeZone": "UTC"}  # a run means the same on every machine
+    for name, catalog in profile.catalogs.items():
+        if name not in profile.embedded_catalogs:
+            confs |= _catalog(name, catalog)
+    return confs
+
+
+def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
+    cores = os.cpu_count() or 1
+    return (_FOR_SHORT_RUNS if _kind(profile) == "fast-start" else {}) | {
+        # On the driver's class path they need not be copied, unlike spark.jars.
+        CLASS_PATH: os.pathsep.join(str(jar) for jar in jars),
+        "spark.driver.memory": f"{_driver_memory()}m",
+        # Adaptive execution joins small partitions; the default of 200 is made for a cluster.
+        "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
+        # Delta computes the state of a small table with 50 tasks by default.
+        "spark.databricks.delta.snapshotPartitions": "1" if profile.jvm != "throughput" else str(cores),
+        # VACUUM lists the folder of a table with 10,000 tasks by default.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * cores),
+    }
+
+
+def _java_options(profile: Profile) -> str:
+    log_config = Path(__file__).parent / "log4j2.properties"
+    return f'{_JVM_OPTIONS[_kind(profile)]} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
+
+
+def _kind(profile: Profile) -> str:
+    local = (profile.master or "").startswith("local")
+    return profile.jvm or ("fast-start" if local else "throughput")
+
+
+def _driver_memory() -> int:
+    """MiB for a local driver, which is the executor too: half of the machine, between 1 and 8 GiB."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (1 << 20)
+    return max(1024, min(8192, total // 2))
+
+
+def _catalog(name: str, settings: Mapping[str, str]) -> dict[str, str]:
+    prefix = f"spark.sql.catalog.{name}"
+    items = dict(settings)
+    confs = {prefix: items.pop("class", _ICEBERG_CATALOG)}
+    return confs | {f"{prefix}.{key}": value for key, value in items.items()}

@@ -1,0 +1,188 @@
+"""A connection to a Spark Connect server, which takes the place of a driver in this process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.confs import session_confs
+from merge_runner.engine.spark.errors import first_line, silence_error_log
+from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.errors import Problem, ProblemsError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.project.schema.profile import Profile
+
+_CONNECT_SECONDS = 10.0
+_INTERRUPT_SECONDS = 0.5
+_RETRIES = 6
+"""Over about a minute, each pause four times the last. Spark's own 15 wait ten minutes for a server that is gone."""
+
+
+class ConnectDriver:
+    """A Spark Connect server as a Driver. Each session has a channel and a server-side session of its own.
+
+    What a classic driver has and a server does not give: the figures of files skipped and scanned (they stand in the
+    status store of the server's driver), FAIR pools (the server's default pool is shared), and confs that are fixed
+    when Spark starts. Paths of seeds and of file sources are opened by the server: it must see them under the same
+    name. What runs is stopped by interrupting the session, since there are no job groups.
+    """
+
+    def __init__(self, spark: SparkSession, remote: str, confs: Mapping[str, str]) -> None:
+        self.spark = spark
+        self._confs = confs
+        self._remote = remote
+        self._running: dict[str, _Running] = {}
+
+    @contextmanager
+    def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+        """A session of its own with the profile's confs and these, which ends on the server with the block."""
+        session = _new_session(self._remote)
+        try:
+            set_confs(session, {**self._confs, **(confs or {})})
+            yield session
+        finally:
+            session.stop()
+
+    @contextmanager
+    def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
+        """What the session runs inside the block can be cancelled and watched by the name `group`."""
+        running = _Running(session)
+        session.registerProgressHandler(running.progress)
+        self._running[group] = running
+        try:
+            yield
+        finally:
+            del self._running[group]
+            session.removeProgressHandler(running.progress)
+
+    def cancel(self, group: str) -> None:
+        """Interrupts what the group runs, and what it would run next; returns at once."""
+        if group in self._running:
+            threading.Thread(target=self._interrupt, args=[group], name=f"interrupt {group}", daemon=True).start()
+
+    def tasks(self, group: str) -> tuple[int, int]:
+        """Tasks done and known of a group's active stages, as the server told them last (every two seconds)."""
+        running = self._running.get(group)
+        return running.tasks if running is not None else (0, 0)
+
+    def phase(self, group: str) -> None:
+        """Not known: a server tells its stages, and not what they are for."""
+
+    def settled(self, session: SparkSession) -> bool:
+        """Not known: a server goes on with a statement by itself."""
+        return False
+
+    def fate(self) -> None:
+        """Not known: the server is not ours."""
+
+    def pulse(self) -> Callable[[], str | None]:
+        """Nothing is told: the client asks again by itself, and gives up after about a minute."""
+        return self.fate
+
+    def stop(self) -> None:
+        """Ends the first session; the server goes on."""
+        self.spark.stop()
+
+    def kill(self) -> None:
+        """Nothing: the connection ends with the process, and the server goes on."""
+
+    def _interrupt(self, group: str) -> None:
+        # An interrupt that comes between two statements stops neither, so it is repeated until the group has ended.
+        while (running := self._running.get(group)) is not None:
+            with suppress(Exception):  # the server may be gone, or the session just ended
+                running.session.interruptAll()
+            time.sleep(_INTERRUPT_SECONDS)
+
+
+class _Running:
+    """What a group runs: its session, and how far its statement is."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self.tasks = (0, 0)
+
+    def progress(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        """Keeps what the server tells; the names of the arguments are PySpark's."""
+        active = [stage for stage in stages or () if not stage.done and not done]
+        self.tasks = (sum(stage.num_completed_tasks for stage in active), sum(stage.num_tasks for stage in active))
+
+
+def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> ConnectDriver:
+    """Connects to the server at `remote`; `notify` is told of every setting that has no effect there.
+
+    Raises ProblemsError: `connect-warehouse`, `connect-missing` (the Python packages), `spark-not-started`.
+    """
+    if profile.warehouse is not None:
+        problem = Problem(
+            "connect-warehouse",
+            "the embedded warehouse does not work over Spark Connect: the server's catalog keeps the tables",
+            hint=f"leave `warehouse` out of the output {profile.target} in profiles.yml",
+        )
+        raise ProblemsError([problem])
+    try:
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError as error:  # PySpark's own PySparkImportError is one
+        problem = Problem(
+            "connect-missing",
+            f"Spark Connect needs more Python packages: {first_line(error)}",
+            hint="pip install 'pyspark[connect]'",
+        )
+        raise ProblemsError([problem]) from error
+    silence_error_log()
+    try:
+        _wait_for_server(DefaultChannelBuilder(remote).toChannel())
+        spark = _new_session(remote)
+        confs = _accepted(spark, session_confs(profile), notify)
+    except Exception as error:  # gRPC and PySpark raise many kinds; to the user all mean the same
+        problem = Problem(
+            "spark-not-started",
+            f"no Spark Connect session at {profile.where}: {first_line(error)}",
+            hint="is the server up, and do address and token fit?",
+        )
+        raise ProblemsError([problem]) from error
+    if profile.jvm is not None:
+        notify("`jvm` has no effect over Spark Connect: the server's JVM is running already")
+    return ConnectDriver(spark, remote, confs)
+
+
+def _wait_for_server(channel: Any) -> None:
+    import grpc  # type: ignore[import-untyped]
+
+    try:
+        grpc.channel_ready_future(channel).result(timeout=_CONNECT_SECONDS)
+    except grpc.FutureTimeoutError as error:
+        raise TimeoutError(f"nothing answered within {_CONNECT_SECONDS:.0f} s") from error
+    finally:
+        channel.close()
+
+
+def _new_session(remote: str) -> SparkSession:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    session: Any = ConnectSession.builder.remote(remote).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    opened: SparkSession = session
+    return opened
+
+
+def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[str], None]) -> dict[str, str]:
+    """The confs that a session of this server can be given."""
+    accepted = {}
+    for key, value in confs.items():
+        try:
+            spark.conf.set(key, value)
+        except Exception as error:
+            condition = getattr(error, "getCondition", lambda: None)()
+            if not str(condition).startswith("CANNOT_MODIFY"):
+                raise
+            notify(f"{key} has no effect over Spark Connect: it is fixed when the server starts")
+        else:
+            accepted[key] = value
+    return accepted

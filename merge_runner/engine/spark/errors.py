@@ -1,0 +1,183 @@
+"""What Spark and the table formats raise, as one kind of error that says what a person needs."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from merge_runner.engine.spark.java_exception import Told, told
+from merge_runner.errors import did_you_mean
+from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
+from merge_runner.formats.rewordings import Reworded, reworded
+from merge_runner.text import Place
+
+__all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
+
+_REST = re.compile(
+    r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n['+:A-Z]"
+    r"|\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
+)
+_ADVICE = re.compile(
+    r"\s*(?:Verify the spelling and correctness of the (?:schema and )?catalog\.?"
+    r"|If you did not qualify the name with a(?: schema| catalog)?,?[^\n]*"
+    r"|To tolerate the error on drop,? use [^\n]*)"
+)
+"""What Spark 4.1.4 adds to each name that it does not find (error-conditions.json): nobody here drops anything."""
+_EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
+"""What a task raised, in the text of the stage's failure."""
+_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE)
+
+
+@dataclass
+class EngineError(Exception):
+    """A step failed. `offset` is where in `statement` (0-based), where the engine says so.
+
+    `place` is where the author's files are wrong, where that is known and is not in the model's own text.
+
+    `most_retries` is how often it may be run again at most, as the engines' nature allows.
+    """
+
+    code: str
+    message: str
+    hint: str | None = None
+    kind: Kind = Kind.USER
+    statement: str | None = field(default=None, repr=False)
+    offset: int | None = None
+    most_retries: int = 0
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
+
+    def add_hint(self, hint: str) -> None:
+        """Add what the step knows to the hint, on a line after what is known of the error itself."""
+        self.hint = hint if self.hint is None else f"{self.hint}\n    {hint}"
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an exception's text that is not blank; its type where it has none."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def silence_error_log() -> None:
+    """PySpark logs every failed statement as JSON with its stack, and Py4J each call that a JVM leaves unanswered.
+
+    What a failure means is told by the node's result.
+    """
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    logging.getLogger().addFilter(_is_not_of_py4j)  # it writes to the root logger; adding it twice is adding it once
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in PurePath(record.pathname).parts
+
+
+def from_engine(error: BaseException) -> bool:
+    """Whether an exception tells of the engine, of files, or of being stopped, and not of a mistake in this program."""
+    module = type(error).__module__
+    return isinstance(error, EngineError | OSError) or module.startswith(("py4j.", "pyspark.", "delta.", "grpc."))
+
+
+def engine_error(error: BaseException, statement: str | None = None) -> EngineError:
+    """`error` of PySpark, Py4J or Delta as an EngineError: Spark's error class as code, and the message without stack.
+
+    What may be done about it is looked up in `formats/failures.py`. `statement` is the text that was run: a position is
+    given only where the engine speaks of this very text.
+    """
+    if isinstance(error, EngineError):
+        return error
+    if isinstance(error, InterruptedError):
+        return EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
+    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ConnectionError):
+        where = f"{error.filename}: " if error.filename else ""
+        around = surroundings(str(error.strerror))
+        return EngineError("file-system", f"{where}{error.strerror}", around[1] if around is not None else None)
+    chain = told(error)
+    known = known_failure(tuple((name, each.message) for each in chain for name in each.names))
+    kind = known.kind if known is not None else Kind.USER
+    most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
+    telling = _telling(chain)
+    code = telling.condition or telling.name
+    message, offset = _trimmed(_with_file(telling, chain)), _offset(error, statement)
+    said = reworded(code, message) if kind is Kind.USER else Reworded(message, None)
+    message, hint = said.message, HINTS.get(code, said.hint)
+    if said.name is not None:
+        hint = did_you_mean(said.name, said.known) or hint
+        offset = _word(said.name, statement) if offset is None else offset
+    around = surroundings("\n".join(each.message for each in chain)) if kind in (Kind.USER, Kind.TRANSIENT) else None
+    if around is not None and hint is None:
+        cause, hint = around
+        message += f"\n{cause}" if cause not in message else ""
+    if kind is Kind.LOST and "SparkContext" not in message:  # else Spark itself has told that it has stopped
+        message = f"the connection to Spark broke: {message}"
+    if unresolved := _UNRESOLVED.search(message):
+        # Delta gives no place, and all columns of both tables instead of the one that was meant.
+        name, where, columns = unresolved.groups()
+        message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
+        offset = _word(name, statement) if offset is None else offset
+    return EngineError(code, message, hint, kind, statement, offset, most)
+
+
+def _telling(chain: tuple[Told, ...]) -> Told:
+    """Of an error and its causes, the one that says what is wrong: the first with a condition that is no wrapper's.
+
+    Without any, what a task raised; else the first with the last cause, which tells where it comes from.
+    """
+    named = [each for each in chain if each.condition is not None and each.condition not in WRAPPERS]
+    if named:
+        return named[0]
+    if found := _EMBEDDED.search(chain[0].message):
+        return Told(*found.groups())
+    first, last = chain[0], chain[-1]
+    if _trimmed(last.message) in _trimmed(first.message):
+        return first
+    return Told(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
+
+
+def _with_file(telling: Told, chain: tuple[Told, ...]) -> str:
+    """The message of what is wrong, with the file that it is wrong in, where a wrapper names that."""
+    reading = next((each for each in chain if each.condition == READING), None)
+    if reading is None or reading is telling:
+        return telling.message
+    return f"{_trimmed(reading.message)}: {telling.message}"
+
+
+def _trimmed(text: str) -> str:
+    """The message's first part: without stack, SQLSTATE, the other writer's commit and the echo of the statement."""
+    body = _REST.split(text)[0]
+    body = re.sub(r"; line \d+ pos \d+|\s*\(line \d+, pos \d+\)\s*\Z", "", body.strip())
+    body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
+    body = re.sub(r"\s*(?:Please retry the operation\. )?Refer to https://\S+.*", "", body, flags=re.DOTALL)
+    body = _ADVICE.sub("", body)
+    return body.strip().rstrip(".") or "the engine gave no message"
+
+
+def _word(word: str, statement: str | None) -> int | None:
+    """Where a name stands in a statement, if it stands there once."""
+    found = re.findall(rf"(?<![\w.`]){re.escape(word)}(?![\w`])", statement or "")
+    return statement.find(word) if statement is not None and len(found) == 1 else None
+
+
+def _offset(error: BaseException, statement: str | None) -> int | None:
+    if statement is None:
+        return None
+    try:
+        for context in error.getQueryContext():  # type: ignore[attr-defined]  # PySparkException only
+            fragment = context.fragment()
+            start = int(context.startIndex())
+            if fragment and statement[start : start + len(fragment)] == fragment:
+                return start
+    except Exception:  # DataFrame contexts have no fragment, Py4J errors no context
+        pass
+    match = re.search(r"\(line (\d+), pos (\d+)\)|line (\d+),? pos (\d+)", str(error))
+    if match is None:
+        return None
+    line, column = (int(group) for group in match.groups() if group is not None)
+    lines = statement.split("\n")
+    if line > len(lines):
+        return None
+    return sum(len(text) + 1 for text in lines[: line - 1]) + column

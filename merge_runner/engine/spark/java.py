@@ -1,0 +1,105 @@
+"""Finds the Java that Spark needs: 17 or 21.
+
+`python -m merge_runner.engine.spark.java --install` is what `make` calls: it prints the Java home. Where there is none
+it installs Debian's headless JRE if it may.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from merge_runner.errors import Problem, ProblemsError
+
+SUPPORTED = (17, 21)
+"""What Spark 4.1 runs on; 25 fails to start (measured on Spark 4.1.4)."""
+
+_PACKAGE = "default-jre-headless"
+_VERSION = re.compile(r'(?:JAVA_VERSION=|version )"(\d+)')
+
+
+def find_java(env: Mapping[str, str]) -> Path | None:
+    """The home of a supported Java: $JAVA_HOME, then `java` on the PATH, then the usual folders; None without one."""
+    for home in _candidates(env):
+        if (home / "bin" / "java").exists() and _major(home) in SUPPORTED:
+            return home
+    return None
+
+
+def require_java(env: Mapping[str, str]) -> Path:
+    """Like find_java; raises ProblemsError `no-java` that says what to install."""
+    home = find_java(env)
+    if home is None:
+        raise ProblemsError([Problem("no-java", "Spark needs Java 17 or 21, and none was found", hint=_advice())])
+    return home
+
+
+def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
+    if env.get("JAVA_HOME"):
+        yield Path(env["JAVA_HOME"])
+    on_path = shutil.which("java", path=env.get("PATH"))
+    if on_path:
+        yield Path(on_path).resolve().parent.parent
+    for folder in ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines"):
+        for home in sorted(Path(folder).glob("*")):
+            yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
+
+
+def _major(home: Path) -> int | None:
+    release = home / "release"
+    try:
+        text = release.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        try:
+            text = subprocess.run(
+                [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, timeout=30, check=False
+            ).stderr
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    match = _VERSION.search(text)
+    return int(match.group(1)) if match else None
+
+
+def _advice() -> str:
+    if shutil.which("apt-get"):
+        return f"install one: sudo apt-get install {_PACKAGE}, or set JAVA_HOME"
+    if sys.platform == "darwin":
+        return "install one: brew install openjdk@17, or set JAVA_HOME"
+    return "install a Java 17 or 21 runtime with your system's package manager, or set JAVA_HOME"
+
+
+def _install() -> None:
+    """Installs Debian's headless JRE where apt and the rights for it are there; does nothing elsewhere."""
+    apt = shutil.which("apt-get")
+    if apt is None:
+        return
+    prefix: list[str] = []
+    if os.geteuid() != 0:
+        sudo = shutil.which("sudo")
+        if sudo is None or subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode != 0:
+            return
+        prefix = [sudo, "-n"]
+    sys.stderr.write(f"installing {_PACKAGE} (Spark needs Java)\n")
+    for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", _PACKAGE]):
+        subprocess.run([*prefix, apt, *step], stdout=subprocess.DEVNULL, check=False)
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the Java home; with `--install`, installs one first where there is none. Status 2 when there is none."""
+    if "--install" in arguments and find_java(os.environ) is None:
+        _install()
+    home = find_java(os.environ)
+    if home is None:
+        sys.stderr.write(f"Spark needs Java 17 or 21, and none was found: {_advice()}\n")
+        return 2
+    sys.stdout.write(f"{home}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

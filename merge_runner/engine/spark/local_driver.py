@@ -1,0 +1,225 @@
+"""A Spark driver in a JVM of its own beside this process, on whatever master."""
+
+from __future__ import annotations
+
+import gc
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.connection_loss import forget, knows_its_end
+from merge_runner.engine.spark.errors import EngineError, Kind, from_engine, silence_error_log
+from merge_runner.engine.spark.health_check import Pulse
+from merge_runner.engine.spark.session_catalogs import close_catalogs
+from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.engine.spark.sql import name_caller
+from merge_runner.formats.merge_plans import phase
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.engine.spark.jvm import Jvm
+
+_CANCEL_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class ClassicDriver:
+    """A Spark driver in a JVM of its own beside this process, on whatever master."""
+
+    spark: SparkSession
+    ended: Callable[[], None] = lambda: None
+    """Is called when Spark has stopped."""
+    fate: Callable[[], str | None] = lambda: None
+    """How the JVM has ended, in words; None while it is there, and where nobody knows."""
+    killed: Callable[[], None] = lambda: None
+    """Ends the JVM in the middle of whatever it does."""
+    running: set[str] = field(default_factory=set)
+    """The groups whose blocks are open."""
+
+    @contextmanager
+    def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+        """A session with all that Spark was started with, and `confs`.
+
+        It is not stopped: that would stop the driver, which all sessions share.
+        """
+        if self._has_stopped():
+            raise EngineError("spark-stopped", "Spark has stopped", kind=Kind.LOST)
+        session = self.spark.newSession()
+        try:
+            set_confs(session, confs or {})
+            yield session
+        finally:
+            close_catalogs(session)
+
+    @contextmanager
+    def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
+        """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
+        self.running.add(group)
+        self._begin(session, group, description)
+        try:
+            yield
+        finally:
+            forget()
+            self.running.discard(group)
+            # Local properties stick to the thread, which runs other models afterwards.
+            with _if_it_is_there():
+                for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
+                    session.sparkContext.setLocalProperty(key, None)  # type: ignore[arg-type]  # None clears it
+                name_caller(session.sparkContext, None)
+
+    def _begin(self, session: SparkSession, group: str, description: str) -> None:
+        knows_its_end(session, lambda: self._begin(session, group, description))
+        session.sparkContext.setJobGroup(group, description, interruptOnCancel=True)
+        session.sparkContext.setLocalProperty("spark.scheduler.pool", group)
+        name_caller(session.sparkContext, description)
+
+    def settled(self, session: SparkSession) -> bool:
+        """Who was told that the connection broke was told so afterwards (engine/broken_connection.py)."""
+        return not self._has_stopped()
+
+    def _has_stopped(self) -> bool:
+        return bool(self.spark.sparkContext._jsc.sc().isStopped())
+
+    def cancel(self, group: str) -> None:
+        """Cancels the jobs of a group, those that it would start next included."""
+        self._cancel(group)
+        if group in self.running:
+            threading.Thread(target=self._keep_cancelling, args=(group,), daemon=True).start()
+
+    def _keep_cancelling(self, group: str) -> None:
+        # Spark refuses the later jobs of a cancelled group, but not the stages that adaptive execution starts by
+        # themselves (DAGScheduler.handleMapStageSubmitted): what began just afterwards would run to its end.
+        while group in self.running:
+            time.sleep(_CANCEL_SECONDS)
+            with suppress(Exception):  # the group, and the driver with it, may just have ended
+                self._cancel(group)
+
+    def _cancel(self, group: str) -> None:
+        # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
+        with _if_it_is_there():
+            self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+
+    def tasks(self, group: str) -> tuple[int, int]:
+        """Tasks done and known of a group's active stages."""
+        done = known = 0
+        tracker = self.spark.sparkContext.statusTracker()
+        for job in tracker.getJobIdsForGroup(group):
+            info = tracker.getJobInfo(job)
+            for stage in info.stageIds if info else ():
+                stage_info = tracker.getStageInfo(stage)
+                if stage_info:
+                    done += stage_info.numCompletedTasks
+                    known += stage_info.numTasks
+        return done, known
+
+    def phase(self, group: str) -> str | None:
+        """The phase of a MERGE that the group's latest jobs are about."""
+        store = self.spark.sparkContext._jsc.sc().statusStore()
+        for job in sorted(self.spark.sparkContext.statusTracker().getJobIdsForGroup(group), reverse=True):
+            description = store.job(job).description()
+            found = phase(str(description.get())) if description.isDefined() else None
+            if found is not None:
+                return found
+        return None
+
+    def pulse(self) -> Callable[[], str | None]:
+        """What looks, from another thread, for what keeps the driver from going on, and says it in words."""
+        return Pulse(self.spark).trouble
+
+    def stop(self) -> None:
+        """Ends the driver and its JVM's Spark."""
+        lost = self.fate() is not None
+        if not lost:
+            try:
+                self.spark.stop()
+            except Exception as error:
+                if not from_engine(error):
+                    raise
+                lost = True
+        if lost:
+            let_go(self.spark)
+        self.ended()
+
+    def kill(self) -> None:
+        """Ends the driver in the middle of whatever it does, whether or not it answers."""
+        self.killed()
+
+
+@contextmanager
+def _if_it_is_there() -> Iterator[None]:
+    """A driver that is lost has nothing to cancel or stop; the results say that it is lost."""
+    try:
+        yield
+    except Exception as error:
+        if not from_engine(error):
+            raise
+
+
+def open_driver(
+    confs: Mapping[str, str], jvm: Jvm | None, afterwards: Callable[[], None] = lambda: None
+) -> ClassicDriver:
+    """Starts Spark with the confs in a JVM that `launch` gave; None: in the one that PySpark has, or would start.
+
+    `afterwards` is called when Spark has been stopped. Raises whatever PySpark, Py4J and Spark raise.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    silence_error_log()
+    conf = SparkConf(loadDefaults=True).setAll(list(confs.items()))
+    if jvm is None:
+        return ClassicDriver(SparkSession.builder.config(conf=conf).getOrCreate())
+
+    def ended() -> None:
+        jvm.end(wait=False)
+        forget_gateway()
+        afterwards()
+
+    spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
+    return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill)
+
+
+def let_go(spark: SparkSession) -> None:
+    """PySpark in this process forgets the JVM of a session, without stopping what runs there."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = spark.sparkContext
+    held = SparkContext._gateway
+    with suppress(Exception):  # only tells workers of Python functions, which may have gone
+        context._accumulatorServer.shutdown()
+    context._jsc = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    gc.collect()  # objects of the JVM that nobody here refers to are given back while there is a way to say so
+    if held is not None:
+        with suppress(Exception):
+            _hang_up(held)
+            held.close()
+    forget_gateway()
+
+
+def _hang_up(held: Any) -> None:
+    """Ends what a thread waits for on a connection by which the JVM has called Python, as a stream's batches do.
+
+    Py4J would wait for that thread before it closes the connection, and the thread for a JVM that goes on.
+    """
+    for connection in list(held._gateway_client.deque):
+        with suppress(OSError):
+            connection.socket.shutdown(socket.SHUT_RDWR)
+
+
+def forget_gateway() -> None:
+    """PySpark keeps one gateway in the life of a process: it has gone, and the next driver may have another.
+
+    Where Spark is running, the gateway is that of another driver, and stays.
+    """
+    from pyspark import SparkContext
+
+    if SparkContext._active_spark_context is None:
+        SparkContext._gateway = SparkContext._jvm = None

@@ -1,0 +1,156 @@
+"""The confs that a user has set, in the profile or in spark-defaults.conf, put together with ours.
+
+The profile's conf counts most, then spark-defaults.conf, then our defaults. What is a list, and what we cannot go
+without, has ours and theirs; where that does not go, the run is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.project.schema.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG, keeping_catalog
+
+if TYPE_CHECKING:
+    from merge_runner.engine.spark.spark_home import SparkHome
+    from merge_runner.project.schema.profile import Profile
+
+EXTENSIONS = "spark.sql.extensions"
+CLASS_PATH = "spark.driver.extraClassPath"
+JARS = "spark.jars"
+PACKAGES = "spark.jars.packages"
+OPTIONS = "spark.driver.extraJavaOptions"
+MORE_OPTIONS = "spark.driver.defaultJavaOptions"
+MASTER = "spark.master"
+_DEPLOY = "spark.submit.deployMode"
+_LOG_CONFIG = re.compile(r"-Dlog4j2?\.configurationFile=")
+_ARTIFACT = re.compile(
+    r"(?P<name>delta-spark|delta-core|delta-storage|delta-kernel-[a-z]+|iceberg-spark-runtime)"
+    r"(?:-\d+\.\d+)?(?:_\d+\.\d+)*[-:](?P<version>\d+(?:\.\d+)+[\w.-]*?)(?:\.jar)?\Z"
+)
+
+
+def user_confs(profile: Profile, defaults: Mapping[str, str]) -> dict[str, str]:
+    """Return what the user has set: `defaults` are those of spark-defaults.conf, and the profile's conf wins.
+
+    A catalog of the profile takes nothing from a catalog of the same name in the defaults.
+    """
+    own = tuple(f"spark.sql.catalog.{name}" for name in profile.catalogs)
+    taken = {key for key in defaults for name in own if key == name or key.startswith(f"{name}.")}
+    return {key: value for key, value in defaults.items() if key not in taken} | dict(profile.conf)
+
+
+def merged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+    """Return the confs to start Spark with: theirs over ours, and both where a list or the log is at stake."""
+    confs = {**ours, **theirs}
+    for key, separator in ((EXTENSIONS, ","), (CLASS_PATH, os.pathsep), (JARS, ",")):
+        if key in ours and key in theirs:
+            confs[key] = separator.join(dict.fromkeys(_listed(ours[key], separator) + _listed(theirs[key], separator)))
+    if OPTIONS in ours and OPTIONS in theirs and not _LOG_CONFIG.search(theirs[OPTIONS]):
+        confs[OPTIONS] = f"{theirs[OPTIONS]} {_log_option(ours[OPTIONS])}".strip()
+    elif MORE_OPTIONS in theirs and OPTIONS in ours and OPTIONS not in theirs:
+        confs[OPTIONS] = _log_option(ours[OPTIONS])  # a JVM refuses two garbage collectors
+    return confs
+
+
+def required(profile: Profile, ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+    """Return the confs that hold whatever the defaults say: those of the output's own keys, and client mode."""
+    here = {_DEPLOY: "client"} if theirs.get(_DEPLOY, "client") != "client" else {}
+    keys = (MASTER, *((DIR, IMPLEMENTATION) if profile.warehouse is not None else ()))
+    return here | {key: ours[key] for key in keys if key not in profile.conf}
+
+
+def own_java(theirs: Mapping[str, str]) -> bool:
+    """Whether the user has set options or a class path of the driver's JVM."""
+    return not theirs.keys().isdisjoint((OPTIONS, MORE_OPTIONS, CLASS_PATH))
+
+
+def check_defaults(profile: Profile, home: SparkHome) -> None:
+    """Refuse defaults that contradict what the project would do, where the profile does not decide.
+
+    Raises ProblemsError `spark-defaults` with what to write into the profile.
+    """
+    found = list(_contradictions(profile, home.defaults))
+    if found:
+        of = f"the output {profile.target} of profile {profile.name} in profiles.yml"
+        raise ProblemsError(
+            Problem("spark-defaults", f"{home.defaults_file}: {message}", hint=f"write into {of} {what}")
+            for message, what in found
+        )
+
+
+def _contradictions(profile: Profile, defaults: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the defaults, and what a profile may say to decide it."""
+    folder = profile.warehouse
+    catalog = keeping_catalog(defaults)
+    if profile.warehouse_assumed and catalog == IMPLEMENTATION and IMPLEMENTATION not in profile.conf:
+        said = defaults[IMPLEMENTATION]
+        yield (
+            f"{IMPLEMENTATION} is {said}, and this output keeps its tables in the folder {folder}",
+            f"`conf: {{{IMPLEMENTATION}: {said}}}` to have them in the metastore, or `warehouse: {folder}`",
+        )
+    elif profile.warehouse_assumed and DIR in defaults:
+        said = defaults[DIR]
+        yield (
+            f"{DIR} is {said}, and this output keeps its tables in the folder {folder}",
+            f"`conf: {{{DIR}: {said}}}` to have them there, or `warehouse: {folder}`",
+        )
+    if catalog == SESSION_CATALOG and SESSION_CATALOG not in profile.conf:
+        said = defaults[SESSION_CATALOG]
+        yield (
+            f"{SESSION_CATALOG} is {said}, and Delta tables need {DELTA_CATALOG}",
+            f"`conf: {{{SESSION_CATALOG}: …}}` with the one that is meant",
+        )
+
+
+def notes(profile: Profile, home: SparkHome, jars: Sequence[Path]) -> list[str]:
+    """Return what a user should know before Spark starts: other versions of the formats, confs without effect."""
+    theirs = user_confs(profile, home.defaults)
+    found = [
+        f"{where} has {name} {version}, and merge-runner adds {name} {ours}: take it out, or classes of both mix"
+        for where, name, version, ours in _other_versions(theirs, home, jars)
+    ]
+    if theirs.get(_DEPLOY, "client") != "client":
+        found.append(f"{_DEPLOY} is {theirs[_DEPLOY]}, and the driver is this process: it starts in client mode")
+    return found
+
+
+def _other_versions(
+    theirs: Mapping[str, str], home: SparkHome, jars: Iterable[Path]
+) -> Iterator[tuple[str, str, str, str]]:
+    ours = {match["name"]: match["version"] for jar in jars if (match := _ARTIFACT.search(jar.name))}
+    listed = [
+        *((JARS, entry) for entry in _listed(theirs.get(JARS, ""), ",")),
+        *((PACKAGES, entry) for entry in _listed(theirs.get(PACKAGES, ""), ",")),
+        *((CLASS_PATH, entry) for entry in _expanded(_listed(theirs.get(CLASS_PATH, ""), os.pathsep))),
+        *((str(home.path / "jars"), each.name) for each in sorted(home.path.glob("jars/*.jar")) if home.named),
+    ]
+    seen = set()
+    for where, entry in listed:
+        match = _ARTIFACT.search(entry.rpartition("/")[2])
+        if match is None or ours.get(match["name"]) in (None, match["version"]):
+            continue
+        item = (where, match["name"], match["version"], ours[match["name"]])
+        if item not in seen:
+            seen.add(item)
+            yield item
+
+
+def _expanded(entries: Iterable[str]) -> Iterator[str]:
+    """Class path entries, those that end in a star as the jars of their folder."""
+    for entry in entries:
+        yield from (str(jar) for jar in sorted(Path(entry[:-1]).glob("*.jar"))) if entry.endswith("/*") else (entry,)
+
+
+def _listed(text: str, separator: str) -> list[str]:
+    return [part.strip() for part in text.split(separator) if part.strip()]
+
+
+def _log_option(options: str) -> str:
+    """Our option for the log, which hides secrets; it is the last one, and has a path in quotes."""
+    found = _LOG_CONFIG.search(options)
+    return options[found.start() :] if found is not None else ""

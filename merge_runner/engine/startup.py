@@ -1,0 +1,265 @@
+"""Starts the Spark driver of an invocation, beside whatever else has to be done before a statement can run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.appcds import Archive, archive, make_later, with_archive
+from merge_runner.engine.spark.confs import jar_groups, spark_confs
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
+from merge_runner.engine.spark.errors import first_line
+from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
+from merge_runner.engine.spark.java import find_java, require_java
+from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
+from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark, pyspark_version
+from merge_runner.engine.spark.user_confs import check_defaults, notes
+from merge_runner.engine.warm.client import client as warm
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.start_failures import start_failure
+
+if TYPE_CHECKING:
+    from merge_runner.project.schema.profile import Profile
+
+_POLL_SECONDS = 0.2
+_ABANDON_SECONDS = 5.0
+
+
+class Starting:
+    """A driver on its way, as the profile says. Leaving the block ends what has been started and not been asked for.
+
+    What the JVM prints goes to the file `log`; `notify` is told what takes time or has no effect.
+    """
+
+    def __init__(
+        self, profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None]
+    ) -> None:
+        self._profile = profile
+        self._root = root.absolute()  # the JVM may have another folder
+        self._log = log.absolute()
+        self._env = env
+        self._notify = notify
+        self._jvm: Jvm | None = None
+        self._opened: Future[Driver] | None = None
+        self._abandoned = False
+        self._warm = False
+        self._guard = threading.Lock()
+
+    def __enter__(self) -> Starting:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.abandon()
+
+    def launch(self) -> None:
+        """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread."""
+        if self._profile.remote is not None or running_already() or self._keeper_is_free():
+            return
+        java = find_java(self._env)
+        jars = jars_at_hand(jar_groups(self._profile), self._env)
+        if java is None or jars is None:
+            return
+        with suppress(OSError, ProblemsError):  # told when the driver is asked for
+            defaults = fitting_spark(self._profile, self._root, self._env).defaults
+            confs = spark_confs(self._profile, self._root, jars, defaults)
+            confs = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
+            self._jvm = launch(confs, java, self._root, self._log)
+
+    def _keeper_is_free(self) -> bool:
+        with suppress(OSError):
+            told = warm.status(warm.socket_path(self._root, self._env)) if warm.wanted(self._env) else None
+            self._warm = told is not None and told["ready"] and told["user"] is None
+        return self._warm
+
+    def proceed(self) -> None:
+        """Starts Spark in the JVM that was launched, in a thread of its own."""
+        if self._jvm is not None or self._warm:
+            self._opening()
+
+    def driver(self) -> Driver:
+        """The driver, once it is up; it is the caller's from now on.
+
+        Raises ProblemsError: no Java, a Spark or spark-defaults.conf that does not fit, no jars, Spark did not
+        start; what `connect` raises.
+        """
+        if self._profile.remote is not None:
+            from merge_runner.engine.spark.connect_driver import connect
+
+            return connect(self._profile, self._profile.remote, self._notify)
+        if self._jvm is None and self._opened is None and not self._warm:
+            self.launch()  # a warm driver is found there, too
+        # Not in this thread: PySpark would answer a Ctrl-C in its own way from then on.
+        opened = self._opening()
+        while not opened.done():
+            # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
+            wait([opened], timeout=_POLL_SECONDS)
+        driver = opened.result()
+        self._jvm = self._opened = None
+        return driver
+
+    def abandon(self) -> None:
+        """Ends at once what has been started."""
+        with self._guard:
+            self._abandoned = True
+            jvm = self._jvm
+        if jvm is not None:
+            jvm.end()
+        if self._opened is not None and (jvm is not None or self._warm):
+            from merge_runner.engine.spark.local_driver import forget_gateway
+
+            wait([self._opened], timeout=_ABANDON_SECONDS)
+            with suppress(Exception):  # it could not be started any more
+                self._opened.result(timeout=0).stop()
+            forget_gateway()
+        self._jvm = self._opened = None
+
+    def _opening(self) -> Future[Driver]:
+        if self._opened is None:
+            self._opened = Future()
+            threading.Thread(target=self._open, args=(self._opened,), name="spark-start", daemon=True).start()
+        return self._opened
+
+    def _open(self, opened: Future[Driver]) -> None:
+        try:
+            opened.set_result(self._start())
+        except BaseException as error:
+            opened.set_exception(error)
+
+    def _start(self) -> Driver:
+        from merge_runner.engine.spark.local_driver import forget_gateway
+
+        profile = self._profile
+        java = require_java(self._env)
+        spark = None if running_already() else fitting_spark(profile, self._root, self._env)
+        defaults = spark.defaults if spark is not None else {}
+        prepare_catalogs(profile, self._root)
+        jars = fetch_jars(jar_groups(profile), self._env, self._notify)
+        for note in notes(profile, spark, jars) if spark is not None else ():
+            self._notify(note)
+        confs = spark_confs(profile, self._root, jars, defaults)
+        fitting = archive(profile, confs, java, self._env, defaults)
+        chosen = with_archive(confs, fitting, self._log)
+        if self._warm:
+            attached = self._attached(confs, chosen, java)
+            if attached is not None:
+                return attached
+        try:
+            try:
+                return self._open_in(chosen, java, fitting)
+            except Exception:
+                if fitting is None or chosen == confs or self._abandoned or not (self._jvm and self._jvm.has_ended()):
+                    raise
+                # It may be the archive that the JVM could not bear.
+                self._jvm = None
+                forget_gateway()
+                driver = self._open_in(confs, java, None)
+                fitting.discard()
+                return driver
+        except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
+            raise ProblemsError([self._not_started(error)]) from error
+
+    def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
+        """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
+        try:
+            path = warm.socket_path(self._root, self._env)
+            key = warm.driver_key(confs, java, self._env)
+            told = warm.status(path)
+            if told is None:
+                return None
+            if told["key"] != key:
+                self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
+                warm.start(warm_order(self._root, self._log, chosen, java, path, key, told["limit"]))
+            return warm.attach(path, key, warm_log(self._log))
+        except Exception as error:  # whatever it is, a JVM of our own will do
+            self._notify(f"the warm driver cannot be used: {first_line(error)}")
+            return None
+
+    def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
+        """A driver in the JVM that was launched, or else in a new one."""
+        from merge_runner.engine.spark.local_driver import open_driver
+
+        with self._guard:
+            if self._abandoned:
+                raise InterruptedError("nobody needs the driver any more")
+            if self._jvm is None and not running_already():
+                self._jvm = launch(confs, java, self._root, self._log)
+        return open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
+
+    def _not_started(self, error: Exception) -> Problem:
+        lines = logged(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
+        causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
+        known = start_failure("\n".join(lines))
+        said = known[0] if known is not None else causes[-1].strip() if causes else first_line(error)
+        log = f"full log: {self._log}"
+        return Problem(
+            "spark-not-started",
+            f"Spark did not start on {self._profile.master}: {said}",
+            hint=log if known is None else f"{known[1]}; {log}",
+        )
+
+
+def start_warm(
+    profile: Profile, root: Path, log: Path, env: Mapping[str, str], idle: float, notify: Callable[[str], None]
+) -> None:
+    """Starts the project's warm driver, which ends after `idle` seconds of nothing; nothing where it is up already.
+
+    Raises ProblemsError: what `start_driver` raises, `warm-remote` over Spark Connect, `warm-busy` where one that was
+    started otherwise is in use.
+    """
+    if profile.remote is not None:
+        raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
+    java = require_java(env)
+    spark = fitting_spark(profile, root, env)
+    jars = fetch_jars(jar_groups(profile), env, notify)
+    for note in notes(profile, spark, jars):
+        notify(note)
+    confs = spark_confs(profile, root, jars, spark.defaults)
+    chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log)
+    try:
+        path = warm.socket_path(root, env)
+        warm.start(warm_order(root, log, chosen, java, path, warm.driver_key(confs, java, env), idle))
+    except warm.Refused as error:
+        message = "the warm driver was started otherwise, and a run is using it"
+        raise ProblemsError([Problem("warm-busy", message, hint="wait for it, or `merge-runner warm stop`")]) from error
+    except (OSError, ChildProcessError) as error:
+        raise ProblemsError([Problem("warm-not-started", f"no warm driver: {error}")]) from error
+
+
+def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> SparkHome:
+    """Return the Spark that starts for a classic output.
+
+    Raises ProblemsError: what `installed_spark`, `check_version` and `check_defaults` raise.
+    """
+    found = installed_spark(root, env)
+    check_version(found, pyspark_version())
+    check_defaults(profile, found)
+    return found
+
+
+def warm_order(
+    root: Path, log: Path, confs: Mapping[str, str], java: Path, path: Path, key: str, idle: float
+) -> warm.Order:
+    """What a keeper is told to keep."""
+    return warm.Order(confs, str(java), str(root), str(warm_log(log)), key, str(path), idle)
+
+
+def warm_log(log: Path) -> Path:
+    """Where a keeper logs: beside the log of cold drivers."""
+    return log.with_name("warm.log").absolute()
+
+
+def start_driver(
+    profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
+) -> Driver:
+    """Starts Spark, or connects to a Spark Connect server, as the profile says. Raises ProblemsError."""
+    with Starting(profile, root, log, env, notify) as starting:
+        starting.launch()
+        return starting.driver()

@@ -1,0 +1,49 @@
+"""Asks a table how old its newest row is."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+from merge_runner.engine.context import Tested, Workplace
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.plan.steps.steps import MeasureFreshness
+from merge_runner.project.syntax.duration import in_words
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_NEVER = datetime(1, 1, 1, tzinfo=timezone.utc)
+"""What stands for the newest row of a table without any, as in dbt: it is older than every threshold."""
+
+
+def measure_freshness(step: MeasureFreshness, place: Workplace) -> None:
+    """Asks; the answer is in the response of `place`, with dbt's keys. Raises EngineError."""
+    where = f"\nWHERE {step.freshness.filter}\n" if step.freshness.filter is not None else ""
+    row = run_statement(
+        place.session,
+        f"SELECT unix_micros(max(CAST(({step.loaded_at}\n) AS TIMESTAMP))) AS loaded, "
+        f"unix_micros(current_timestamp()) AS now FROM {step.relation}{where}",
+    )[0]
+    now = _EPOCH + timedelta(microseconds=row["now"])
+    loaded = _EPOCH + timedelta(microseconds=row["loaded"]) if row["loaded"] is not None else _NEVER
+    age = (now - loaded).total_seconds()
+    place.response |= {
+        "max_loaded_at": loaded.isoformat(),
+        "snapshotted_at": now.isoformat(),
+        "max_loaded_at_time_ago_in_s": age,
+    }
+    warn, error = step.freshness.warn_after, step.freshness.error_after
+    if error is not None and age > error.seconds:
+        place.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")
+    elif warn is not None and age > warn.seconds:
+        place.tested = Tested(0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}")
+    else:
+        place.tested = Tested(0, "pass", _words(row["loaded"], age))
+
+
+def _words(loaded: int | None, age: float) -> str:
+    return "it has no row with a time" if loaded is None else f"its newest row is {in_words(_rounded(age))} old"
+
+
+def _rounded(age: float) -> float:
+    """An age as people say it: whole minutes, hours or days, the larger the coarser."""
+    unit = next((size for size in (86_400, 3600, 60) if age >= 2 * size), 1)
+    return max(0, age // unit * unit)

@@ -1,0 +1,83 @@
+"""Runs the hooks of a model: the author's own statements before and after the model's.
+
+A pre_hook prepares the MERGE behind it. Where the table has that MERGE already (a retry, a batch that comes again), it
+would take out of the table what no MERGE puts back, as one that deletes a day before the day is merged.
+"""
+
+from __future__ import annotations
+
+import re
+
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.log.commit_metadata import of_hook, stamp_confs, stamped_commit
+from merge_runner.engine.merge.idempotency import recorded_batch
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.plan.steps.steps import CreateTarget, RunHook
+
+_COMMENTS = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_OF_THE_SESSION = re.compile(
+    r"(?:set|reset|use|declare|select|values|show|describe|desc|explain|cache|uncache|clear|refresh|add|list"
+    r"|(?:create(?:\s+or\s+replace)?|drop)\s+(?:global\s+)?temp(?:orary)?)\b",
+    re.IGNORECASE,
+)
+"""How statements begin that change no table: what stands behind a pre_hook may need what they make."""
+
+
+def run_hook(step: RunHook, place: Workplace) -> None:
+    """Runs a hook, unless it prepares a MERGE that its table has already. Raises EngineError."""
+    if step.prepares is not None and not is_of_the_session(step.sql) and _has_merged(step.prepares, place):
+        place.response["pre_hooks_left_out"] = place.response.get("pre_hooks_left_out", 0) + 1
+        return
+    try:
+        _stamp(place, of_hook(place.stamp, step.when))
+        run_statement(place.session, step.sql)
+        _stamp(place, place.stamp)
+    except EngineError as error:
+        error.add_hint(f"in {step}")
+        error.place = error.place or step.place
+        if _names_missing_table(step, place):
+            raise _missing_table(step) from error
+        raise
+
+
+def _names_missing_table(step: RunHook, place: Workplace) -> bool:
+    """Whether a hook names the model's own table, which its first run has yet to create."""
+    if not step.names_this or step.prepares is None:
+        return False
+    return not place.catalog.adopt(place.session, step.prepares.layout)
+
+
+def _missing_table(step: RunHook) -> EngineError:
+    assert step.prepares is not None
+    return EngineError(
+        "no-table-yet",
+        f"a {step.when} names {step.prepares.layout.relation.name}, the model's own table, which "
+        "does not exist before the first run",
+        hint=f"write {{% if is_incremental() %}} … {{% endif %}} around what needs it; in {step}",
+        place=step.place,
+    )
+
+
+def is_of_the_session(sql: str) -> bool:
+    """Whether a statement is known to leave all tables as they are: SET, a temporary view, a query."""
+    comments = _COMMENTS.match(sql)
+    return _OF_THE_SESSION.match(sql, comments.end() if comments else 0) is not None
+
+
+def _has_merged(target: CreateTarget, place: Workplace) -> bool:
+    """Whether the MERGE will be left out, since an earlier invocation or run of the batch has committed it."""
+    layout = target.layout
+    # In any case: a hook may name the table, which an embedded warehouse has as a folder only.
+    if not place.catalog.adopt(place.session, layout) or target.replace:
+        return False
+    table, format = layout.relation, layout.format
+    if any(stamped_commit(place.session, table, format, stamp) is not None for stamp in place.earlier):
+        return True
+    recorded = recorded_batch(place.session, table, format, place.batch.app) if place.batch is not None else None
+    return recorded is not None and place.batch is not None and recorded >= place.batch.id
+
+
+def _stamp(place: Workplace, stamp: str) -> None:
+    set_confs(place.session, stamp_confs(stamp))

@@ -1,0 +1,1 @@
+"""Reading a stream in micro-batches, and its checkpoint."""

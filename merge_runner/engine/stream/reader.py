@@ -1,0 +1,116 @@
+"""Reads a stream in micro-batches: each is kept while it is worked on, and seen by all sessions of the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
+from merge_runner.plan.nodes.streams import StreamInput
+from merge_runner.relation import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+Work = Callable[[int, int], None]
+"""What is done with a batch, by its id and number of rows. What it raises ends the stream; the batch comes again."""
+
+
+@dataclass(frozen=True)
+class RunningStream:
+    """A stream that is being read."""
+
+    query: StreamingQuery
+    failures: Sequence[EngineError] = ()
+    """What went wrong with the rows of a batch: Spark tells it as a failure of Python."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it goes on."""
+        return bool(self.query.isActive)
+
+    def progress(self, after: int) -> list[Mapping[str, Any]]:
+        """What Spark says of the batches above `after` that have ended, as its listeners are told."""
+        with suppress(Exception):  # the driver may be gone, which the batches tell
+            return [dict(each) for each in self.query.recentProgress if each["batchId"] > after]
+        return []
+
+    def error(self) -> EngineError | None:
+        """What ended it; None where it has come to its end, or goes on."""
+        if self.failures:
+            return self.failures[0]
+        try:
+            failure = self.query.exception()
+        except Exception as error:
+            return engine_error(error)
+        return engine_error(failure) if failure is not None else None
+
+    def stop(self) -> None:
+        """Ends it between two batches. Raises nothing: a driver that is lost reads no more either."""
+        with suppress(Exception):
+            self.query.stop()
+
+
+def read_stream(session: SparkSession, stream: StreamInput, available_now: bool, work: Work) -> RunningStream:
+    """Starts to read a stream in a session of its own: until it is stopped, or all that is there now has been read.
+
+    Raises EngineError.
+    """
+
+    def each(rows: DataFrame, batch_id: int) -> None:
+        if stream.batch_columns:
+            rows = _with_batch(rows, batch_id)
+        try:
+            with _kept(rows, stream.view.identifier) as count:
+                work(batch_id, count)
+        except Exception as error:
+            if from_engine(error):
+                failures.append(engine_error(error))
+            raise
+
+    failures: list[EngineError] = []
+    try:
+        trigger: dict[str, Any] = {"processingTime": f"{stream.trigger or 0} seconds"}
+        if available_now:
+            trigger = {"availableNow": True}
+        writer = _rows(session, stream).writeStream.queryName(stream.name).trigger(**trigger).foreachBatch(each)
+        return RunningStream(writer.option("checkpointLocation", stream.checkpoint).start(), failures)
+    except Exception as error:
+        if not from_engine(error):
+            raise
+        raise engine_error(error) from error
+
+
+def _rows(session: SparkSession, stream: StreamInput) -> DataFrame:
+    reader = session.readStream.format(stream.format).options(**dict(stream.options))
+    if stream.columns:
+        reader = reader.schema(", ".join(f"{quote(name)} {data_type}" for name, data_type in stream.columns))
+    rows = reader.table(str(stream.table)) if stream.table is not None else reader.load(stream.path)
+    if stream.watermark is not None:
+        rows = rows.withWatermark(stream.watermark.column, f"{stream.watermark.delay} seconds")
+    return rows
+
+
+def _with_batch(rows: DataFrame, batch_id: int) -> DataFrame:
+    """The rows with the id of their batch, and the time at which it is worked on."""
+    now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+    return rows.selectExpr("*", f"{batch_id}L AS _batch_id", f"timestamp'{now}' AS _processed_at")
+
+
+@contextmanager
+def _kept(rows: DataFrame, view: str) -> Iterator[int]:
+    """The rows of a batch, computed once, under the name of a view; gives their number. They are let go in any case."""
+    kept = rows.persist()
+    try:
+        count = kept.count()
+        kept.createOrReplaceGlobalTempView(view)
+        yield count
+    finally:
+        with suppress(Exception):  # a driver that is lost keeps nothing
+            rows.sparkSession.catalog.dropGlobalTempView(view)
+        with suppress(Exception):
+            kept.unpersist()

@@ -1,0 +1,80 @@
+"""Makes an existing table what the project declares, as far as that touches metadata alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.spark.sql import run_command, run_statement
+from merge_runner.engine.tables.drift import drift, new_columns
+from merge_runner.formats.failures import HINTS, VIOLATED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.engine.tables.difference import Drift
+    from merge_runner.plan.steps.steps import Layout
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """What was altered of a table, and what differs still, as text; `missing` is the part of it about missing columns.
+
+    `missing` is by the name of the column.
+    """
+
+    altered: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def alter(session: SparkSession, layout: Layout, shape: str | None = None) -> Alteration:
+    """Make the table of a layout what is declared, as far as that touches metadata alone.
+
+    Missing columns are added first, where the layout asks for it: defaults and checks may be about them; `shape` is the
+    query whose columns a new table would get. What cannot be altered, or is refused, stays as it is: the MERGE may well
+    succeed. Raises EngineError where the statement is not at fault: done again, this alters what is left.
+    """
+    altered: list[str] = []
+    left: list[str] = []
+    missing: dict[str, str] = {}
+
+    def settle(item: Drift) -> None:
+        words = item.words
+        if item.remedy:
+            try:
+                _make_good(session, item)
+            except EngineError as error:
+                if error.kind is not Kind.USER:
+                    raise
+                words = f"{words}: {error.message}" + (f"; {error.hint}" if error.hint else "")
+            else:
+                altered.append(item.done or words)
+                return
+        left.append(words)
+        missing.update(dict.fromkeys(item.missing, words))
+
+    if layout.on_schema_change == "append_new_columns":
+        for item in new_columns(session, layout, shape):
+            settle(item)
+    for item in drift(session, layout):
+        if not item.missing or not missing.keys() >= set(item.missing):
+            settle(item)
+    return Alteration(tuple(altered), tuple(left), missing)
+
+
+def _make_good(session: SparkSession, item: Drift) -> None:
+    if item.violating is not None:
+        rows = run_statement(session, item.violating)[0][0]
+        if rows:
+            message = f"{rows:,} {'row violates' if rows == 1 else 'rows violate'} it"
+            raise EngineError(VIOLATED, message, hint=HINTS[VIOLATED])
+    for number, statement in enumerate(item.remedy):
+        try:
+            run_command(session, statement)
+        except EngineError as error:
+            if number and item.undo is not None and error.kind is Kind.USER:
+                run_command(session, item.undo)
+            raise

@@ -1,0 +1,103 @@
+"""The catalog of a build on a branch: what it makes of tables changes nothing for those who read main.
+
+A schema, a layout and properties belong to a table and not to its branches. So a table is neither altered nor replaced:
+what differs is told, and rows alone are written. (CREATE OR REPLACE TABLE AS SELECT would write the branch and leave
+main empty: formats/branches.py.) A table that is missing is created, and is empty on main.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.log.commit_metadata import FULL_REFRESH, as_hook
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import analyse, run_command
+from merge_runner.engine.tables.branches import begin_branch
+from merge_runner.engine.tables.catalog import Catalog, Replaced, Target, ddl
+from merge_runner.engine.tables.difference import Drift
+from merge_runner.engine.tables.drift import drift
+from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+_OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
+"""INSERT OVERWRITE replaces all rows, and not those of the partitions that it writes alone."""
+
+
+class BranchCatalog(Catalog):
+    """The tables of one invocation, of which it writes the branch of its sessions. Safe for many threads."""
+
+    def __init__(self, branch: str, made: Iterable[str] = ()) -> None:
+        super().__init__(made)
+        self._branch = branch
+
+    def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
+        target = super()._create_target(session, layout, shape, replace=False)
+        begin_branch(session, layout.relation, self._branch)
+        if not replace or target.created:
+            return target
+        with as_hook(session, FULL_REFRESH):
+            self._overwrite(session, layout.relation, f"SELECT * FROM {layout.relation} WHERE false")
+        return Target(emptied=True, drift=target.drift, missing=target.missing)
+
+    def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
+        items = drift(session, layout)
+        missing = {name: item.words for item in items for name in item.missing}
+        return Target(drift=_differences(items), missing=missing)
+
+    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
+        """The rows of the branch from a query, in one commit.
+
+        Raises EngineError `branch-schema` where the query's columns are not those of the table.
+        """
+        relation = layout.relation
+        schema = analyse(session, query)
+        self.ensure_schema(session, relation)
+        if self.adopt(session, layout):
+            self._check_columns(session, relation, schema)
+            differences = _differences(drift(session, layout))
+        else:
+            columns = [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+            run_command(session, ddl.create_table(layout, columns))
+            differences = ()
+        begin_branch(session, relation, self._branch)
+        self._overwrite(session, relation, query)
+        self._mark(relation)
+        return Replaced("INSERT OVERWRITE", differences)
+
+    def _check_columns(self, session: SparkSession, relation: Relation, schema: StructType) -> None:
+        real = {field.name.casefold(): field for field in analyse(session, f"SELECT * FROM {relation}").fields}
+        told = []
+        for field in schema.fields:
+            own = real.pop(field.name.casefold(), None)
+            if own is None:
+                told.append(f"column {field.name} is new")
+            elif own.dataType != field.dataType:
+                told.append(
+                    f"column {field.name} is {own.dataType.simpleString()} in the table, "
+                    f"{field.dataType.simpleString()} in the query"
+                )
+        told += [f"column {field.name} is gone" for field in real.values()]
+        if told:
+            raise EngineError(
+                "branch-schema",
+                f"{relation.name} would get other columns, and a branch has those of its table: {'; '.join(told)}",
+                hint="build it once without --branch: columns are changed for all who read the table",
+            )
+
+    def _overwrite(self, session: SparkSession, relation: Relation, query: str) -> None:
+        with temporary_confs(session, _OVERWRITE):
+            run_command(session, f"INSERT OVERWRITE {relation} BY NAME\n{query}")
+
+
+def _differences(items: Iterable[Drift]) -> tuple[str, ...]:
+    """Return what an ordinary build would alter or report, as text."""
+    return tuple(
+        item.words if not item.remedy else f"{item.words}: left as it is, for it is the same on all branches"
+        for item in items
+    )

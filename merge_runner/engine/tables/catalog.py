@@ -1,0 +1,339 @@
+"""Tables and views of the session's catalog: attached, created, replaced, and altered to what is declared.
+
+The embedded default keeps its catalog in memory: tables are folders of the warehouse that each process attaches by
+location, and the query of a view is kept in a file beside them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import singledispatchmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.tables.alter import alter
+from merge_runner.engine.tables.catalog import ddl
+from merge_runner.engine.tables.constraint_drift import check_drift
+from merge_runner.errors import did_you_mean
+from merge_runner.plan.steps.steps import BatchInput, Column, FileInput, Input, Layout, TableInput, ViewInput
+from merge_runner.relation import Relation, string_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.text import Place
+
+_FINGERPRINT = "merge_runner.fingerprint"
+_TEXT_FORMATS = ("csv", "json", "xml")
+"""Formats whose columns have no types of their own, so that the declared ones are used to read them."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table that a model writes: whether it was created, else what was altered, and what differs still, as text.
+
+    `emptied`: it was there, and all of its rows were taken out for the statement to come. `missing` is the part of
+    `drift` that is about declared columns that the table lacks, by their names.
+    """
+
+    created: bool = False
+    emptied: bool = False
+    altered: tuple[str, ...] = ()
+    drift: tuple[str, ...] = ()
+    missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """How the rows of a table were replaced, and what the table has otherwise than declared, in words."""
+
+    operation: str
+    drift: tuple[str, ...] = ()
+
+
+class Catalog:
+    """What this process has attached and created in the catalog that its sessions share. Safe for many threads.
+
+    `made` are names of tables that count as created by it already: a full refresh does not replace them once more.
+    """
+
+    def __init__(self, made: Iterable[str] = ()) -> None:
+        self._attached: set[str] = set()
+        self._made = set(made)
+        self._locks: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The names of the tables that a full refresh does not replace any more."""
+        return frozenset(self._made)
+
+    def attach(self, session: SparkSession, item: Input) -> None:
+        """Makes an input known to the catalog, once in the life of the process.
+
+        Raises EngineError `missing-input` where the model that makes it has never been built.
+        """
+        self._once(item.relation.name, lambda: self._attach(item, session))
+
+    @singledispatchmethod
+    def _attach(self, item: Input, session: SparkSession) -> None:
+        raise TypeError(item)
+
+    @_attach.register(TableInput)
+    def _(self, item: TableInput, session: SparkSession) -> None:
+        if item.location is None or session.catalog.tableExists(str(item.relation)):
+            return
+        if not table_folder(item.location):
+            if item.place is not None:
+                raise _missing_files(item.relation, f"Delta table in {item.location}", item.place)
+            raise EngineError(
+                "missing-input",
+                f"{item.relation.name} has not been built yet: there is no table in {item.location}",
+                hint="build its model first",
+            )
+        self.ensure_schema(session, item.relation)
+        run_command(
+            session,
+            f"CREATE TABLE IF NOT EXISTS {item.relation} USING {item.format} "
+            f"LOCATION {string_literal(str(item.location))}",
+        )
+
+    @_attach.register(ViewInput)
+    def _(self, item: ViewInput, session: SparkSession) -> None:
+        if item.definition is None or session.catalog.tableExists(str(item.relation)):
+            return
+        if not item.definition.exists():
+            raise EngineError(
+                "missing-input", f"{item.relation.name} has not been built yet", hint="build its model first"
+            )
+        self.ensure_schema(session, item.relation)
+        query = item.definition.read_text(encoding="utf-8")
+        run_command(session, f"CREATE OR REPLACE VIEW {item.relation} AS\n{query}")
+
+    @_attach.register(FileInput)
+    def _(self, item: FileInput, session: SparkSession) -> None:
+        fingerprint = hashlib.sha256(repr(item).encode()).hexdigest()[:16]
+        if session.catalog.tableExists(str(item.relation)):
+            rows = run_statement(session, f"SHOW TBLPROPERTIES {item.relation}")
+            known = {row["key"]: row["value"] for row in rows}.get(_FINGERPRINT)
+            if known == fingerprint:
+                return
+            if known is None:
+                raise EngineError(
+                    "source-exists",
+                    f"{item.relation.name} is a table of the catalog that no `path` made",
+                    hint="leave `path` out of the source, or give the source another `schema`",
+                )
+            run_command(session, f"DROP TABLE {item.relation}")  # external: the files stay
+        _check_path(session, item)
+        self.ensure_schema(session, item.relation)
+        columns = _file_columns(session, item)
+        options = dict(item.options)
+        if columns and item.format == "csv" and str(options.get("header", "false")).lower() == "true":
+            # A file whose header differs is an error then, and not a column under another's name.
+            options.setdefault("enforceSchema", "false")
+        run_command(
+            session,
+            f"CREATE TABLE IF NOT EXISTS {item.relation} {ddl.column_list(columns) if columns else ''} "
+            f"USING {item.format} OPTIONS {ddl.options(options | {'path': item.path})} "
+            f"TBLPROPERTIES {ddl.options({_FINGERPRINT: fingerprint})}",
+        )
+
+    @_attach.register(BatchInput)
+    def _(self, item: BatchInput, session: SparkSession) -> None:
+        if not session.catalog.tableExists(str(item.relation)):
+            raise EngineError(
+                "no-batch",
+                f"{item.stream} is a stream, and no batch of it is being worked on",
+                hint="`merge-runner stream` reads it",
+            )
+
+    def ensure_schema(self, session: SparkSession, relation: Relation) -> None:
+        """Creates the schema of a relation where it is missing."""
+        if relation.schema is None:
+            return
+        namespace = Relation(relation.schema, relation.catalog)
+        self._once(f"schema {namespace.name}", lambda: run_command(session, f"CREATE SCHEMA IF NOT EXISTS {namespace}"))
+
+    def create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
+        """Creates the table of a layout, or adopts the one that is there and alters what can be without writing rows.
+
+        Of several models with one table, the first creates or replaces it, and the others adopt it.
+        """
+        with self._guard:
+            lock = self._locks.setdefault(f"create {layout.relation.name}", threading.Lock())
+        with lock:
+            first = layout.relation.name not in self._made
+            found = self._create_target(session, layout, shape, replace and first)
+            self._made.add(layout.relation.name)
+            return found
+
+    def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
+        self.ensure_schema(session, layout.relation)
+        exists = self.adopt(session, layout)
+        if exists and not replace:
+            return self._adopted(session, layout, shape)
+        columns = _typed_columns(session, layout, shape)
+        if not exists and layout.location is not None:
+            # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
+            shutil.rmtree(layout.location / "_delta_log", ignore_errors=True)
+        run_command(session, ddl.create_table(layout, columns, replace=exists))
+        if layout.sort_by:
+            run_command(session, ddl.order_by(layout.relation, layout.sort_by))
+        left = []
+        for item in check_drift(layout, {}):
+            for statement in item.remedy:
+                run_command(session, statement)
+            left += [] if item.remedy else [item.words]
+        self._mark(layout.relation)
+        return Target(created=True, drift=tuple(left))
+
+    def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
+        """Alter a table that exists already; `shape` is as for a new one."""
+        found = alter(session, layout, shape)
+        return Target(altered=found.altered, drift=found.left, missing=found.missing)
+
+    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
+        """The rows of a table from a query, in one commit. Raises EngineError."""
+        self.ensure_schema(session, layout.relation)
+        self.adopt(session, layout)
+        run_command(session, ddl.replace_table_as(layout, query))
+        self._mark(layout.relation)
+        return Replaced("CREATE OR REPLACE TABLE AS SELECT")
+
+    def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Path | None) -> None:
+        """A view; in the embedded warehouse its query is kept in the file `definition`."""
+        self.ensure_schema(session, relation)
+        run_command(session, f"CREATE OR REPLACE VIEW {relation} AS\n{query}")
+        if definition is not None:
+            write_atomic(definition, query)
+        self._mark(relation)
+
+    def adopt(self, session: SparkSession, layout: Layout) -> bool:
+        """Makes the table of a layout known to the catalog; False where there is none yet."""
+        if session.catalog.tableExists(str(layout.relation)):
+            return True
+        if layout.location is None or not table_folder(layout.location):
+            return False
+        self._once(
+            layout.relation.name,
+            lambda: self._attach(TableInput(layout.relation, layout.format, layout.location), session),
+        )
+        return True
+
+    def _mark(self, relation: Relation) -> None:
+        with self._guard:
+            self._attached.add(relation.name)
+
+    def _once(self, name: str, work: Callable[[], object]) -> None:
+        with self._guard:
+            lock = self._locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self._attached:
+                work()
+                with self._guard:
+                    self._attached.add(name)
+
+
+def no_columns(name: str, read: Place) -> EngineError:
+    """Return the error of a table that does not exist and whose columns come from a source that reads it, at `read`."""
+    return EngineError(
+        "no-columns",
+        f"USING reads {name}, the model's own table, which does not exist before the first run; "
+        "without declared columns it cannot be created",
+        hint="declare the columns with name and data_type in YAML, or read it only where it exists: "
+        "{% if is_incremental() %} … {% endif %}",
+        place=read,
+    )
+
+
+def table_exists(session: SparkSession, relation: Relation) -> bool:
+    """Whether the session's catalog has a table. Raises EngineError."""
+    try:
+        return session.catalog.tableExists(str(relation))
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def table_folder(location: Path) -> bool:
+    """Whether a Delta or Iceberg table stands in the folder: one that has a commit.
+
+    A process that is killed while it creates a table leaves files, and with Delta an empty log folder.
+    """
+    # A commit and a checkpoint of Delta both begin with their version; the commit may have been cleaned up.
+    commits = ((location / "_delta_log", "[0-9]*"), (location / "metadata", "*.metadata.json"))
+    return any(next(folder.glob(pattern), None) is not None for folder, pattern in commits)
+
+
+def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> list[Column]:
+    """The declared columns; where types are missing, those of the analysed `shape`, the declared ones on top."""
+    if layout.has_all_types:
+        return list(layout.columns)
+    if shape is None:
+        raise EngineError(
+            "no-columns",
+            f"{layout.relation.name} does not exist, and its columns are not known",
+            hint="declare columns with data_type in YAML: the MERGE inserts nothing from which they could be derived",
+        )
+    declared = {column.name.lower(): column for column in layout.columns}
+    columns = []
+    for field in analyse(session, shape).fields:
+        own = declared.pop(field.name.lower(), None) or Column(field.name)
+        data_type = own.data_type or field.dataType.simpleString()
+        columns.append(Column(own.name, data_type, own.nullable, own.comment, own.generated))
+    if declared:
+        name = next(iter(declared.values())).name
+        raise EngineError(
+            "unknown-column",
+            f"column {name} is declared without a data_type, and the source has no such column",
+            hint=did_you_mean(name, [column.name for column in columns]),
+        )
+    return columns
+
+
+def _check_path(session: SparkSession, item: FileInput) -> None:
+    """Raise EngineError where no file is at the path of a source.
+
+    Spark reads a table over a path that does not exist as one without rows (4.1.4), where its columns are declared.
+    """
+    try:
+        # To load a text analyses the path: it lists it as the reader of any format does, and reads nothing.
+        session.read.format("text").option("recursiveFileLookup", "true").load(item.path).schema  # noqa: B018
+    except Exception as error:
+        failure = engine_error(error)
+        if failure.code != "PATH_NOT_FOUND":
+            raise failure from error
+        raise _missing_files(item.relation, f"file at {item.path}", item.place) from error
+
+
+def _missing_files(source: Relation, what: str, place: Place | None) -> EngineError:
+    hint = "check its `path`, which is relative to the project"
+    return EngineError("missing-source", f"source {source.name}: there is no {what}", hint, place=place)
+
+
+def _file_columns(session: SparkSession, item: FileInput) -> list[Column]:
+    """Columns to read files with, in the order of the files; empty: the format's own reader says what there is."""
+    if item.format not in _TEXT_FORMATS or not any(data_type for _, data_type in item.columns):
+        return []
+    declared = dict(item.columns)
+    header = str(item.options.get("header", "false")).lower() == "true"
+    if item.format != "csv" or (not header and all(declared.values())):
+        return [Column(name, data_type or "string") for name, data_type in item.columns]
+    real = session.read.format("csv").options(**dict(item.options)).load(item.path).columns
+    by_name = {name.lower(): data_type for name, data_type in item.columns}
+    missing = [name for name in declared if name.lower() not in {column.lower() for column in real}]
+    if missing:
+        raise EngineError(
+            "unknown-column",
+            f"source {item.relation.name} declares column {missing[0]}, which {item.path} does not have",
+            hint=did_you_mean(missing[0], real),
+        )
+    return [Column(name, by_name.get(name.lower()) or "string") for name in real]

@@ -1,0 +1,111 @@
+"""Reads how real tables are laid out, for a recorded catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from merge_runner.engine.log.delta_log import generated_columns, real_layout
+from merge_runner.engine.log.iceberg_layout import iceberg_layout
+from merge_runner.engine.log.table_state import table_state
+from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.formats.types import parse_type
+from merge_runner.plan.steps.steps import TableInput
+from merge_runner.project.schema.layout_file import FileColumn, FileTable
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_TOLD = (
+    "delta.dataskipping",
+    "delta.columnmapping.mode",
+    "delta.enablechangedatafeed",
+    "delta.enabledeletionvectors",
+    "delta.enablerowtracking",
+    "write.metadata.metrics.",
+    "write.merge.",
+    "write.distribution-mode",
+    "format-version",
+)
+"""How the names of properties begin that have to do with what a MERGE reads and rewrites. Others may hold secrets."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The tables that are there, and the names of those that are not yet."""
+
+    tables: tuple[FileTable, ...]
+    missing: tuple[str, ...]
+
+
+def record(session: SparkSession, catalog: Catalog, tables: Iterable[TableInput]) -> Record:
+    """The layouts of tables. Raises EngineError where one that is there cannot be read."""
+    found: list[FileTable] = []
+    missing: list[str] = []
+    for item in tables:
+        try:
+            if _exists(session, catalog, item):
+                found.append(_table(session, item.relation))
+            else:
+                missing.append(item.relation.name)
+        except EngineError as error:
+            error.hint = error.hint or f"in reading {item.relation.name}"
+            raise
+    return Record(tuple(found), tuple(missing))
+
+
+def _exists(session: SparkSession, catalog: Catalog, item: TableInput) -> bool:
+    try:
+        catalog.attach(session, item)
+        return session.catalog.tableExists(str(item.relation))
+    except EngineError as error:
+        if error.code == "missing-input":
+            return False
+        raise
+    except Exception as error:
+        raise engine_error(error) from error
+
+
+def _table(session: SparkSession, relation: Relation) -> FileTable:
+    described = run_statement(session, f"DESCRIBE TABLE EXTENDED {relation}")
+    provider = next((row["data_type"] for row in described if row["col_name"] == "Provider"), "").lower()
+    if provider == "delta":
+        real = real_layout(session, relation)
+        generated = generated_columns(session, relation)
+        columns = _columns(session, relation, generated)
+        properties = _told(real.properties)
+        table = FileTable(str(relation), "delta", real.partition_by, real.cluster_by, columns, None, properties)
+        return _with_size(session, relation, table)
+    columns = _columns(session, relation, {})
+    if provider == "iceberg":
+        real = iceberg_layout(session, relation)
+        table = FileTable(str(relation), "iceberg", real.partition_by, (), columns, None, _told(real.properties))
+        return _with_size(session, relation, table)
+    known = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
+    return FileTable(str(relation), cast("None", provider if known else None), columns=columns)
+
+
+def _with_size(session: SparkSession, relation: Relation, table: FileTable) -> FileTable:
+    state = table_state(session, relation, "iceberg" if table.format == "iceberg" else "delta")
+    return replace(table, files=state.files, bytes=state.bytes)
+
+
+def _columns(session: SparkSession, relation: Relation, generated: Mapping[str, str]) -> tuple[FileColumn, ...]:
+    try:
+        fields = session.table(str(relation)).schema.fields
+    except Exception as error:
+        raise engine_error(error) from error
+    found = []
+    for field in fields:
+        written = field.dataType.simpleString()
+        data_type = written if parse_type(written) is not None else None
+        found.append(FileColumn(field.name, data_type, field.nullable, generated.get(field.name)))
+    return tuple(found)
+
+
+def _told(properties: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in properties.items() if key.lower().startswith(_TOLD)}

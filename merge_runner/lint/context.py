@@ -1,0 +1,92 @@
+"""What rules look at: a model's file, the MERGE in it, and the project around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from merge_runner.errors import Problem
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.project.load.files import ProjectFiles
+from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.relation import Relation
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import SourceText
+
+
+@dataclass(frozen=True)
+class LintedFile:
+    """A file that is to hold a MERGE. `node` None: a plain file outside of any project.
+
+    `rendered` None: its Jinja could not be rendered, and `problems` say why. `error` is what Spark's parser would
+    refuse. `is_merge` says that it is a merge model, or a plain file that holds a MERGE.
+    """
+
+    source: SourceText
+    node: Node | None
+    rendered: Rendered | None
+    name: str | None = None
+    """The model's; None for a plain file."""
+    problems: tuple[Problem, ...] = ()
+    error: MergeSyntaxError | None = None
+    is_merge: bool = True
+    statement: MergeStatement | None = None
+    platform: str = "oss"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """The confs that its session has: the model's over those of the profile."""
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    """The config of a file that is no model of this project, such as `scan` of a dbt model."""
+
+    @property
+    def path(self) -> str:
+        """The author's file, relative to the project."""
+        return self.source.path
+
+    @property
+    def relation(self) -> Relation | None:
+        """The table that the model is; None for a plain file."""
+        return self.node.relation if self.node else None
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The model's resolved config; what is declared for a plain file."""
+        return self.node.config if self.node else self.declared
+
+
+@dataclass(frozen=True)
+class LintedMerge(JudgedMerge):
+    """A MERGE that parses, with everything that is known of it, in the file that holds it."""
+
+    file: LintedFile = field(kw_only=True)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The model's resolved config; empty for a plain file."""
+        return self.file.config
+
+    @property
+    def scans_all_on_purpose(self) -> bool:
+        """Whether the model says `scan: full`."""
+        return self.config.get("scan") == "full"
+
+    @property
+    def scans_by_source(self) -> bool:
+        """Whether a WHEN NOT MATCHED BY SOURCE clause turns all pruning off."""
+        return any(clause.kind == "not_matched_by_source" for clause in self.statement.clauses)
+
+    @property
+    def inserts(self) -> bool:
+        """Whether there is an INSERT clause."""
+        return any(clause.action == "insert" for clause in self.statement.clauses)
+
+
+@dataclass(frozen=True)
+class LintedProject:
+    """A project as a whole, with its linted merges by node id."""
+
+    files: ProjectFiles
+    graph: Graph
+    merges: Mapping[str, LintedMerge]

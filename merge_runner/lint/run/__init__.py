@@ -1,0 +1,1 @@
+"""A lint run over a project, its processes and its cache."""

@@ -1,0 +1,144 @@
+"""Looks at many models, in several processes where that pays."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from merge_runner.errors import ProblemsError
+from merge_runner.lint.check import Checked
+from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.project.syntax.environment import RecordingEnv
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
+
+_WORTH = 150
+"""From so many models on a second process is sooner done than the first one alone."""
+_LARGEST_CHUNK = 100
+
+Chunks = Mapping[int, Sequence[str]]
+"""Ids of models by the number of their chunk."""
+
+
+def check_all(linter: ProjectLinter, unique_ids: Sequence[str]) -> list[Checked]:
+    """What came of each model, in their order."""
+    processes = _processes(len(unique_ids))
+    if processes == 1:
+        return [linter.check(unique_id) for unique_id in unique_ids]
+    first = linter.check(unique_ids[0])  # loads what all checks need, for the processes to inherit
+    rest = unique_ids[1:]
+    size = max(1, min(_LARGEST_CHUNK, -(-len(rest) // (4 * processes))))
+    chunks = dict(enumerate(rest[start : start + size] for start in range(0, len(rest), size)))
+    done = _in_processes(linter, chunks, processes)
+    return [first, *(checked for number in chunks for checked in done[number])]
+
+
+def _processes(models: int) -> int:
+    """Only Linux forks safely, and only where there are no other threads that could hold a lock just then."""
+    import threading
+
+    if models < _WORTH or not sys.platform.startswith("linux") or threading.active_count() > 1:
+        return 1
+    return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
+
+
+def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict[int, list[Checked]]:
+    """What came of each chunk. No process outlives this, whatever ends it.
+
+    Each has its share from the start and writes into a pipe of its own: where this process is killed, the others end
+    by what they cannot write.
+    """
+    from multiprocessing.connection import wait
+
+    done: dict[int, list[Checked]] = {}
+    workers: dict[Connection, ForkProcess] = {}
+    gc.collect()
+    gc.freeze()  # a collection in a child would touch, and so copy, every page that it inherited
+    try:
+        for number in range(processes):
+            share = {key: chunk for key, chunk in chunks.items() if key % processes == number}
+            receiver, process = _start(linter, share)
+            workers[receiver] = process
+        waiting = list(workers)
+        while waiting:
+            ready = set(wait(waiting))
+            ended = [receiver for receiver in waiting if receiver in ready and not _take(receiver, linter, done)]
+            waiting = [receiver for receiver in waiting if receiver not in ended]
+        return done
+    finally:
+        gc.unfreeze()
+        for receiver, process in workers.items():
+            receiver.close()
+            process.kill()
+            process.join()
+
+
+def _start(linter: ProjectLinter, share: Chunks) -> tuple[Connection, ForkProcess]:
+    """A process that looks at the chunks, and where it says what came of them."""
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(linter, share, receiver, sender), daemon=True)
+    process.start()
+    sender.close()
+    return receiver, process
+
+
+def _take(receiver: Connection, linter: ProjectLinter, done: dict[int, list[Checked]]) -> bool:
+    """Takes what a process says; False where that was its last word. Raises what the process ran into."""
+    try:
+        said = receiver.recv()
+    except EOFError:
+        raise RuntimeError("a process that linted a part of the models was ended from outside") from None
+    match said:
+        case int(number), list(checked):
+            done[number] = checked
+            return True
+        case BaseException() as error, str(trace):
+            raise error from RuntimeError(f"in a process of lint:\n{trace}")
+        case ProblemsError.__name__, tuple(problems):
+            raise ProblemsError(problems)
+    if isinstance(linter.env, RecordingEnv):
+        linter.env.asked.update(said)
+    return False
+
+
+def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Connection) -> None:
+    """What a process does: says what came of each chunk, and at last which environment variables that depends on."""
+    import signal
+    import traceback
+
+    receiver.close()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one tells of it
+    gc.disable()  # trees know their parents, so only a collection frees them: one for all of a chunk is enough
+    try:
+        try:
+            for number, chunk in share.items():
+                sender.send((number, [linter.check(unique_id) for unique_id in chunk]))
+                gc.collect()
+            sender.send(linter.env.asked if isinstance(linter.env, RecordingEnv) else {})
+        except ProblemsError as error:
+            sender.send((ProblemsError.__name__, error.problems))
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            sender.send((_sendable(error), traceback.format_exc()))
+    except BrokenPipeError:
+        return  # nobody waits for it any more
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error itself where it can be sent, else one with its words."""
+    import pickle
+
+    try:
+        same = type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        same = False
+    return error if same else RuntimeError(f"{type(error).__name__}: {error}")

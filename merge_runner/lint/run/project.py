@@ -1,0 +1,128 @@
+"""Lints the models of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from merge_runner.errors import ProblemsError
+from merge_runner.graph.build import Invocation
+from merge_runner.graph.captures import DEFERRED
+from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
+from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.run.renderings import RUNS, Text, merged
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.query_span import no_query
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.load.compiler import Compiler
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.text import SourceText
+
+
+class ProjectLinter:
+    """Looks at the models of one project, each when it is asked for."""
+
+    def __init__(self, prepared: Prepared, layouts: Layouts, selection: RuleSelection) -> None:
+        self._prepared = prepared
+        self._selection = selection
+        self._compiler = prepared.compiler
+        self._layouts = layouts
+        self._compilers = {run: self._compiler_of(run.invocation(prepared.invocation)) for run in RUNS}
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The environment that templates ask."""
+        return self._prepared.invocation.env
+
+    def check(self, unique_id: str) -> Checked:
+        """Return the findings in a model and the verdict on its MERGE.
+
+        What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
+        hand.
+        """
+        if not self._prepared.graph.nodes[unique_id].differs_by_run:
+            return self._checked(self._file(unique_id, self._compiler))
+        found: dict[object, Text] = {}
+        verdict = None
+        for run in RUNS:
+            compiler = self._compilers[run]
+            file = self._file(unique_id, compiler)
+            if any(problem.code == DEFERRED for problem in file.problems):
+                continue  # the author's own error, which is raised where a node is about to run so
+            text = file.rendered.text if file.rendered is not None else object()
+            checked = self._checked(file)
+            if text not in found:
+                found[text] = Text([], checked.findings)
+            found[text].runs.append(run)
+            if compiler is self._compiler:
+                verdict = checked.merge
+        if not found:  # it raises an error in every run
+            return self._checked(self._file(unique_id, self._compiler))
+        return Checked(merged(list(found.values())), verdict)
+
+    def check_project(self, unique_ids: Sequence[str]) -> Iterator[Finding]:
+        """Findings in what the models have to do with each other."""
+        project = LintedProject(self._prepared.files, self._prepared.graph, _Merges(self, unique_ids))
+        return check_project(project, self._selection)
+
+    def merge(self, unique_id: str) -> LintedMerge | None:
+        """The MERGE of a model; None where it has none that parses."""
+        return self._merge(self._file(unique_id, self._compiler))
+
+    def _merge(self, file: LintedFile) -> LintedMerge | None:
+        if file.statement is None or file.node is None:
+            return None
+        return linted_merge(file, file.statement, self._layouts.target(file.node.unique_id), self._layouts.lookup)
+
+    def _checked(self, file: LintedFile) -> Checked:
+        return check_file(file, self._merge(file), self._selection)
+
+    def _compiler_of(self, invocation: Invocation) -> Compiler:
+        if invocation == self._prepared.invocation:
+            return self._compiler
+        return replace(self._prepared, invocation=invocation).compiler
+
+    def _file(self, unique_id: str, compiler: Compiler) -> LintedFile:
+        node = self._prepared.graph.nodes[unique_id]
+        source = self._prepared.files.models[node.name].source
+        file = LintedFile(
+            SourceText(source.path, source.text),
+            node,
+            None,
+            node.name,
+            is_merge=node.config["materialized"] == "merge",
+            platform=self._prepared.files.profile.platform,
+            conf={**self._prepared.files.profile.conf, **(node.config.get("conf") or {})},
+        )
+        try:
+            rendered = compiler.rendered(unique_id)
+            file = replace(file, rendered=rendered)
+            if file.is_merge:
+                return replace(file, statement=compiler.parsed(unique_id))
+            return replace(file, error=no_query(rendered.text))
+        except ProblemsError as error:
+            return replace(file, problems=error.problems)
+        except MergeSyntaxError as error:
+            return replace(file, error=error)
+
+
+class _Merges(Mapping[str, LintedMerge]):
+    """The merges of a project by node id, made when they are asked for."""
+
+    def __init__(self, linter: ProjectLinter, unique_ids: Sequence[str]) -> None:
+        self._linter = linter
+        self._ids = unique_ids
+
+    def __getitem__(self, unique_id: str) -> LintedMerge:
+        merge = self._linter.merge(unique_id)
+        if merge is None:
+            raise KeyError(unique_id)
+        return merge
+
+    def __iter__(self) -> Iterator[str]:
+        return (unique_id for unique_id in self._ids if self._linter.merge(unique_id) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -1,0 +1,120 @@
+"""A lint run over a project: from its graph to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from merge_runner.errors import Problem, Problems
+from merge_runner.graph.graph import Graph
+from merge_runner.lint.check import check_file
+from merge_runner.lint.confidential import merge_without_secrets, without_secrets
+from merge_runner.lint.context import LintedFile
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.report import Report
+from merge_runner.lint.run.parallel import check_all
+from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.suppress.apply import finish
+from merge_runner.lint.suppress.baseline import Baseline
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.text import SourceText
+
+
+@dataclass(frozen=True)
+class LintOptions:
+    """What the command line says beside the settings: rules and ignored ones, a layout file, a baseline.
+
+    `baseline` None: that of the settings, or the usual one where it is; `use_baseline` False: none.
+    """
+
+    rules: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    layout: Path | None = None
+    baseline: Path | None = None
+    use_baseline: bool = True
+
+
+def lint_project(
+    prepared: Prepared,
+    ids: Iterable[str],
+    options: LintOptions | None = None,
+    jinja: Sequence[Problem] = (),
+) -> Report:
+    """Lints the models among the nodes `ids`; `jinja` are the problems to tell of files that could not become models.
+
+    Raises ProblemsError for settings, layout files or a baseline that are wrong.
+    """
+    options = options or LintOptions()
+    settings = prepared.files.settings
+    selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
+    baseline = _baseline(prepared, options)
+    linter = ProjectLinter(prepared, Layouts.load(prepared, options.layout), selection)
+    chosen = [unique_id for unique_id in ids if prepared.graph.nodes[unique_id].resource_type == "model"]
+    checked = check_all(linter, chosen)
+    told = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
+    found = [
+        finding for item in checked for finding in item.findings if finding.code != "J001" or finding.place not in told
+    ]
+    merges = [item.merge for item in checked if item.merge is not None]
+    parsed = {merge.path for merge in merges}
+    whole = len(chosen) == _models(prepared.graph)
+    paths = _paths(prepared.graph, chosen)
+    found += [finding for finding in linter.check_project(chosen) if whole or finding.place.path in paths]
+    found += _jinja_findings(jinja, selection)
+    if secrets := prepared.secrets:
+        found = [without_secrets(finding, secrets) for finding in found]
+        merges = [merge_without_secrets(merge, secrets) for merge in merges]
+    return finish(
+        found,
+        merges,
+        _texts(prepared, paths, found),
+        selection,
+        baseline,
+        files=len(chosen),
+        models={model.source.path: name for name, model in prepared.files.models.items()},
+        ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
+    )
+
+
+def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:
+    if not options.use_baseline:
+        return None
+    if options.baseline is not None:
+        return Baseline.read(options.baseline, str(options.baseline))
+    return Baseline.find(prepared.files.root, prepared.files.settings.lint.baseline)
+
+
+def _models(graph: Graph) -> int:
+    return sum(node.resource_type == "model" for node in graph.nodes.values())
+
+
+def _paths(graph: Graph, chosen: Sequence[str]) -> set[str]:
+    """The files of the models, and those that describe them."""
+    nodes = [graph.nodes[unique_id] for unique_id in chosen]
+    return {path for node in nodes for path in (node.path, node.patch_path) if path is not None}
+
+
+def _texts(prepared: Prepared, paths: set[str], found: Sequence[Finding]) -> dict[str, SourceText]:
+    """The authors' texts of all files that were looked at, or that a finding stands in."""
+    files = prepared.files
+    known = {model.source.path: model.source for model in files.models.values()}
+    known |= {source.path: source for source in (*files.macros, *files.singular_tests)}
+    texts = {path: known[path] for path in sorted(paths) if path in known}
+    for path in {finding.place.path for finding in found} - texts.keys():
+        source = known.get(path)
+        if source is None and (files.root / path).is_file():
+            source = read_text(files.root / path, path, Problems())
+        if source is not None:
+            texts[path] = source
+    return texts
+
+
+def _jinja_findings(problems: Iterable[Problem], selection: RuleSelection) -> Iterator[Finding]:
+    for problem in problems:
+        path = problem.place.path if problem.place else ""
+        file = LintedFile(SourceText(path, ""), None, None, problems=(problem,), is_merge=False)
+        yield from check_file(file, None, selection).findings

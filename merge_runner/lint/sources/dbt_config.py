@@ -1,0 +1,168 @@
+"""Where a dbt model's config is written: in config() of the model's own file, else in the YAML that describes it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from merge_runner.project.syntax.yaml_tree import YamlTree
+from merge_runner.text import Place, SourceText, Span
+
+_CONFIG = re.compile(r"\{\{-?\s*(config\s*\()")
+_JINJA_END = re.compile(r"\s*-?\}\}")
+_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_MODELS = ("models", "snapshots", "seeds")
+
+
+@dataclass(frozen=True)
+class Located:
+    """A part of a config as its author wrote it. `exact`: the span is the config's text, character for character."""
+
+    source: SourceText
+    span: Span
+    exact: bool = False
+
+    @property
+    def place(self) -> Place:
+        """The place in the file."""
+        return self.source.place(self.span.start, self.span.end)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of config(): the span of its name, its end with the closing braces, and its arguments by key."""
+
+    name: Span
+    end: int
+    arguments: dict[str, tuple[Span, tuple[Span, ...]]]
+    """The span of each `key=value`, and those of the items of a list, or of the value itself."""
+
+
+@dataclass(frozen=True)
+class DbtConfig:
+    """The config of the model `name`, whose file is `source`. `described` reads the YAML that describes it, if any."""
+
+    name: str
+    source: SourceText
+    described: Callable[[], YamlTree | None]
+
+    def find(self, key: str, index: int | None = None, text: str | None = None) -> Located | None:
+        """Return where a config key is written, or the item `index` of its list; None where neither file has it.
+
+        With `text` the location is exact where exactly that is written there.
+        """
+        for call in self._calls:
+            if key in call.arguments:
+                whole, items = call.arguments[key]
+                span = items[index] if index is not None and index < len(items) else whole
+                return _narrowed(self.source, span, text)
+        return self._in_yaml(key, index, text)
+
+    @property
+    def place(self) -> Located:
+        """Where the model says what it is: `materialized`, else config(), else the first line."""
+        if (found := self.find("materialized")) is not None and found.source is self.source:
+            return found
+        if self._calls:
+            return Located(self.source, self._calls[0].name)
+        return Located(self.source, Span(0, len(self.source.line(1))))
+
+    def query(self, compiled: str | None) -> Located:
+        """Return where the model's query begins: its first line that the compiled text has as well, else the first."""
+        start = max((call.end for call in self._calls), default=0)
+        known = {line.strip() for line in (compiled or "").splitlines()}
+        lines = [(span, span.of(self.source.text)) for span in _lines(self.source.text, start)]
+        same = (span for span, line in lines if line in known and not line.startswith(("--", "{#", "/*")))
+        found = next(same, lines[0][0] if lines else None)
+        return self.place if found is None else Located(self.source, found)
+
+    def _in_yaml(self, key: str, index: int | None, text: str | None) -> Located | None:
+        tree = self.described()
+        if tree is None or not isinstance(tree.data, dict):
+            return None
+        source = tree.source
+        for kind in _MODELS:
+            entries = tree.data.get(kind)
+            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+                config = entry.get("config") if isinstance(entry, dict) and entry.get("name") == self.name else None
+                if not isinstance(config, dict) or key not in config:
+                    continue
+                path = (kind, number, "config", key)
+                many = index is not None and isinstance(config[key], list) and index < len(config[key])
+                place = tree.place((*path, index) if many and index is not None else path)
+                start = source.offset(place.line, place.column)
+                end = source.offset(place.end_line or place.line, place.end_column or place.column)
+                return _narrowed(source, Span(start, end), text)
+        return None
+
+    @cached_property
+    def _calls(self) -> list[_Call]:
+        return list(_calls(self.source.text))
+
+
+def _narrowed(source: SourceText, span: Span, text: str | None) -> Located:
+    """The span without its quotes where what remains is `text`."""
+    written = span.of(source.text)
+    for cut in (0, 1):
+        if text and written[cut : cut + len(text)] == text and len(written) == len(text) + 2 * cut:
+            return Located(source, Span(span.start + cut, span.start + cut + len(text)), exact=True)
+    return Located(source, span)
+
+
+def _calls(text: str) -> Iterator[_Call]:
+    for found in _CONFIG.finditer(text):
+        close = _closing(text, found.end())
+        if close is None:
+            continue
+        after = _JINJA_END.match(text, close)
+        name = Span(found.start(1), found.end(1) - 1)
+        yield _Call(name, after.end() if after else close, _arguments(text, Span(found.start(1), close)))
+
+
+def _closing(text: str, at: int) -> int | None:
+    """The offset after the parenthesis that closes the one before `at`."""
+    depth = 1
+    while at < len(text):
+        if (string := _STRING.match(text, at)) is not None:
+            at = string.end()
+            continue
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+        if depth == 0:
+            return at
+    return None
+
+
+def _arguments(text: str, call: Span) -> dict[str, tuple[Span, tuple[Span, ...]]]:
+    """The arguments of a call; none where it is not Python's syntax, which Jinja's is but for a few operators."""
+    source = SourceText("", call.of(text))
+    try:
+        tree = ast.parse(source.text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+
+    def span(node: ast.keyword | ast.expr) -> Span:
+        edges = []
+        for line, column in ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)):
+            assert line is not None and column is not None
+            characters = len(source.line(line).encode()[:column].decode(errors="replace"))  # ast counts bytes
+            edges.append(call.start + source.offset(line, characters + 1))
+        return Span(*edges)
+
+    found: dict[str, tuple[Span, tuple[Span, ...]]] = {}
+    for keyword in tree.keywords if isinstance(tree, ast.Call) else ():
+        if keyword.arg is not None:
+            many = isinstance(keyword.value, (ast.List, ast.Tuple))
+            items = keyword.value.elts if isinstance(keyword.value, (ast.List, ast.Tuple)) else [keyword.value]
+            found[keyword.arg] = (span(keyword if many else keyword.value), tuple(span(item) for item in items))
+    return found
+
+
+def _lines(text: str, start: int) -> Iterator[Span]:
+    """The lines of a text from an offset, without the blanks around them; empty ones are left out."""
+    for line in re.finditer(r"[^\n]*\S", text[start:]):
+        left = len(line[0]) - len(line[0].lstrip())
+        yield Span(start + line.start() + left, start + line.end())

@@ -1,0 +1,138 @@
+"""The MERGE of a dbt model, with places in the files that the model's author wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.lint.context import LintedMerge
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.sources.dbt_config import DbtConfig, Located
+from merge_runner.lint.sources.dbt_hints import hint
+from merge_runner.lint.sources.dbt_manifest import DbtNode
+from merge_runner.lint.sources.dbt_merge import unique_keys
+from merge_runner.lint.sources.dbt_project import DbtProject
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.template.captured import Captured
+from merge_runner.template.rendered import Rendered
+from merge_runner.template.source_map import SourceMap
+from merge_runner.text import Place, Span, as_source
+
+_SCANS = ("bounded", "full")
+
+
+@dataclass(frozen=True)
+class DbtModel:
+    """A model or snapshot of a dbt project, and the MERGE that dbt runs for it.
+
+    `text` None: the model has none, or it is not known, and `why` says why (empty where there is no special reason).
+    `generated` is the file that holds it; None for a text that lint has generated from the config, as dbt-spark does.
+    """
+
+    project: DbtProject
+    node: DbtNode
+    config: DbtConfig
+    text: str | None = None
+    why: str | None = None
+    generated: str | None = None
+    file: Path | None = None
+    """The model's own file; None where it is not there."""
+
+    @cached_property
+    def query(self) -> str | None:
+        """The query whose rows the MERGE reads; None where it is not known."""
+        if self.generated is not None:
+            return self.project.last_rows(self.node)
+        return self.project.next_rows(self.node, self.file)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the model's file is another one than that of which dbt wrote the manifest."""
+        raw = as_source(self.node.raw_code).strip()
+        return self.node.kind == "model" and raw != "" and raw != self.config.source.text.strip()
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """What `meta: {merge_runner: …}` of the model's config declares. Raises ProblemsError for anything else."""
+        meta = self.node.config.get("meta")
+        given = meta.get("merge_runner") if isinstance(meta, Mapping) else None
+        if given is None:
+            return {}
+        scan = given.get("scan", "bounded") if isinstance(given, Mapping) and given.keys() <= {"scan"} else None
+        if scan not in _SCANS:
+            place = (self.config.find("meta") or self.config.place).place
+            message = f"meta of {self.node.name}: merge_runner takes `scan`, which is bounded or full"
+            raise ProblemsError([Problem("invalid-config", message, place, "write meta: {merge_runner: {scan: full}}")])
+        return {"scan": scan}
+
+    def rendered(self, statement: MergeStatement | None) -> Rendered:
+        """Return the MERGE as a rendered text whose places are those of the model's config and query."""
+        text = self.text or ""
+        pieces = tuple(_pieces(self, text, statement))
+        nowhere = SourceMap((0,), (-1,), (Span(0, 0),))
+        return _Placed(self.config.source, text, Captured(), nowhere, pieces=pieces, otherwise=self.config.place)
+
+    def adapted(self, finding: Finding, merge: LintedMerge | None) -> Finding:
+        """Return a finding with help for the model's author, and without a fix of the generated text."""
+        return replace(finding, hint=hint(finding, merge, self.node), fix=None)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A part of the MERGE, and what of the author's it was made of."""
+
+    span: Span
+    located: Located
+
+
+@dataclass(frozen=True)
+class _Placed(Rendered):
+    pieces: tuple[_Piece, ...] = field(kw_only=True)
+    otherwise: Located = field(kw_only=True)
+
+    def place(self, start: int, end: int | None = None) -> Place:
+        stop = start + 1 if end is None else max(end, start + 1)
+        hit = [piece for piece in self.pieces if piece.span.start < stop and start < piece.span.end]
+        if not hit:
+            return self.otherwise.place
+        first = hit[0].located
+        if len(hit) == 1 and first.exact and hit[0].span.start <= start and stop <= hit[0].span.end:
+            moved = first.span.start - hit[0].span.start
+            return first.source.place(start + moved, stop + moved)
+        same = [piece.located.span for piece in hit if piece.located.source.path == first.source.path]
+        return first.source.place(min(span.start for span in same), max(span.end for span in same))
+
+
+def _pieces(model: DbtModel, text: str, statement: MergeStatement | None) -> list[_Piece]:
+    """The parts of a MERGE whose origin is known: predicates as they are written, keys in their order, the source."""
+    config, given = model.config, model.node.config
+    if statement is None:
+        return []
+    found: list[_Piece] = []
+    predicates = given.get("predicates") or given.get("incremental_predicates") or []
+    key = "predicates" if given.get("predicates") else "incremental_predicates"
+    at = statement.on_span.start
+    for index, predicate in enumerate(predicates if isinstance(predicates, list) else ()):
+        start = text.find(predicate, at, statement.on_span.end) if isinstance(predicate, str) and predicate else -1
+        if start >= 0:
+            at = start + len(predicate)
+            found.append(_Piece(Span(start, at), config.find(key, index, predicate) or config.place))
+    keys = unique_keys(given) or []
+    joins = [each.span for each in statement.on if not any(_meet(each.span, piece.span) for piece in found)]
+    for index, span in enumerate(joins):
+        located = config.find("unique_key", index if len(joins) == len(keys) else None)
+        found.append(_Piece(span, located or config.place))
+    found.append(_Piece(statement.source.span, config.query(model.query)))
+    updated = config.find("merge_update_columns")
+    for clause in statement.clauses:
+        located = updated if updated is not None and clause.action == "update" else config.place
+        found.append(_Piece(clause.span, located))
+    return sorted(found, key=lambda piece: piece.span)
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end

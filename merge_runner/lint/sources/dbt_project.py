@@ -1,0 +1,213 @@
+"""A dbt project as its target folder shows it: the tables that its statements name, and the MERGE of each model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problems
+from merge_runner.lint.sources.dbt_manifest import DbtNode, ManifestReader
+from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
+from merge_runner.merge.find import holds_merge
+from merge_runner.plan.layout.layout_file import Namespace, TableKey
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.rows.source import KnownTable, Lookup
+from merge_runner.text import Place, as_source
+
+MANIFEST = "manifest.json"
+DBT_PROJECT = "dbt_project.yml"
+
+_NAMES = Namespace()
+_BUILT_IN = ("dbt", "dbt_spark")
+"""Packages whose macros are dbt's own."""
+_ASKS_THE_WAREHOUSE = re.compile(
+    r"\b(?:is_incremental|should_full_refresh|load_relation|load_cached_relation|run_query|statement|flags"
+    r"|invocation_args_dict|adapter\s*\.\s*(?!dispatch\b))"
+)
+"""By what a template may render differently once the table exists."""
+
+
+@dataclass(frozen=True)
+class DbtProject:
+    """A dbt project. `target` is its target folder, `files` are the models and snapshots by their paths below run/."""
+
+    target: Path
+    nodes: Mapping[TableKey, DbtNode] = field(default_factory=dict)
+    files: Mapping[str, DbtNode] = field(default_factory=dict)
+    adapter: str | None = None
+    macros: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+
+    def node(self, file: Path) -> DbtNode | None:
+        """Return the model or snapshot that a file of target/run was made for."""
+        try:
+            path = file.absolute().relative_to((self.target / "run").absolute()).as_posix()
+        except ValueError:
+            return None
+        # Several snapshots of one file have a folder of its name.
+        return self.files.get(path) or self.files.get(path.rpartition("/")[0])
+
+    def lookup(self, own: DbtNode | None = None, new_rows: str | None = None) -> Lookup:
+        """Return what finds the tables in a statement: the project's, and dbt's temporary view of the rows of `own`.
+
+        `new_rows` is the query of that view; None where it is not known.
+        """
+
+        def find(parts: tuple[str, ...]) -> KnownTable | None:
+            if own is not None and len(parts) == 1 and _is_new_rows(parts[0], own):
+                return KnownTable(TableLayout(), new_rows) if new_rows is not None else None
+            node = self.nodes.get(_NAMES.key(parts))
+            if node is None:
+                return None
+            return KnownTable(node.layout, self._compiled(node) if node.materialized == "view" else None)
+
+        return find
+
+    def last_rows(self, node: DbtNode) -> str | None:
+        """Return the query of the temporary view that dbt merged last: what it compiled for that run."""
+        if not _has_view(node) or self.last_merge(node) is None or node.file is None:
+            return None
+        return self._read(self._compiled_file(node.file)) or node.compiled_code or None
+
+    def next_rows(self, node: DbtNode, file: Path | None = None) -> str | None:
+        """Return the query of the temporary view that dbt will merge next; None where it is not known.
+
+        That is the model's compiled query as an incremental run has it. What was compiled before the table existed may
+        be another one where the template can see the difference, and so may what was compiled before the model's
+        `file` was written.
+        """
+        if not _has_view(node) or (self._branches(node) and self.last_merge(node) is None):
+            return None
+        if node.compiled_code or node.file is None:
+            return node.compiled_code or None
+        compiled = self._compiled_file(node.file)
+        return self._read(compiled) if file is None or not _is_newer(file, compiled) else None
+
+    def last_merge(self, node: DbtNode) -> str | None:
+        """Return the MERGE that dbt ran last for a node; None where its last statement was another one, or none."""
+        if node.file is None:
+            return None
+        if node.file not in self._merges:
+            text = self._read(self.target / "run" / node.file)
+            self._merges[node.file] = text if text is not None and holds_merge(text) else None
+        return self._merges[node.file]
+
+    def next_merge(self, node: DbtNode) -> str | Unknown:
+        """Return the MERGE that dbt will run for a model once its table exists, or why it is not known."""
+        return next_merge(node, self.adapter, self._overriding, lambda: self._columns(node))
+
+    def _columns(self, node: DbtNode) -> tuple[str, ...] | None:
+        """The columns of a model's table, which dbt creates from its query; None where they are not all known."""
+        from merge_runner.merge.read_query import read_query
+        from merge_runner.pruning.rows.query_facts import Queries
+
+        if node.layout.complete:
+            return tuple(column.name for column in node.layout.columns or ())
+        query = self._compiled(node)
+        facts = Queries(self.lookup()).facts(read_query(query).expression) if query else None
+        return tuple(column.name for column in facts.known) if facts is not None and facts.names_known else None
+
+    @cached_property
+    def _overriding(self) -> frozenset[str]:
+        """The names of macros that are not dbt's own."""
+        return frozenset(
+            str(macro.get("name")) for macro in self.macros.values() if macro.get("package_name") not in _BUILT_IN
+        )
+
+    def _branches(self, node: DbtNode) -> bool:
+        """Whether the template may render differently once the table exists."""
+        asks = not node.raw_code or bool(_ASKS_THE_WAREHOUSE.search(node.raw_code))
+        return asks or any(self._macro_asks(key) for key in node.macros)
+
+    def _macro_asks(self, key: str) -> bool:
+        if key not in self._asking:
+            self._asking[key] = False  # a macro that calls itself
+            macro = self.macros.get(key)
+            depends = macro.get("depends_on") if macro is not None else None
+            called = depends.get("macros") if isinstance(depends, Mapping) else None
+            self._asking[key] = (
+                macro is None
+                or bool(_ASKS_THE_WAREHOUSE.search(str(macro.get("macro_sql"))))
+                or any(self._macro_asks(str(each)) for each in (called if isinstance(called, list) else ()))
+            )
+        return self._asking[key]
+
+    @cached_property
+    def _merges(self) -> dict[str, str | None]:
+        """The last merges by the files of their nodes."""
+        return {}
+
+    @cached_property
+    def _asking(self) -> dict[str, bool]:
+        return {}
+
+    def _compiled(self, node: DbtNode) -> str | None:
+        """The compiled query of a node; None where there is none to read."""
+        if node.compiled_code or node.file is None:
+            return node.compiled_code or None
+        return self._read(self._compiled_file(node.file))
+
+    def _compiled_file(self, file: str) -> Path:
+        return self.target / "compiled" / file
+
+    def _read(self, file: Path) -> str | None:
+        try:
+            return as_source(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            return None
+
+
+def target_folder(file: Path) -> Path | None:
+    """Return the dbt target folder whose run/ the file (or folder) belongs to; None where there is no manifest."""
+    path = file.absolute()
+    for folder in (path, *path.parents):
+        if folder.name == "run" and (folder.parent / MANIFEST).is_file():
+            return folder.parent
+    return None
+
+
+def read_dbt_project(target: Path, problems: Problems) -> DbtProject:
+    """Return the project of a target folder; without tables, and a problem, where its manifest cannot be read."""
+    file = target / MANIFEST
+    try:
+        manifest = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        what = error.strerror if isinstance(error, OSError) else "it is not JSON"
+        _bad_manifest(file, str(what), problems)
+        return DbtProject(target)
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("nodes"), dict):
+        _bad_manifest(file, 'it has no "nodes"', problems)
+        return DbtProject(target)
+    reader = ManifestReader(manifest)
+    nodes = dict(reader.nodes())
+    tables: dict[TableKey, DbtNode] = {}
+    for node in nodes.values():
+        tables.setdefault(node.key, node)
+    files = {node.file: node for node in nodes.values() if node.file is not None}
+    return DbtProject(target, tables, files, reader.adapter, reader.macros)
+
+
+def _bad_manifest(file: Path, what: str, problems: Problems) -> None:
+    hint = "write it again with `dbt parse`; without it lint knows no layout of the project's tables"
+    problems.add("unreadable", f"dbt's manifest cannot be read: {what}", Place(str(file), 1, 1), hint)
+
+
+def _is_new_rows(name: str, node: DbtNode) -> bool:
+    """Whether a name is that of the temporary view of a model's new rows: `<identifier>__dbt_tmp`, perhaps a suffix."""
+    return bool(node.key) and name.casefold().startswith(f"{node.key[-1]}__dbt_tmp")
+
+
+def _has_view(node: DbtNode) -> bool:
+    """Whether dbt merges a temporary view over the node's compiled query."""
+    return node.materialized == "incremental" and node.language == "sql"
+
+
+def _is_newer(file: Path, other: Path) -> bool:
+    try:
+        return file.stat().st_mtime > other.stat().st_mtime
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""What hides findings: comments and the baseline."""

@@ -1,0 +1,261 @@
+"""The comments of a file as its author wrote it: of SQL with Jinja, of YAML, of TOML.
+
+They are read from the author's text and not from the rendered one: a comment counts for the line that it stands on,
+also where a template repeats the line or leaves it out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.template.static.tags import OPENING, STRING
+from merge_runner.text import SourceText, Span
+
+Kind = Literal["line", "block", "jinja", "hash"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment: its `span` with the marks, the `body` between them, and the text of the body, Jinja tags blotted out.
+
+    `inside`: a Jinja comment within a comment of SQL. `conditional`: it stands in a Jinja block that need not be
+    rendered.
+    """
+
+    kind: Kind
+    span: Span
+    body: Span
+    text: str
+    inside: bool = False
+    conditional: bool = False
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether tags of Jinja stand in a comment of SQL: what they write may end it."""
+        return _BLOT in self.text
+
+    @property
+    def trims(self) -> bool:
+        """Whether the comment takes the blanks around it with it, as `{#- … -#}` does."""
+        return self.kind == "jinja" and (self.body.start - self.span.start, self.span.end - self.body.end) != (2, 2)
+
+
+def comments(source: SourceText) -> tuple[Comment, ...]:
+    """The comments of a file in their order, told from strings; the ending of its name says which language it is."""
+    ending = source.path.rpartition(".")[2].lower()
+    if ending in ("yml", "yaml"):
+        return tuple(_hashes(source.text, _yaml_texts(source.text)))
+    if ending == "toml":
+        return tuple(_toml(source.text))
+    return tuple(sorted(_sql(source.text), key=lambda comment: comment.span))
+
+
+_SPACE = re.compile(r"\s*")
+
+
+def behind_space(text: str, at: int) -> int:
+    """The offset of the first character from `at` on that is no blank."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+# SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
+
+_BLOT = "\x1a"  # neither a blank nor part of a word
+_RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
+_END_RAW = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+_WORD = re.compile(r"\{%[-+]?\s*(\w+)")
+_IN_TAG = re.compile(rf"{STRING}|['\"]|[(\[{{]|[)\]}}]|%\}}", re.S)
+_MAYBE = frozenset({"if", "for", "macro"})
+
+# As in merge/lexer.py, where a string, name or comment may begin and end; what has no end is another's to report.
+_BEGIN = re.compile(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
+_LINE = re.compile(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
+_EDGE = re.compile(r"/\*|\*/")
+_QUOTED = {
+    "'": re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
+    '"': re.compile(r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"', re.S),
+    "`": re.compile(r"`[^`]*(?:``[^`]*)*`"),
+    "r'": re.compile(r"[rR]'[^']*'"),
+    'r"': re.compile(r'[rR]"[^"]*"'),
+}
+
+
+def _sql(text: str) -> Iterator[Comment]:
+    tags, maybe = _tags(text)
+    blotted = _blotted(text, tags)
+    quoted, found = _sql_spans(blotted)
+    for span in found:
+        block = text.startswith("/*", span.start)
+        body = Span(span.start + 2, span.end - 2 if block else span.end)
+        yield Comment("block" if block else "line", span, body, body.of(blotted), conditional=_covers(maybe, span))
+    for span in tags:
+        if text.startswith("{#", span.start) and not _covers(quoted, span):
+            start, end = span.start + 2, span.end - 2
+            body = Span(start + text.startswith(("-", "+"), start), end - text.endswith(("-", "+"), start + 1, end))
+            inside = _covers(found, span)
+            yield Comment("jinja", span, body, body.of(text), inside, conditional=_covers(maybe, span))
+
+
+def _covers(spans: Sequence[Span], span: Span) -> bool:
+    """Whether one of the spans, which are in order and apart, holds the start of `span`."""
+    at = bisect_right(spans, Span(span.start + 1, 0)) - 1
+    return at >= 0 and span.start < spans[at].end
+
+
+def _blotted(text: str, tags: Sequence[Span]) -> str:
+    """The text with its tags blotted out, and with them the blanks that they take away, as `{{- … -}}` does.
+
+    A newline that a tag takes away ends no comment.
+    """
+    pieces = []
+    at = 0
+    for tag in tags:
+        before, end = text[at : tag.start], tag.end
+        if text.startswith("-", tag.start + 2):
+            before = before.rstrip()
+        if text.startswith("-", tag.end - 3) and tag.end - tag.start > 5:
+            end = behind_space(text, end)
+        pieces += [before, _BLOT * (end - at - len(before))]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _tags(text: str) -> tuple[list[Span], list[Span]]:
+    """The Jinja tags and comments, and the blocks that need not be rendered.
+
+    Reading ends at a tag without an end: such a file does not render.
+    """
+    tags: list[Span] = []
+    maybe: list[Span] = []
+    depth = start = at = 0
+    while opening := OPENING.search(text, at):
+        tag = _tag(text, opening.start())
+        if tag is None:
+            break
+        tags.append(tag)
+        at = tag.end
+        if _RAW.match(text, tag.start):
+            end = _END_RAW.search(text, at)
+            if end is None:
+                break
+            tags.append(Span(*end.span()))
+            at = end.end()
+        elif word := _WORD.match(text, tag.start):
+            if word[1] in _MAYBE:
+                start = start if depth else tag.start
+                depth += 1
+            elif word[1].removeprefix("end") in _MAYBE and depth:
+                depth -= 1
+                if depth == 0:
+                    maybe.append(Span(start, tag.end))
+    if depth:
+        maybe.append(Span(start, len(text)))
+    return tags, maybe
+
+
+def _tag(text: str, start: int) -> Span | None:
+    """The tag or comment that begins at `start`; brackets in a tag are balanced, as Jinja's lexer does it."""
+    kind = text[start + 1]
+    if kind == "#":
+        end = text.find("#}", start + 2)
+        return Span(start, end + 2) if end >= 0 else None
+    depth = 0
+    for token in _IN_TAG.finditer(text, start + 2):
+        word = token[0]
+        if word in "'\"":
+            return None
+        if word in "([{":
+            depth += 1
+        elif word in (")", "]", "}", "%}"):
+            if depth:
+                depth -= 1
+            elif kind == "%":
+                return Span(start, token.end()) if word == "%}" else None
+            else:
+                return Span(start, token.end() + 1) if text.startswith("}}", token.start()) else None
+    return None
+
+
+def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
+    """Where strings and quoted names stand, and where comments."""
+    quoted: list[Span] = []
+    found: list[Span] = []
+    endless: set[str] = set()
+    at = 0
+    while begin := _BEGIN.search(text, at):
+        word = begin[0].lower()
+        start = begin.start()
+        if word == "--":
+            line = _LINE.match(text, start)
+            at = line.end() if line else len(text)
+            found.append(Span(start, at))
+        elif word == "/*":
+            end = _comment_end(text, start)
+            if end is None:
+                break
+            found.append(Span(start, end))
+            at = end
+        elif word == "*/":  # the end of a hint; in `*/*` no comment begins
+            at = start + 2
+        elif word not in endless and (string := _QUOTED[word].match(text, start)):
+            quoted.append(Span(start, string.end()))
+            at = string.end()
+        else:
+            endless.add(word)  # once is enough to know: looking again at each quote would take forever
+            at = start + 1
+    return quoted, found
+
+
+def _comment_end(text: str, start: int) -> int | None:
+    """The offset behind the bracketed comment at `start`, where comments nest; None: it has no end."""
+    depth = 0
+    for edge in _EDGE.finditer(text, start):
+        depth += 1 if edge[0] == "/*" else -1
+        if depth == 0:
+            return edge.end()
+    return None
+
+
+_HASH = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
+_TOML = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|(?P<comment>#[^\r\n]*)', re.S
+)
+
+
+def _hash(text: str, start: int, end: int) -> Comment:
+    return Comment("hash", Span(start, end), Span(start + 1, end), text[start + 1 : end])
+
+
+def _hashes(text: str, texts: Sequence[Span] | None) -> Iterator[Comment]:
+    if texts is not None:
+        for found in _HASH.finditer(text):
+            if not _covers(texts, Span(*found.span())):
+                yield _hash(text, *found.span())
+
+
+def _yaml_texts(text: str) -> list[Span] | None:
+    """Where the scalars of a YAML file stand; None where it is no YAML."""
+    import yaml
+
+    found = []
+    try:
+        for token in yaml.scan(text):
+            if isinstance(token, yaml.ScalarToken):
+                start, end = token.start_mark.index, token.end_mark.index
+                if token.style in ("|", ">"):  # a comment may stand behind the sign
+                    start = min(end, max(start, text.find("\n", start)))
+                found.append(Span(start, end))
+    except yaml.YAMLError:
+        return None
+    return found
+
+
+def _toml(text: str) -> Iterator[Comment]:
+    for found in _TOML.finditer(text):
+        if found["comment"]:
+            yield _hash(text, *found.span())

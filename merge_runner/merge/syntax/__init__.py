@@ -1,0 +1,1 @@
+"""The lexer and the expression grammar of Spark SQL."""

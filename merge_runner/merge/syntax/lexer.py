@@ -1,0 +1,123 @@
+"""Cuts a text into the tokens of Spark SQL, as Spark's own lexer does.
+
+sqlglot's tokenizer is not used for the shape of a statement: it ends a line comment at a backslash, reads `'it''s'` as
+two strings and has keywords of its own. The rules here are those of SqlBaseLexer.g4 of Spark 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.text import Span
+
+
+class Token(NamedTuple):
+    """One token: `start` and `end` (exclusive) are offsets in the text.
+
+    `kind` is `word` (unquoted, may be a keyword), `name` (backquoted, or a word behind a dot, or a `${…}` that Spark
+    replaces), `string`, `number` or `op`. `key` is what the grammar compares: the upper-case word, the operator; empty
+    for names, strings and numbers.
+    """
+
+    kind: str
+    key: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+
+_BLANK = r"[ \t\n\f\r\v\u00a0\u1680\u2000-\u200a\u2028\u202f\u205f\u3000]+"
+_TOKEN = re.compile(
+    rf"""
+      (?P<blank>{_BLANK} | --(?:\\\n|[^\r\n])*)
+    | (?P<comment>/\*(?!\+))
+    | (?P<string>'[^'\\]*(?:(?:\\.|'')[^'\\]*)*' | "[^"\\]*(?:(?:\\.|"")[^"\\]*)*" | [rR]'[^']*' | [rR]"[^"]*")
+    | (?P<number>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?(?!\w)
+        | \d+(?:[lLsSyY]|(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?)(?!\w))
+    | (?P<name>`[^`]*(?:``[^`]*)*` | \$\{{[^}}]*\}})
+    | (?P<word>\w+)
+    | (?P<op><=>|>>>|/\*\+|<<|>>|<=|>=|<>|!=|!>|!<|==|=>|->|::|\|\||\|>|\*/|[();,.\[\]!=<>+\-*/%~&|^:?])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_TYPOGRAPHIC = {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "‚": "'"}
+
+
+def lex(text: str) -> list[Token]:
+    """The tokens of `text` without blanks and comments.
+
+    Raises MergeSyntaxError for a string, name or comment without an end, for a character that Spark does not know,
+    and for a name with letters outside ASCII that is not in backquotes.
+    """
+    tokens: list[Token] = []
+    add = tokens.append
+    match = _TOKEN.match
+    at = 0
+    dot = False
+    while at < len(text):
+        found = match(text, at)
+        if found is None:
+            raise _unknown(text, at)
+        kind = found.lastgroup or ""
+        start, at = at, found.end()
+        if kind == "blank":
+            continue
+        if kind == "comment":
+            at = _comment_end(text, start)
+            continue
+        key = ""
+        if kind == "op":
+            key = text[start:at]
+        elif kind == "word":
+            word = text[start:at]
+            if not word.isascii():
+                raise MergeSyntaxError(
+                    f'the name "{word}" has a letter outside ASCII',
+                    Span(start, at),
+                    f"write it in backquotes: `{word}`",
+                )
+            if dot:
+                kind = "name"
+            else:
+                key = word.upper()
+        dot = key == "."
+        add(Token(kind, key, start, at))
+    return tokens
+
+
+def _comment_end(text: str, start: int) -> int:
+    """The offset behind the bracketed comment at `start`; such comments nest in Spark."""
+    depth = 0
+    for edge in _COMMENT_EDGE.finditer(text, start):
+        depth += 1 if edge[0] == "/*" else -1
+        if depth == 0:
+            return edge.end()
+    raise MergeSyntaxError("the comment has no end", Span(start, start + 2), "close it with */; comments nest in Spark")
+
+
+def _unknown(text: str, at: int) -> MergeSyntaxError:
+    char = text[at]
+    span = Span(at, at + 1)
+    if char in "'\"":
+        return MergeSyntaxError("the string has no end", span, f"close it with {char}")
+    if char == "`":
+        return MergeSyntaxError("the quoted name has no end", span, "close it with `")
+    if char in _TYPOGRAPHIC:
+        return MergeSyntaxError(f"{char} is a typographic quote", span, f"write {_TYPOGRAPHIC[char]}")
+    if char == "@":
+        return MergeSyntaxError(
+            "Spark SQL has no @",
+            span,
+            "a version of a table is `(select * from t version as of 1)`, a parameter `:name`",
+            kind="unsupported",
+        )
+    if char in "{}":
+        return MergeSyntaxError(f"Spark SQL has no {char}", span, "is this Jinja that was not rendered?")
+    shown = char if char.isprintable() else f"the character U+{ord(char):04X}"
+    return MergeSyntaxError(f"Spark SQL has no {shown}", span)

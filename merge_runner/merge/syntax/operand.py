@@ -1,0 +1,160 @@
+"""Reads the operands of an expression: literals, names, brackets, CASE, and the prefixes in front of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.keywords import NAMES_TO_TELL, OPERATORS
+from merge_runner.merge.syntax.literals import check_number, check_typed, read_interval
+from merge_runner.merge.syntax.query import check_query, is_query
+from merge_runner.merge.syntax.sql import BINARY, COMPARISONS, Sql
+from merge_runner.merge.syntax.unexpected import unexpected
+
+_BEHIND_A_NAME = BINARY - {"+", "-"} | {".", "[", "::", "->"}
+"""Where one of these follows, the word NOT is a column."""
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What a reader of the expressions has to know, as offsets in the text.
+
+    `names` are keywords that are columns where they stand; `doubts` are operators whose precedence, and forms whose
+    meaning, sqlglot takes in another way than Spark.
+    """
+
+    names: set[int] = field(default_factory=set)
+    doubts: set[int] = field(default_factory=set)
+
+
+class Operands:
+    """Where the reading of one level of an expression is, and how it reads an operand.
+
+    What is in brackets is put on `todo`, so that depth costs no recursion.
+    """
+
+    def __init__(self, sql: Sql, start: int, stop: int, remarks: Remarks) -> None:
+        self.sql = sql
+        self.start = start
+        self.i = start
+        self.stop = stop
+        self.remarks = remarks
+        self.todo: list[tuple[int, int, bool]] = []
+        """Ranges inside brackets that are expressions too, and whether an alias may end them."""
+        self.boolean = True
+        """A condition may begin here, so that NOT is the operator."""
+        self.closed = False
+        """A predicate has ended: only AND and OR may follow."""
+
+    def _peek(self, ahead: int = 0) -> str:
+        i = self.i + ahead
+        return self.sql.key(i) if i < self.stop else ""
+
+    def _operand(self) -> bool:
+        """Reads a prefix (False) or an operand (True)."""
+        sql, key, kind = self.sql, self._peek(), self.sql.kind(self.i)
+        if key in ("+", "-", "~"):
+            self.boolean = False
+            self.i += 1
+            return False
+        if self.boolean and (key == "!" or (key == "NOT" and not self._not_is_a_name())):
+            self.i += 1
+            return False
+        if key == "CASE" and sql.partner[self.i] > 0:
+            self._case()
+        elif key == "(":
+            self._group()
+        elif kind == "string":
+            while self.i < self.stop and sql.kind(self.i) == "string":
+                self.i += 1
+        elif kind == "number":
+            check_number(sql, self.i)
+            self.i += 1
+        elif kind == "word":
+            self._word()
+        elif kind == "name" or key == "?":
+            self.i += 1
+        elif key == ":" and sql.kind(self.i + 1) in ("word", "name"):
+            self.i += 2
+        elif key == "*":
+            self._star()
+        else:
+            raise self._unexpected()
+        return True
+
+    def _star(self) -> None:
+        self.i += 1
+        if self._peek() == "EXCEPT" and self._peek(1) == "(":
+            self.i = self.sql.partner[self.i + 1] + 1
+
+    def _case(self) -> None:
+        """A CASE with the usual order of its words is walked; with columns called WHEN or END it is passed over."""
+        sql, end = self.sql, self.sql.partner[self.i]
+        cuts = [i for i in sql.top(self.i + 1, end) if sql.key(i) in ("WHEN", "THEN", "ELSE")]
+        words = [sql.key(i) for i in cuts]
+        branches = [words[i : i + 2] for i in range(0, len(words), 2)]
+        if branches and branches[-1] == ["ELSE"]:
+            branches.pop()
+        parts = list(zip([self.i + 1, *(cut + 1 for cut in cuts)], [*cuts, end], strict=True))
+        if not parts[0][0] < parts[0][1]:
+            del parts[0]  # no value behind CASE
+        if branches and all(branch == ["WHEN", "THEN"] for branch in branches) and all(a < b for a, b in parts):
+            self.todo += [(start, stop, False) for start, stop in parts]
+        self.i = end + 1
+
+    def _not_is_a_name(self) -> bool:
+        key = self._peek(1)
+        if key in ("AND", "OR", "IS"):  # unless these are columns themselves
+            return self.i + 2 < self.stop and self._peek(2) not in COMPARISONS | OPERATORS
+        return self.i + 1 >= self.stop or key in _BEHIND_A_NAME
+
+    def _word(self) -> None:
+        sql, i = self.sql, self.i
+        if i + 1 < self.stop and sql.kind(i + 1) == "string":
+            self.i += 2
+            if sql.key(i) == "INTERVAL" and self.i < self.stop and sql.kind(self.i) == "word" and self._is_unit():
+                self.i = read_interval(sql, i + 1, self.stop)
+            else:
+                check_typed(sql, i)
+            return
+        signed = sql.key(i + 1) in ("+", "-")
+        value = i + 2 if signed else i + 1
+        is_value = value < self.stop and sql.kind(value) in ("number", "string")
+        if sql.key(i) == "INTERVAL" and is_value and (not signed or sql.kind(value + 1) == "word"):
+            self.i = read_interval(sql, i + 1, self.stop)
+            return
+        if sql.key(i) in NAMES_TO_TELL:
+            self.remarks.names.add(sql.tokens[i].start)
+        self.i += 1
+
+    def _is_unit(self) -> bool:
+        return self._peek() not in OPERATORS and self._peek() not in ("NOT", "THEN", "WHEN", "ELSE", "END")
+
+    def _group(self) -> None:
+        sql, first, close = self.sql, self.i + 1, self.sql.partner[self.i]
+        self.i = close + 1
+        if is_query(sql, first, close):
+            check_query(sql, first, close)
+            return
+        parts = self._list(first, close)
+        if self._peek() == "->":
+            if len(parts) < 2:
+                raise MergeSyntaxError(
+                    "a lambda of one argument has no brackets", sql.span(first - 1, close + 1), "write x -> …"
+                )
+            return
+        self.todo += [(start, stop, len(parts) > 1) for start, stop in parts]
+
+    def _list(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """The elements of a list in brackets, none of them empty."""
+        parts = self.sql.split(start, stop)
+        if not parts:
+            raise MergeSyntaxError("the brackets are empty", self.sql.span(start - 1, stop + 1))
+        for first, last in parts:
+            if first == last:
+                comma = last if self.sql.key(last) == "," else first - 1
+                raise MergeSyntaxError("a comma too many", self.sql.at(comma), "remove it, or write what is missing")
+        return parts
+
+    def _unexpected(self) -> MergeSyntaxError:
+        return unexpected(self.sql, self.i, self.start, after_predicate=self.closed)

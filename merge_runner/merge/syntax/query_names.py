@@ -1,0 +1,107 @@
+"""Which keywords of sqlglot are names where they appear in a query.
+
+Spark reserves no word by default: all but a few (`keywords.NO_ALIAS`) name tables, aliases and columns. sqlglot takes
+many of them for what they usually begin, so it is told by position where they do not. A keyword that is not found
+here leaves the query opaque, and is never read as something else: `tests/merge/test_keywords.py` holds all of Spark's
+keywords against what Spark's own parser makes of them.
+"""
+
+from __future__ import annotations
+
+from merge_runner.merge.syntax.keywords import NAMES_TO_TELL, NO_ALIAS, OPERATORS, words
+from merge_runner.merge.syntax.sql import BINARY, Sql
+
+_KEYWORDS = NAMES_TO_TELL | {
+    *("CUBE", "LIMIT", "OFFSET", "ROLLUP", "WINDOW"),
+    *("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER"),
+}
+_AFTER_RELATION = words(
+    "WHERE ON USING JOIN INNER LEFT RIGHT FULL CROSS SEMI ANTI NATURAL LATERAL GROUP ORDER SORT CLUSTER DISTRIBUTE "
+    "HAVING UNION EXCEPT INTERSECT MINUS LIMIT OFFSET WINDOW AS PIVOT UNPIVOT TABLESAMPLE"
+)
+_ENDS = frozenset({"", ")", ","})
+_BEGIN_CLAUSE = words("WHERE HAVING LIMIT OFFSET ON USING GROUP ORDER WINDOW AS")
+"""An alias that is called so is followed by the end of its query, or nothing is certain."""
+_BEFORE_OPERAND = (BINARY - {"*"}) | {"(", ",", "SELECT", "WHERE", "ON", "BY", "HAVING", "AND", "OR"}
+_AFTER_OPERAND = (BINARY - {"+", "-", "*"}) | _ENDS | {"[", "::", "AS", "FROM", "ASC", "DESC", "AND", "OR", "IS"}
+_WANT_OPERAND = OPERATORS | {"DISTINCT", "ALL", "NOT", "CASE", "WHEN", "THEN", "ELSE", "SELECT"}
+_NO_COLUMN_ALIAS = OPERATORS - {"IN", "BETWEEN"} | {"AS"}
+
+
+def names_in_query(sql: Sql, start: int, stop: int) -> set[int]:
+    """Return the offsets of the keywords in the tokens [start, stop) of a query that are names there."""
+    return _Names(sql, start, stop).read()
+
+
+class _Names:
+    """Walks a query once; `relation_ends` is the index of the token after the last name of a table."""
+
+    def __init__(self, sql: Sql, start: int, stop: int) -> None:
+        self.sql = sql
+        self.start = start
+        self.stop = stop
+        self.found: set[int] = set()
+        self.relation_ends = -1
+        self.type_ends = -1
+        """Where the brackets of a CAST close: the word after its AS is a type."""
+
+    def read(self) -> set[int]:
+        sql, tokens, found = self.sql, self.sql.tokens, self.found
+        before = ""
+        """The key of the token before; empty for a name."""
+        for i in range(self.start, self.stop):
+            kind, key, at, end = tokens[i]
+            if kind in ("word", "name"):
+                if key in ("CAST", "TRY_CAST"):
+                    self.type_ends = max(self.type_ends, sql.partner[i + 1] if sql.key(i + 1) == "(" else -1)
+                # After a dot a word is a name, and has no key.
+                known = (key or sql.text[at:end].upper()) in _KEYWORDS and sql.partner[i] < 0
+                if self._is_relation(i, before):
+                    if known and not self._begins_more(i):
+                        found.add(at)
+                    if not known or at in found:
+                        self.relation_ends = i + 1
+                elif known and self._is_name(i, before):
+                    found.add(at)
+                if at in found:
+                    key = ""
+            before = key
+        return found
+
+    def _is_relation(self, i: int, before: str) -> bool:
+        """Whether it is the first part of the name of a table, or a further one."""
+        if before == "FROM":
+            return self.sql.key(i - 2) != "DISTINCT" or self.sql.key(i - 3) not in ("IS", "NOT")
+        return before == "JOIN" or (before == "." and self.relation_ends == i - 1)
+
+    def _is_name(self, i: int, before: str) -> bool:
+        key, behind = self.sql.key(i), self._behind(i)
+        if before == "." or behind == ".":
+            return True
+        if behind == "AS" and self.sql.key(i + 2) == "(" and before in ("WITH", "RECURSIVE", ","):
+            return True
+        if self.relation_ends == i:
+            if key == "AS":  # `FROM s AS LEFT JOIN u`: no table has the alias LEFT
+                return behind in _ENDS or behind in NO_ALIAS
+            return behind in _ENDS or (behind in _AFTER_RELATION and key not in NO_ALIAS and key not in _BEGIN_CLAUSE)
+        if before == "AS":
+            return i > self.type_ends
+        if key == "DISTINCT" and before in ("SELECT", "BY"):
+            return behind in (",", ")")
+        if before in _BEFORE_OPERAND:
+            return behind in _AFTER_OPERAND and key not in _WANT_OPERAND
+        is_operand = before in ("", ")") or (before not in _WANT_OPERAND and self.sql.kind(i - 1) != "op")
+        return i > self.start and is_operand and behind == "FROM" and key not in _NO_COLUMN_ALIAS
+
+    def _begins_more(self, i: int) -> bool:
+        """Whether a keyword after FROM or JOIN begins something else than a name: VALUES (…), LATERAL f(x), NOT x."""
+        behind = self._behind(i)
+        if behind in _ENDS or behind == "." or (behind in _AFTER_RELATION and behind != "LATERAL"):
+            return False
+        if behind == "(" or self.sql.kind(i + 1) in ("string", "number"):
+            return True
+        return self.sql.key(i) in ("LATERAL", "VALUES", "SELECT", "NOT", "CASE")
+
+    def _behind(self, i: int) -> str:
+        """The key of the token that follows; empty at the end only."""
+        return (self.sql.key(i + 1) or "<name or value>") if i + 1 < self.stop else ""

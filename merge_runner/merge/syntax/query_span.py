@@ -1,0 +1,78 @@
+"""Where the one query of a text stands: without blanks around it and without closing semicolons."""
+
+from __future__ import annotations
+
+from merge_runner.merge.find import find_merge, find_statement
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.lexer import lex
+from merge_runner.text import Span
+
+MERGE_FOUND = "expected a query, found a MERGE"
+MERGE_HINT = (
+    "a model that holds a MERGE is materialized as merge: write {{ config(materialized='merge') }} in its file, "
+    "or remove the other `materialized` from its config, its YAML or its folder in pyproject.toml"
+)
+
+
+STATEMENT_HINT = (
+    "a model is one MERGE or one query: write `merge into {{ this }} …` to add to a table or to change it, "
+    "or the SELECT alone; other statements go into pre_hook and post_hook"
+)
+
+
+def no_query(text: str) -> MergeSyntaxError | None:
+    """Return the error about a text that is to be a query and is a MERGE or another statement that writes.
+
+    The text may hold Jinja. None where neither is found: it may still be no query.
+    """
+    if (merge := find_merge(text)) is not None:
+        return MergeSyntaxError(MERGE_FOUND, merge, MERGE_HINT)
+    if (statement := find_statement(text)) is not None:
+        return MergeSyntaxError(f"expected a query, found {statement.of(text).upper()}", statement, STATEMENT_HINT)
+    return None
+
+
+def query_span(text: str) -> Span:
+    """The span of the query in `text`; it begins with the comments before it.
+
+    Comments behind a closing semicolon are left out, those behind a query without one are kept. A text that cannot be
+    cut into tokens is taken as one query: Spark tells what is wrong with it. Raises MergeSyntaxError for a text that
+    holds no statement, several, a MERGE, or another statement that writes.
+    """
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    try:
+        tokens = lex(text)
+    except MergeSyntaxError:
+        return Span(start, max(start, end))
+    stop = len(tokens)
+    while stop and tokens[stop - 1].key == ";":
+        stop -= 1
+    if stop == 0:
+        raise MergeSyntaxError("the text holds no statement", Span(0, 0), "write a SELECT, or remove the file")
+    several = next((i for i in range(stop) if tokens[i].key == ";"), None)
+    if several is not None:
+        hint = "one query per file; other statements go into pre_hook and post_hook"
+        raise MergeSyntaxError("the text holds several statements", tokens[several + 1].span, hint)
+    if (error := no_query(text)) is not None:
+        raise error
+    return Span(start, end if stop == len(tokens) else tokens[stop - 1].end)
+
+
+def selects_all(text: str) -> bool:
+    """Return whether a query may give all columns of what it reads: its outermost SELECT has a star, or there is none.
+
+    A star inside parentheses does not count.
+    """
+    try:
+        tokens = lex(text)
+    except MergeSyntaxError:
+        return True
+    depth, selects = 0, False
+    for at, token in enumerate(tokens):
+        depth += (token.key == "(") - (token.key == ")")
+        if depth == 0 and token.key == "SELECT":
+            selects = True
+        elif depth == 0 and token.key == "*" and tokens[at - 1].key in ("SELECT", "ALL", "DISTINCT", ",", "."):
+            return True
+    return not selects

@@ -1,0 +1,84 @@
+"""What a build on a branch of its Iceberg tables (write-audit-publish) plans otherwise than one on main.
+
+Data is all that a branch isolates. What else would change for everyone is left out where that can be, and refused where
+it cannot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.branches import MAIN
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.steps.steps import NodePlan
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+
+
+def branch_name(name: str) -> str:
+    """The name, where a build may write a branch of that name. Raises ValueError, which says what it may be."""
+    if name == MAIN:
+        raise ValueError("main is what everybody reads: a build without a branch writes it")
+    if not _NAME.match(name):
+        raise ValueError(f"a branch is named by letters, digits, `_`, `-` and `.`, not {name!r}")
+    return name
+
+
+def on_branch(prepared: Prepared) -> Prepared:
+    """The project as a build on a branch plans it: its views stand in place, as ephemeral models do.
+
+    A view has no branches: to define it would change what everybody reads, and to read it as it is would leave the
+    project's own text of it untested. No table is compacted: Iceberg's procedures work on main. Failing rows of tests
+    are not stored: their tables are no part of the branch.
+    """
+    graph = prepared.graph
+    nodes = {unique_id: replace(node, config=_config(node)) for unique_id, node in graph.nodes.items()}
+    return replace(prepared, graph=replace(graph, nodes=nodes))
+
+
+def _config(node: Node) -> Mapping[str, Any]:
+    if is_view(node):
+        return {**node.config, "materialized": "ephemeral"}
+    left_out = {key: False for key in ("optimize", "store_failures") if key in node.config}
+    return {**node.config, **left_out} if left_out else node.config
+
+
+def is_view(node: Node) -> bool:
+    """Whether a node is a model that is a view."""
+    return node.resource_type == "model" and node.config["materialized"] == "view"
+
+
+def check_isolated(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> None:
+    """Raises ProblemsError with every node that writes a table which has no branches."""
+    problems = [
+        Problem(
+            "no-branches",
+            f"{node.name} writes a {node.config['format']} table, which has no branches: its readers would see at once "
+            "what is written",
+            node.place,
+            "leave it out (--exclude: what reads it reads it as it is), or give it `format: iceberg`",
+        )
+        for unique_id, plan in plans.items()
+        if plan.writes is not None and (node := nodes[unique_id]).config["format"] != "iceberg"
+    ]
+    if problems:
+        raise ProblemsError(problems)
+
+
+def branchable(graph: Graph, ids: Iterable[str]) -> Iterator[Node]:
+    """The nodes among `ids` whose tables have branches, one for each table, in the given order."""
+    seen = set()
+    for node in (graph.nodes[unique_id] for unique_id in ids):
+        writes = node.resource_type == "seed" or (
+            node.resource_type == "model" and node.config["materialized"] in ("merge", "table")
+        )
+        if not writes or node.config["format"] != "iceberg" or node.relation is None:
+            continue
+        if node.relation.name.casefold() not in seen:
+            seen.add(node.relation.name.casefold())
+            yield node

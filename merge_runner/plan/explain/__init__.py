@@ -1,0 +1,1 @@
+"""Plans as text, and Spark's physical plan of a MERGE."""

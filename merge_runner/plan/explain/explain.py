@@ -1,0 +1,187 @@
+"""What a build would do, without running it: levels, and the steps of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.errors import Problems
+from merge_runner.formats.merge_plans import MergePlan
+from merge_runner.formats.write_distribution import WriteDistribution
+from merge_runner.graph.order import contracted, levels, unit_tests_first
+from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
+from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.input_caching import with_shared_inputs
+from merge_runner.plan.plan import Planner
+from merge_runner.plan.steps.steps import NodePlan, RunMerge
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms of a node whose first run differs. `built`: whether its table was built; None: not known here."""
+
+    table: str
+    first_run: NodePlan
+    built: bool | None
+
+    def __str__(self) -> str:
+        if self.built is None:
+            return f"an incremental run is shown; where {self.table} was never built, the first run differs"
+        if self.built:
+            return f"an incremental run: {self.table} was built before"
+        return f"a first run: {self.table} was never built, so is_incremental() is false"
+
+
+@dataclass(frozen=True)
+class ExplainedNode:
+    """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
+
+    `kind` is a model's materialization (`merge`, `table`, `view`), for other nodes the resource type (`seed`, `test`,
+    `unit_test`). `told` is what a running engine reports of it, where one was queried.
+    """
+
+    name: str
+    kind: str
+    plan: NodePlan
+    merge: JudgedMerge | None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """The confs of its session."""
+    told: EngineTold | None = None
+    forms: Forms | None = None
+    """Which form of the node `plan` is, where a first run differs from the others."""
+
+    @property
+    def distribution(self) -> WriteDistribution | None:
+        """How the rows of its MERGE come to the tasks that write them; None where it has none, or no partitions."""
+        return write_distribution_of(self.merge, self.conf) if self.merge is not None else None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a data test or a unit test."""
+        return self.kind in ("test", "unit_test")
+
+    @property
+    def engine_plan(self) -> MergePlan | None:
+        """How the engine will run its MERGE; None where it has none."""
+        return engine_plan(self.merge) if self.merge is not None else None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The nodes that have something to do, level by level: all nodes of a level could run at once.
+
+    `asked`: a running engine was asked about each MERGE.
+    """
+
+    levels: tuple[tuple[ExplainedNode, ...], ...]
+    asked: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether no statement was refused by an engine that was asked."""
+        return not any(node.told is not None and node.told.error for level in self.levels for node in level)
+
+    def lines(self) -> Iterator[str]:
+        """Return the plan as text. Tests are counted under their level; the JSON form has them in full."""
+        for number, level in enumerate(self.levels, start=1):
+            models = [node for node in level if not node.is_test]
+            tests = len(level) - len(models)
+            words = [f"{len(models)} side by side"] if models else []
+            words += [f"{tests} test" + "s" * (tests > 1)] if tests else []
+            yield f"level {number}: {', '.join(words)}"
+            for node in models:
+                words = [node.kind]
+                if node.merge is not None:
+                    words += [node.merge.statement.merge_class, node.merge.judgement.verdict]
+                yield f"  {node.name} ({', '.join(words)})"
+                if node.forms is not None:
+                    yield f"    {node.forms}"
+                for step in node.plan.steps:
+                    yield f"    {step}"
+                if node.merge is not None:
+                    yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
+                if node.engine_plan is not None:
+                    yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
+                if node.distribution is not None:
+                    yield f"    {node.distribution.words}"
+                if node.told is not None:
+                    yield from (f"    {line}".rstrip() for line in node.told.lines())
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan as JSON values."""
+        return {
+            "levels": [
+                [
+                    {
+                        "unique_id": node.plan.unique_id,
+                        "name": node.name,
+                        "kind": node.kind,
+                        "class": node.merge.statement.merge_class if node.merge else None,
+                        "verdict": node.merge.judgement.verdict if node.merge else None,
+                        "reason": node.merge.judgement.reason if node.merge else None,
+                        "engine_plan": _plan_json(node.engine_plan),
+                        "distribution": asdict(node.distribution) if node.distribution else None,
+                        "steps": _steps_json(node.plan),
+                        "built": node.forms.built if node.forms else None,
+                        "first_run": _steps_json(node.forms.first_run) if node.forms else None,
+                        **(told_as_json(node.told) if self.asked else {}),
+                    }
+                    for node in level
+                ]
+                for level in self.levels
+            ]
+        }
+
+
+def explain(
+    prepared: Prepared, ids: Sequence[str], built: Callable[[NodePlan], bool | None] = lambda _: None
+) -> Explanation:
+    """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
+
+    `built` returns whether the table of a node was built before, None where that is not known.
+    """
+    planner = Planner(prepared)
+    problems = Problems()
+    with problems.collecting():
+        prepared.templates.check()
+    explained: dict[str, ExplainedNode] = {}
+    for unique_id in ids:
+        with problems.collecting():
+            plan = planner.plan(unique_id)
+            if plan is not None:
+                node = prepared.graph.nodes[unique_id]
+                kind = str(node.config["materialized"]) if node.resource_type == "model" else node.resource_type
+                conf = {**prepared.files.profile.conf, **(node.config.get("conf") or {})}
+                explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf)
+    problems.check()
+    plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
+    explained = {
+        unique_id: shown(replace(node, plan=plans[unique_id]), built(plans[unique_id]))
+        for unique_id, node in explained.items()
+    }
+    unit_tests = [unique_id for unique_id, node in explained.items() if node.kind == "unit_test"]
+    graph = replace(prepared.graph, dag=unit_tests_first(contracted(prepared.graph, explained), unit_tests))
+    return Explanation(tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(graph)))
+
+
+def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:
+    """Return the node with the plan that runs where its table was built before (None: not known), or was not."""
+    plan, forms, first = node.plan, None, node.plan.first_run
+    if first is not None:
+        forms = Forms(first.layout.relation.name, first.plan, built)
+        plan = first.plan if built is False else plan
+    merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
+    return replace(node, plan=plan, merge=merge, forms=forms)
+
+
+def _steps_json(plan: NodePlan) -> list[dict[str, str]]:
+    return [{"step": type(step).__name__, "text": str(step)} for step in plan.steps]
+
+
+def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:
+    return None if plan is None else {"find": plan.find, "write": plan.write, "text": plan.words}

@@ -1,0 +1,73 @@
+"""What a running engine says of a MERGE that it does not run (`explain --spark`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.plan.explain.shuffle_remedies import Remedied
+
+
+@dataclass(frozen=True)
+class TargetFiles:
+    """How many files the target has, and how many of them the MERGE would read; None: it cannot be told."""
+
+    total: int
+    read: int | None
+
+    def __str__(self) -> str:
+        read = "it cannot be told how many" if self.read is None else f"{self.read:,}"
+        return f"files of the target that it would read: {read} of {self.total:,}"
+
+
+@dataclass(frozen=True)
+class EngineTold:
+    """The engine's own plan of a MERGE, and the files of its target. `notes` say why something is not told.
+
+    `shuffles` are the shuffles and sorts of the plan with what takes each away; None where the plan does not show them,
+    as Delta's. `error` is why the engine refuses the statement, with its place in the author's file.
+    """
+
+    plan: str | None = None
+    files: TargetFiles | None = None
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    shuffles: tuple[Remedied, ...] | None = None
+
+    def lines(self) -> list[str]:
+        """All of it as text."""
+        found = f"error: {self.error}".splitlines() if self.error is not None else []
+        found += [str(self.files)] if self.files is not None else []
+        found += self.notes
+        if self.shuffles is not None:
+            found.append(f"in the engine's plan: {_count('Exchange', self.shuffles)}, {_count('Sort', self.shuffles)}")
+            found += (f"  {each}" for each in self.shuffles)
+        if self.plan is not None:
+            found += ["the engine's plan:", *(f"  {line}".rstrip() for line in self._marked(self.plan))]
+        return found
+
+    def _marked(self, plan: str) -> Iterator[str]:
+        """The lines of the plan; those of shuffles and sorts say what they are for."""
+        words = {each.shuffle.line: each.shuffle.words for each in self.shuffles or ()}
+        lines = plan.rstrip().splitlines()
+        first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+        for number, line in enumerate(lines[first:], start=first):
+            yield f"{line}   <-- {words[number]}" if number in words else line
+
+
+def _count(kind: str, found: tuple[Remedied, ...]) -> str:
+    return f"{sum(each.shuffle.kind == kind for each in found)} {kind}"
+
+
+def told_as_json(told: EngineTold | None) -> dict[str, Any]:
+    """The keys that `explain --spark` adds to a node; None where it has no MERGE."""
+    told = told or EngineTold()
+    files = {"total": told.files.total, "read": told.files.read} if told.files is not None else None
+    return {
+        "spark_plan": told.plan,
+        "files": files,
+        "shuffles": None if told.shuffles is None else [each.as_json() for each in told.shuffles],
+        "spark_notes": list(told.notes),
+        "spark_error": told.error,
+    }

@@ -1,0 +1,145 @@
+"""What YAML and config promise of a node's columns: types, NOT NULL, generated columns, keys without duplicates."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from merge_runner.formats.types import DataType, parse_type
+from merge_runner.project.load.files import DataTestEntry
+from merge_runner.project.schema.properties import Column, Constraint, DataTest
+from merge_runner.pruning.layout.layout import TableColumn
+
+_GENERATED = re.compile(r"\s*generated\s+always\s+as\s*\((.*)\)\s*\Z", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is declared: columns in the order of the YAML, names (folded) that hold no NULL, keys.
+
+    `not_null` are columns that take no NULL, `tested` those of which only a test says that they hold none.
+    """
+
+    columns: tuple[Column, ...]
+    not_null: frozenset[str]
+    tested: frozenset[str]
+    unique: tuple[frozenset[str], ...]
+
+    @property
+    def typed(self) -> bool:
+        """Whether there are columns, and all of them have types: a table is created of them alone then."""
+        return bool(self.columns) and all(column.data_type for column in self.columns)
+
+    def column(self, column: Column, otherwise: bool | None) -> TableColumn:
+        """A declared column; `otherwise` says whether it takes NULL where nothing forbids it (None: unknown)."""
+        generated = _generated(column) if column.constraints else None
+        return TableColumn(column.name, type_of(column.data_type), self.nullable(column.name, otherwise), generated)
+
+    def nullable(self, name: str, otherwise: bool | None) -> bool | None:
+        """Whether a column holds NULL."""
+        return False if name.casefold() in self.not_null | self.tested else otherwise
+
+    def over(self, columns: Iterable[TableColumn], otherwise: bool | None) -> tuple[TableColumn, ...]:
+        """Other columns with what is declared on top; a declared column that is not among them comes last.
+
+        `otherwise` None: whether a column takes NULL stays as it is.
+        """
+        own = {column.name.casefold(): column for column in self.columns}
+        found = []
+        for column in columns:
+            declared = own.pop(column.name.casefold(), None)
+            nullable = self.nullable(column.name, column.nullable if otherwise is None else otherwise)
+            if declared is None:
+                found.append(TableColumn(column.name, column.data_type, nullable, column.generated))
+                continue
+            data_type = type_of(declared.data_type) or column.data_type
+            found.append(TableColumn(declared.name, data_type, nullable, _generated(declared) or column.generated))
+        return (*found, *(self.column(column, otherwise) for column in own.values()))
+
+
+def declared(
+    columns: Sequence[Column],
+    constraints: Iterable[Constraint],
+    tests: Iterable[DataTestEntry],
+    unique_key: Sequence[str] = (),
+) -> Declared:
+    """What is declared of one node. A test counts where it is an error for each row that fails it, of all rows."""
+    not_null: set[str] = set()
+    tested: set[str] = set()
+    keys = [folded(unique_key)]
+    promises = [(constraint.type, [column.name]) for column in columns for constraint in column.constraints]
+    promises += [(constraint.type, list(constraint.columns)) for constraint in constraints]
+    for kind, names in promises:
+        if kind in ("not_null", "primary_key"):
+            not_null |= folded(names)
+        if kind in ("unique", "primary_key"):
+            keys.append(folded(names))
+    for entry in tests:
+        if _holds_always(entry.test):
+            name = entry.test.name.rpartition(".")[2]
+            if name == "not_null" and entry.column is not None:
+                tested.add(entry.column.casefold())
+            elif name == "unique" and entry.column is not None:
+                keys.append(folded([entry.column]))
+            elif name == "unique_combination_of_columns":
+                keys.append(_combination(entry.test))
+    unique = tuple(dict.fromkeys(key for key in keys if key))
+    return Declared(tuple(columns), frozenset(not_null), frozenset(tested - not_null), unique)
+
+
+def _combination(test: DataTest) -> frozenset[str]:
+    names = test.arguments.get("combination_of_columns")
+    whole = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    return folded(names) if whole and names is not None else frozenset()
+
+
+def folded(names: Iterable[str]) -> frozenset[str]:
+    """Names of columns as they compare: without case and backquotes."""
+    return frozenset(name.strip().strip("`").replace("``", "`").casefold() for name in names if name.strip())
+
+
+@lru_cache(maxsize=4096)
+def type_of(text: str | None) -> DataType | None:
+    """The type of a DDL text; the same few come a thousand times in a project."""
+    return parse_type(text)
+
+
+def generated_expression(text: str) -> str | None:
+    """The expression of `generated always as (…)`; None for an identity, a default and anything else."""
+    match = _GENERATED.match(text)
+    return match[1].strip() if match else None
+
+
+def by_owner(tests: Iterable[DataTestEntry]) -> Mapping[tuple[str, ...], Sequence[DataTestEntry]]:
+    """Data tests by what they are attached to."""
+    found: dict[tuple[str, ...], list[DataTestEntry]] = {}
+    for entry in tests:
+        found.setdefault(entry.on, []).append(entry)
+    return found
+
+
+def _holds_always(test: DataTest) -> bool:
+    whole = test.where is None and test.fail_calc is None
+    return test.enabled and whole and test.severity == "error" and test.error_if is None
+
+
+def _generated(column: Column) -> str | None:
+    texts = (constraint.expression or "" for constraint in column.constraints if constraint.type == "custom")
+    return next((found for text in texts if (found := generated_expression(text)) is not None), None)
+
+
+def seed_header(file: Path, delimiter: str) -> tuple[str, ...] | None:
+    """The names as Spark takes them; None where they cannot be told without Spark (none, empty or equal names)."""
+    if len(delimiter) != 1:
+        return None
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            names = next(csv.reader(stream, delimiter=delimiter), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return None
+    folded = {name.casefold() for name in names}
+    return tuple(names) if names and "" not in folded and len(folded) == len(names) else None

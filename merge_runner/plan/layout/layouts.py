@@ -1,0 +1,397 @@
+"""The layouts of a project's tables and what a name in its SQL means, from what is written and recorded."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from merge_runner.errors import Problems, ProblemsError
+from merge_runner.graph.graph import Node
+from merge_runner.graph.streams import is_stream
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
+from merge_runner.plan.layout.declared_schema import Declared, by_owner, declared, seed_header, type_of
+from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, TableKey, recorded_layouts
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.query import query
+from merge_runner.project.schema.layout_file import RECORDED
+from merge_runner.pruning.layout.layout import UNKNOWN, PartitionField, TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout.table_properties import with_properties
+from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.relation import Relation, changes_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlglot import exp
+
+    from merge_runner.formats import Format
+    from merge_runner.project.schema.profile import Profile
+
+_TEXT_FORMATS = ("csv", "json", "xml")
+"""Files without types of their own: the declared ones are used to read them (engine/tables.py)."""
+_BATCH_COLUMNS = (
+    TableColumn("_batch_id", type_of("bigint"), False),
+    TableColumn("_processed_at", type_of("timestamp"), False),
+)
+"""What engine/streaming.py adds to the rows of a batch, where that is asked for."""
+_OF_A_CHANGE = (("_change_type", "string"), ("_commit_version", "bigint"), ("_commit_timestamp", "timestamp"))
+"""What Delta adds to the columns of a table in its change feed."""
+_EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
+_AUTO_MERGE = "spark.databricks.delta.schema.automerge.enabled"
+
+
+def namespace(profile: Profile) -> Namespace:
+    """How names are completed where a project runs."""
+    return Namespace(profile.schema, profile.conf.get("spark.sql.defaultCatalog", "spark_catalog"))
+
+
+def project_layout_files(prepared: Prepared, layout: Path | None) -> tuple[tuple[Path, str], ...]:
+    """The layout files of a project with their names in places: the recorded catalog, then that of --layout."""
+    recorded = prepared.files.root / RECORDED
+    files = [(recorded, RECORDED)] if recorded.is_file() else []
+    return (*files, (layout, str(layout))) if layout is not None else tuple(files)
+
+
+class Layouts:
+    """What is known of every table of a project. Everything is found when it is asked for, once; safe for threads."""
+
+    def __init__(self, prepared: Prepared, recorded: RecordedLayouts | None = None) -> None:
+        self._prepared = prepared
+        self._compiler = prepared.compiler
+        self._namespace = namespace(prepared.files.profile)
+        self._recorded = recorded or RecordedLayouts(self._namespace)
+        self._tests = by_owner(prepared.files.data_tests)
+        self._by_name: dict[TableKey, str] = {}
+        self._feeds: dict[str, str] = {}
+        """The tables whose changes are read, by the names of their views."""
+        self._sharing: dict[TableKey, list[Node]] = {}
+        self._name_tables()
+        self._lock = threading.RLock()
+        self._layouts: dict[str, TableLayout] = {}
+        self._known: dict[str, KnownTable] = {}
+        self._inlined: dict[exp.Expr, KnownTable] | None = None
+        self._asked: set[str] = set()
+        """Nodes whose layout is just being found."""
+        self._cut = 0
+        """How often a layout was asked for that was just being found: what depends on it is not kept."""
+
+    @classmethod
+    def load(cls, prepared: Prepared, layout: Path | None = None) -> Layouts:
+        """The layouts of a project with its recorded catalog and the file of --layout.
+
+        Raises ProblemsError with everything that is wrong in these files.
+        """
+        problems = Problems()
+        files = project_layout_files(prepared, layout)
+        recorded = recorded_layouts(files, namespace(prepared.files.profile), problems)
+        problems.check()
+        return cls(prepared, recorded)
+
+    def of(self, unique_id: str) -> TableLayout:
+        """The layout of a model, seed or source. A view or ephemeral model has columns and keys only."""
+        with self._lock:
+            found = self._layouts.get(unique_id)
+            if found is not None:
+                return found
+            if unique_id in self._asked:
+                self._cut += 1
+                return UNKNOWN
+            before = self._cut
+            self._asked.add(unique_id)
+            try:
+                found = self._find(self._prepared.graph.nodes[unique_id])
+            finally:
+                self._asked.discard(unique_id)
+            if self._cut == before or not self._asked:
+                self._layouts[unique_id] = found
+            return found
+
+    def names(self, unique_id: str) -> tuple[str, ...] | None:
+        """Return the names of all columns of a model, seed or source; None where they are not all known.
+
+        Columns that are only declared do not say that there are no others where a view or ephemeral model has a query.
+        """
+        layout, node = self.of(unique_id), self._prepared.graph.nodes[unique_id]
+        if layout.complete:
+            return tuple(column.name for column in layout.columns or ())
+        if node.resource_type != "model" or node.config["materialized"] not in ("view", "ephemeral"):
+            return None
+        with self._lock:
+            found, complete = self._queried(node)
+        return tuple(column.name for column in found) if complete else None
+
+    def target(self, unique_id: str) -> TableLayout:
+        """The layout of a model as the target of its MERGE.
+
+        What is only tested to hold no NULL may be NULL there: Spark folds `coalesce` and IS NULL by the schema alone.
+        """
+        layout = self.of(unique_id)
+        tested = self._declared(self._prepared.graph.nodes[unique_id]).tested
+        if not tested or layout.columns is None:
+            return layout
+        columns = [
+            replace(column, nullable=True) if column.name.casefold() in tested else column for column in layout.columns
+        ]
+        return replace(layout, columns=tuple(columns))
+
+    def lookup(self, parts: tuple[str, ...]) -> KnownTable | None:
+        """The table that a name in rendered SQL means; None where nothing is known of it.
+
+        A single part that begins with a bracket is the text of a query in brackets, such as stands for an ephemeral
+        model.
+        """
+        if len(parts) == 1 and parts[0].startswith("("):
+            return self.inlined(parts[0])
+        key = self._namespace.key(parts)
+        unique_id = self._by_name.get(key)
+        if unique_id is None and len(parts) == 1 and parts[0].casefold() in self._feeds:
+            return KnownTable(self._changes(self._feeds[parts[0].casefold()]), fixed=True)
+        if unique_id is None:
+            layout = self._recorded.tables.get(key)
+            return KnownTable(layout) if layout is not None else None
+        with self._lock:
+            if unique_id in self._known:
+                return self._known[unique_id]
+            node = self._prepared.graph.nodes[unique_id]
+            if node.config.get("materialized") == "view":
+                # Who asks reads the query, and wants to know what is declared besides.
+                known = KnownTable(self._declared_columns(node), self._query(node))
+            else:
+                known = KnownTable(self.of(unique_id), fixed=is_stream(node))
+                if unique_id not in self._layouts:
+                    return known
+            self._known[unique_id] = known
+            return known
+
+    def inlined(self, query: str | exp.Expr) -> KnownTable | None:
+        """The ephemeral model whose query stands in place as this one: its text, in brackets or not, or its tree.
+
+        Its layout has what the model declares: columns without NULL, keys without duplicates. None: no such model.
+        """
+        from merge_runner.merge.read_query import read_query
+
+        tree = read_query(query).expression if isinstance(query, str) else query
+        while tree is not None and tree.key == "subquery":
+            tree = tree.this
+        with self._lock:
+            if self._inlined is None:
+                trees = [(read_query(known.query).expression, known) for known in self._ephemeral() if known.query]
+                self._inlined = {each: known for each, known in trees if each is not None}
+            return self._inlined.get(tree) if tree is not None else None
+
+    def _ephemeral(self) -> Iterator[KnownTable]:
+        """What is declared of ephemeral models, with their queries."""
+        for node in self._prepared.graph.nodes.values():
+            if node.config.get("materialized") == "ephemeral":
+                yield KnownTable(self._declared_columns(node), self._query(node))
+
+    def _changes(self, unique_id: str) -> TableLayout:
+        """The view of a table's changes: its rows come from any version, and several of them may have one key."""
+        layout = self.of(unique_id)
+        columns = [TableColumn(column.name, column.data_type) for column in layout.columns or ()]
+        columns += [TableColumn(name, type_of(data_type), False) for name, data_type in _OF_A_CHANGE]
+        return TableLayout(columns=tuple(columns), complete=layout.complete)
+
+    def _name_tables(self) -> None:
+        deferral = self._prepared.deferral
+        for node in self._prepared.graph.nodes.values():
+            if node.changes_of is not None:
+                view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
+                self._feeds[view.identifier.casefold()] = node.changes_of
+            if node.relation is None or node.config.get("materialized") == "ephemeral":
+                continue
+            self._by_name.setdefault(self._key(node), node.unique_id)
+            if node.unique_id in deferral.ids:
+                self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
+            if node.config.get("materialized") == "merge":
+                self._sharing.setdefault(self._key(node), []).append(node)
+
+    def _key(self, node: Node) -> TableKey:
+        return self._relation_key(node.relation) if node.relation is not None else ()
+
+    def _relation_key(self, relation: Relation) -> TableKey:
+        return self._namespace.key(part for part in (relation.catalog, relation.schema, relation.identifier) if part)
+
+    def _find(self, node: Node) -> TableLayout:
+        if node.resource_type == "source":
+            return self._with_recorded(node, self._source(node))
+        if node.resource_type == "seed":
+            return self._with_recorded(node, self._with_config(node, self._seed(node)))
+        if node.resource_type != "model":
+            raise LookupError(f"{node.unique_id} is no table")
+        kinds: dict[str, Callable[[Node], TableLayout]] = {"merge": self._merge, "table": self._table}
+        find = kinds.get(node.config["materialized"])
+        if find is None:
+            return self._view(node)
+        layouts = [self._with_config(writer, find(writer)) for writer in self._writers(node)]
+        return self._with_recorded(node, layouts[0] if len(layouts) == 1 else common_layout(layouts))
+
+    def _merge(self, node: Node) -> TableLayout:
+        """As engine/tables.py creates the target: of the declared columns, or of those that the MERGE inserts."""
+        said = self._declared(node)
+        evolves = self._evolves(node)
+        if said.typed:
+            columns = tuple(said.column(column, True) for column in said.columns)
+            return TableLayout(columns=columns, complete=not evolves, unique=said.unique)
+        inserted = self._inserted(node)
+        columns = said.over(inserted or (), True)
+        return TableLayout(columns=columns or None, complete=inserted is not None and not evolves, unique=said.unique)
+
+    def _writers(self, node: Node) -> Sequence[Node]:
+        """The models whose layouts the table of a model may have: the one that creates it, where that is known.
+
+        Several MERGEs may write one table. The one that all others depend on runs first; else any of them may.
+        """
+        writers = self._sharing.get(self._key(node), ())
+        if len(writers) < 2:
+            return (node,)
+        names = {writer.unique_id for writer in writers}
+        first = [each for each in writers if names - {each.unique_id} <= self._descendants(each.unique_id)]
+        return first or writers
+
+    def _descendants(self, unique_id: str) -> set[str]:
+        dag = self._prepared.graph.dag
+        found: set[str] = set()
+        left = [unique_id]
+        while left:
+            children = set(dag.successors(left.pop())) - found
+            found |= children
+            left += children
+        return found
+
+    def _table(self, node: Node) -> TableLayout:
+        """As CREATE TABLE AS does: the query says which columns there are, and every one takes NULL."""
+        said = self._declared(node)
+        found, complete = self._queried(node)
+        return TableLayout(columns=said.over(found, True) or None, complete=complete, unique=said.unique)
+
+    def _view(self, node: Node) -> TableLayout:
+        layout = self._declared_columns(node)
+        if self._declared(node).typed:
+            return layout
+        found, complete = self._queried(node)
+        return replace(layout, columns=self._declared(node).over(found, None) or None, complete=complete)
+
+    def _declared_columns(self, node: Node) -> TableLayout:
+        """What is declared of a query's columns; whether they are all is its query's to say."""
+        said = self._declared(node)
+        columns = [said.column(column, None) for column in said.columns]
+        own = {column.name.casefold() for column in said.columns}
+        columns += [TableColumn(name, None, False) for name in sorted(said.not_null - own)]
+        return TableLayout(columns=tuple(columns) or None, unique=said.unique)
+
+    def _seed(self, node: Node) -> TableLayout:
+        said = self._declared(node)
+        seed = self._prepared.files.seeds[node.name]
+        types = {name.casefold(): text for name, text in dict(node.config["column_types"]).items()}
+        header = seed_header(seed.path, node.config["delimiter"])
+        columns = said.over((TableColumn(name) for name in header or ()), True)
+        columns = tuple(
+            replace(column, data_type=type_of(types.get(column.name.casefold())) or column.data_type)
+            for column in columns
+        )
+        return TableLayout(columns=columns or None, complete=header is not None, unique=said.unique)
+
+    def _source(self, node: Node) -> TableLayout:
+        entry = self._prepared.files.sources[(str(node.source_name), node.name)]
+        table = entry.table
+        said = self._declared(node)
+        columns = tuple(said.column(column, None) for column in said.columns)
+        if table.stream is not None:
+            if table.stream.batch_columns:
+                columns += _BATCH_COLUMNS
+            return TableLayout(columns=columns or None, partition_by=(), cluster_by=(), unique=said.unique)
+        complete = False
+        if table.path is not None and table.format in _TEXT_FORMATS and any(each.data_type for each in said.columns):
+            # As engine/tables.py reads them: of a CSV file with a header every column, the undeclared ones as text.
+            columns = tuple(
+                column if type_of_source.data_type else replace(column, data_type=type_of("string"))
+                for column, type_of_source in zip(columns, said.columns, strict=True)
+            )
+            header = str(table.options.get("header", "false")).lower() == "true"
+            complete = table.format != "csv" or (not header and said.typed)
+        return TableLayout(
+            format=cast("Format", table.format) if table.format in ("delta", "iceberg") else None,
+            columns=columns or None,
+            complete=complete,
+            partition_by=_fields(table.partition_by),
+            cluster_by=table.cluster_by,
+            properties=dict(table.properties),
+            unique=said.unique,
+        )
+
+    def _with_config(self, node: Node, layout: TableLayout) -> TableLayout:
+        """The layout with what the config of a model or seed says of the table; what it leaves out is none."""
+        config = node.config
+        return replace(
+            layout,
+            format=cast("Format", config["format"]),
+            partition_by=_fields(config["partition_by"]),
+            cluster_by=tuple(config["cluster_by"]),
+            properties=dict(config["properties"]),
+        )
+
+    def _with_recorded(self, node: Node, layout: TableLayout) -> TableLayout:
+        """The layout with what is recorded where nothing is declared, and what the properties of both say."""
+        real = self._recorded.tables.get(self._key(node))
+        return with_properties(layout if real is None else over_recorded(layout, real), {})
+
+    def _declared(self, node: Node) -> Declared:
+        files = self._prepared.files
+        if node.resource_type == "source":
+            key = (str(node.source_name), node.name)
+            table = files.sources[key].table
+            return declared(table.columns, table.constraints, self._tests.get(key, ()))
+        entry = files.models.get(node.name) if node.resource_type == "model" else files.seeds.get(node.name)
+        properties = entry.properties if entry is not None else None
+        return declared(
+            properties.columns if properties else (),
+            properties.constraints if properties else (),
+            self._tests.get((node.name,), ()),
+            node.config["unique_key"],
+        )
+
+    def _evolves(self, node: Node) -> bool:
+        """Whether the MERGE may add columns to its target."""
+        for conf in (node.config["conf"], self._prepared.files.profile.conf):
+            if any(key.lower() == _AUTO_MERGE and str(value).lower() == "true" for key, value in conf.items()):
+                return True
+        try:
+            text = self._compiler.rendered(node.unique_id).text
+        except ProblemsError:
+            text = node.raw_code
+        return _EVOLUTION.search(text) is not None
+
+    def _query(self, node: Node) -> str | None:
+        try:
+            return query(self._compiler.rendered(node.unique_id))
+        except ProblemsError:
+            return None
+
+    def _queried(self, node: Node) -> tuple[Sequence[TableColumn], bool]:
+        """The columns of a model's query as far as they are known, and whether that is all of them."""
+        from merge_runner.pruning.rows.query_facts import query_facts
+
+        text = self._query(node)
+        if text is None:
+            return (), False
+        facts = query_facts(text, self.lookup)
+        return [column for column in facts.known if column.name], facts.names_known
+
+    def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
+        """The columns of what a model's MERGE inserts; None where they are not all known."""
+        from merge_runner.pruning.rows.source import inserted_columns, source_facts
+
+        try:
+            statement = self._compiler.parsed(node.unique_id)
+        except (ProblemsError, MergeSyntaxError):
+            return None
+        return inserted_columns(statement, source_facts(statement, self.lookup))
+
+
+def _fields(texts: Sequence[str] | None) -> tuple[PartitionField, ...] | None:
+    return None if texts is None else tuple(partition_field(text) for text in texts)

@@ -1,0 +1,32 @@
+"""The tables of a project that can be recorded: those of its models and seeds, and sources that are tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from merge_runner.graph.naming import table_location
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.steps.steps import TableInput
+
+
+def recordable(prepared: Prepared) -> tuple[TableInput, ...]:
+    """The tables, each once, sorted by name; views and sources that are files are none."""
+    found = {item.relation.name.casefold(): item for item in _tables(prepared)}
+    return tuple(found[name] for name in sorted(found))
+
+
+def _tables(prepared: Prepared) -> Iterator[TableInput]:
+    root, profile = prepared.files.root, prepared.files.profile
+    for node in prepared.graph.nodes.values():
+        if node.relation is None or node.config.get("materialized") in ("view", "ephemeral"):
+            continue
+        if node.resource_type in ("model", "seed"):
+            location = table_location(root, profile, node.relation, node.config)
+            yield TableInput(node.relation, node.config["format"], location)
+        elif node.resource_type == "source":
+            path, format = node.config["path"], node.config["format"]
+            if path is None:
+                yield TableInput(node.relation, format or "", None)
+            elif format == "delta" and "://" not in path:
+                yield TableInput(node.relation, "delta", Path((root / path).absolute()))

@@ -1,0 +1,1 @@
+"""From the folder of a project to a graph with compiled texts."""

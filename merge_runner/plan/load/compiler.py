@@ -1,0 +1,151 @@
+"""Renders the nodes of a graph, each once, with the relations that it names; ephemeral models stand in place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.graph.build import Invocation
+from merge_runner.graph.graph import Node
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.query import query
+from merge_runner.relation import Relation
+from merge_runner.template.context import Context, model_values
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import PlacedText, SourceText
+
+
+class Compiler:
+    """Compiled texts of one invocation, made when they are asked for. Safe for many threads."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+        self._rendered: dict[str, Rendered] = {}
+        self._failed: dict[str, tuple[Problem, ...]] = {}
+        self._lock = threading.RLock()
+
+    def rendered(self, unique_id: str) -> Rendered:
+        """The compiled text of a model or a singular test. Raises ProblemsError."""
+        with self._lock:
+            if unique_id in self._failed:
+                raise ProblemsError(self._failed[unique_id])
+            if unique_id not in self._rendered:
+                node = self._prepared.graph.nodes[unique_id]
+                try:
+                    self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
+                except ProblemsError as error:
+                    # An ephemeral model may stand in many: each would try again, and so would theirs.
+                    self._failed[unique_id] = error.problems
+                    raise
+            return self._rendered[unique_id]
+
+    def snippet(self, node: Node, text: PlacedText) -> Rendered:
+        """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
+        return self._render(node, text)
+
+    def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
+        """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
+        name = node.generic_test.name if node.generic_test is not None else node.name
+        text, _ = self._prepared.templates.render_test(name, self._context(node), caller, arguments)
+        return Rendered.plain(PlacedText(caller.path, text, caller.at))
+
+    def read_by(self, node: Node) -> Sequence[str]:
+        """Return the parents that this kind of run reads: what another kind alone reads need not be there.
+
+        Raises ProblemsError for Jinja that cannot be rendered.
+        """
+        if not node.differs_by_run:
+            return node.depends_on
+        hooks = [SourceText(node.path, text) for when in ("pre_hook", "post_hook") for text in node.config[when]]
+        capture, context = self._prepared.templates.capture, self._context(node)
+        captured = [self.rendered(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
+        names = {ref.name for each in captured for ref in each.refs}
+        sources = {(source.source, source.table) for each in captured for source in each.sources}
+        nodes = self._prepared.graph.nodes
+        return [
+            parent
+            for parent in node.depends_on
+            if (nodes[parent].source_name, nodes[parent].name) in sources
+            or (nodes[parent].resource_type != "source" and nodes[parent].name in names)
+        ]
+
+    def _render(self, node: Node, source: SourceText) -> Rendered:
+        rendered = self._prepared.templates.render(source, self._context(node))
+        for log in rendered.logs:
+            self._prepared.on_log(log)
+        return rendered
+
+    def parsed(self, unique_id: str) -> MergeStatement:
+        """The MERGE of a model, read anew each time: the trees of a large project are many.
+
+        Raises ProblemsError for its Jinja, MergeSyntaxError where Spark would not parse it.
+        """
+        from merge_runner.merge.parse import parse
+
+        return parse(self.rendered(unique_id).text)
+
+    def merge(self, unique_id: str) -> MergeStatement:
+        """The MERGE of a merge model. Raises ProblemsError where Spark would not parse it, at the author's place."""
+        try:
+            return self.parsed(unique_id)
+        except MergeSyntaxError as error:
+            place = self.rendered(unique_id).place(error.span.start, error.span.end)
+            raise ProblemsError([Problem("not-a-merge", error.message, place, error.hint)]) from None
+
+    def relation(self, unique_id: str) -> Relation:
+        """How a node is named in the SQL of others: an ephemeral model by its query in brackets."""
+        if unique_id in self._prepared.deferral.ids:
+            return self._prepared.deferral.built[unique_id].relation
+        node = self._prepared.graph.nodes[unique_id]
+        if node.relation is None:
+            raise LookupError(f"{node.name} has no relation")
+        if node.config.get("materialized") != "ephemeral":
+            return node.relation
+        # The closing bracket on a line of its own: the query may end in a comment.
+        return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
+
+    def _context(self, node: Node) -> Context:
+        files = self._prepared.files
+        project = files.settings.name
+        invocation = self._prepared.invocation
+        full_refresh = is_rebuilt(node, invocation)
+        nodes = self._prepared.graph.nodes
+
+        def resolve_ref(name: str) -> Relation:
+            for kind in ("model", "seed"):
+                if f"{kind}.{project}.{name}" in nodes:
+                    return self.relation(f"{kind}.{project}.{name}")
+            if name in self._prepared.graph.unread:
+                return Relation(name)  # the problem is in its own file
+            hint = did_you_mean(name, [other.name for other in nodes.values() if other.resource_type == "model"])
+            raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
+
+        def resolve_source(source: str, table: str) -> Relation:
+            unique_id = f"source.{project}.{source}.{table}"
+            if unique_id not in nodes:
+                raise LookupError(f'there is no source table "{source}.{table}"')
+            return self.relation(unique_id)
+
+        return Context(
+            model_name=node.name,
+            this=node.relation,
+            resolve_ref=resolve_ref,
+            resolve_source=resolve_source,
+            vars=files.vars,
+            env=invocation.env,
+            target=files.profile.target_values,
+            full_refresh=full_refresh,
+            incremental=invocation.incremental and not full_refresh and node.config.get("materialized") == "merge",
+            config=files.described_config(node.name) if node.resource_type == "model" else {},
+            model=model_values(node.resource_type, node.fqn, node.path),
+            macros=invocation.macros,
+        )
+
+
+def is_rebuilt(node: Node, invocation: Invocation) -> bool:
+    """Return whether a full refresh is asked of a node; a model with `full_refresh: false` keeps its table."""
+    return invocation.full_refresh and node.config.get("full_refresh") is not False

@@ -1,0 +1,90 @@
+"""--defer: what is neither selected nor built here is read where an earlier state of the project has built it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.naming import no_folder, table_location, view_definition
+from merge_runner.project.schema.profile import Profile
+from merge_runner.relation import Relation
+
+
+@dataclass(frozen=True)
+class BuiltNode:
+    """A model or seed as an earlier manifest.json tells it; `parents` are ids."""
+
+    relation: Relation
+    materialized: str
+    format: str
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Deferral:
+    """`ids` are the nodes whose refs mean the relations of `built`, which are all of the earlier manifest."""
+
+    built: Mapping[str, BuiltNode] = field(default_factory=dict)
+    ids: frozenset[str] = frozenset()
+
+
+def defer(
+    graph: Graph, selected: Collection[str], manifest: Mapping[str, Any], root: Path, profile: Profile
+) -> Deferral:
+    """Which nodes are deferred to `manifest` (see read_manifest): not selected, not built in this target, but there.
+
+    As in dbt, a node that this target has is read here. Whether it has one is known of the embedded warehouse alone;
+    where a catalog keeps the tables, every node that is not selected is deferred. Raises ProblemsError for tables that
+    could not be anywhere.
+    """
+    chosen = frozenset(selected)
+    built = {
+        unique_id: _built(entry)
+        for unique_id, entry in manifest["nodes"].items()
+        if entry.get("resource_type") in ("model", "seed")
+    }
+    ids = frozenset(
+        node.unique_id
+        for node in graph.nodes.values()
+        if node.unique_id not in chosen
+        and node.config.get("materialized") != "ephemeral"
+        and node.unique_id in built
+        and built[node.unique_id].materialized != "ephemeral"
+        and not _is_built(node, root, profile)
+    )
+    return Deferral(built, ids)
+
+
+def _built(entry: Mapping[str, Any]) -> BuiltNode:
+    config, depends_on = (_mapping(entry.get(key)) for key in ("config", "depends_on"))
+    relation = Relation(
+        str(entry.get("alias") or entry.get("name")), _name(entry.get("schema")), _name(entry.get("database"))
+    )
+    if no_folder(relation) is not None:
+        hint = "the folder given as --state holds the artifacts of an earlier command"
+        raise ProblemsError([Problem("bad-state", f"its manifest.json has a table {relation.name!r}", hint=hint)])
+    nodes = depends_on.get("nodes")
+    parents = tuple(str(node) for node in nodes) if isinstance(nodes, list) else ()
+    return BuiltNode(relation, str(config.get("materialized")), str(config.get("format") or "delta"), parents)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _name(value: Any) -> str | None:
+    return str(value) if value else None
+
+
+def _is_built(node: Node, root: Path, profile: Profile) -> bool:
+    if node.relation is None:
+        return False
+    if node.config.get("materialized") == "view":
+        place = view_definition(root, profile, node.relation)
+    else:
+        place = table_location(root, profile, node.relation, node.config)
+    return place is not None and place.exists()

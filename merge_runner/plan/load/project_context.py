@@ -1,0 +1,192 @@
+"""From a project's folder to its graph: what every command begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.build import Invocation, build_graph
+from merge_runner.graph.graph import Graph
+from merge_runner.plan.load.defer import Deferral
+from merge_runner.project.load.files import ProjectFiles
+from merge_runner.project.load.load import read
+from merge_runner.project.schema.profile import FILE as PROFILES
+from merge_runner.project.schema.secret_names import secret_values, secret_vars
+from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.template.redact import redact, redact_data
+from merge_runner.template.rendered import Log
+from merge_runner.template.templates import JINJA_PROBLEMS, Templates
+from merge_runner.text import SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.plan.load.compiler import Compiler
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What the command line or a caller says about every command; None: the project decides."""
+
+    profile: str | None = None
+    target: str | None = None
+    profiles_dir: Path | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    target_path: str | None = None
+    full_refresh: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A loaded project with its graph. Nothing but what the graph needs has been rendered."""
+
+    files: ProjectFiles
+    templates: Templates
+    graph: Graph
+    invocation: Invocation
+    on_log: Callable[[Log], None] = field(default=lambda _log: None, repr=False)
+    """Is told what templates log while they are compiled."""
+    deferral: Deferral = field(default_factory=Deferral)
+    """The nodes that --defer reads from another target."""
+
+    @cached_property
+    def compiler(self) -> Compiler:
+        """The compiled texts of this project, each made once however many ask for it."""
+        from merge_runner.plan.load.compiler import Compiler
+
+        return Compiler(self)
+
+    @cached_property
+    def first_run(self) -> Prepared:
+        """The same project as a run renders it that has to create its tables or finds them never built."""
+        return replace(self, invocation=replace(self.invocation, incremental=False), on_log=lambda _log: None)
+
+    @property
+    def target_path(self) -> Path:
+        """The folder of everything generated."""
+        return self.files.root / self.files.settings.target_path
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What no message, log or artifact may show: of the profile, of vars, and of what was asked of the environment.
+
+        It grows while templates are rendered. A value that is also a name of the project, or a part of one, is not
+        among them: every path and every id would tell it.
+        """
+        env = self.invocation.env
+        asked = env.asked if isinstance(env, RecordingEnv) else {}
+        told = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
+        values = frozenset(told)
+        if values not in self._secrets:
+            self._secrets[values] = frozenset(value for value in values if redact(self._names, (value,)) == self._names)
+        return self._secrets[values]
+
+    def conceal(self, text: str) -> str:
+        """The text without secrets."""
+        return redact(text, self.secrets)
+
+    def tells_a_secret(self, text: str) -> bool:
+        """Whether the text holds a secret."""
+        return self.conceal(text) != text
+
+    def concealed(self, data: Any) -> Any:
+        """Plain data without secrets in its texts."""
+        return redact_data(data, self.secrets)
+
+    @cached_property
+    def _secrets(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _names(self) -> str:
+        profile = self.files.profile
+        return "\n".join((self.graph.project, profile.name, profile.target, profile.schema, *self.graph.nodes))
+
+
+def prepare(
+    root: Path, flags: Flags, env: Mapping[str, str], on_log: Callable[[Log], None] = lambda _log: None
+) -> Prepared:
+    """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
+    problems = Problems()
+    env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
+    files = _read(root, flags, env, problems)
+    invocation = Invocation(env, flags.full_refresh)
+    try:
+        templates = Templates(files.macros)
+        graph = build_graph(files, templates, invocation)
+    except ProblemsError as error:
+        found = [problem for problem in error.problems if not _follows(problem, problems)]
+        raise ProblemsError(dict.fromkeys([*problems, *found])) from None
+    problems.check()
+    return Prepared(files, templates, graph, invocation, on_log)
+
+
+def prepare_to_lint(
+    root: Path, flags: Flags, env: Mapping[str, str], texts: Mapping[str, str] | None = None
+) -> tuple[Prepared, tuple[Problem, ...]]:
+    """The project as far as it can be looked at without building it, and what is wrong with its Jinja.
+
+    Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
+    where the project runs. `texts` stand for those of model files, as an editor has them. Raises ProblemsError with
+    everything else that is wrong.
+    """
+    problems, found = Problems(), Problems()
+    env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
+    files = _with_texts(_read(root, flags, env, problems), texts or {})
+    invocation = Invocation(env, flags.full_refresh)
+    try:
+        templates = Templates(files.macros)
+        with found.collecting():
+            templates.check()  # a macro that no model uses yet is as wrong
+        graph = build_graph(files, templates, invocation, found)
+    except ProblemsError as error:
+        found.extend(error.problems)
+        raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
+    blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
+    if blocking:
+        raise ProblemsError(blocking)
+    return Prepared(files, templates, graph, invocation), tuple(found)
+
+
+def _with_texts(files: ProjectFiles, texts: Mapping[str, str]) -> ProjectFiles:
+    if not texts:
+        return files
+    models = {
+        name: replace(model, source=SourceText(model.source.path, texts.get(model.source.path, model.source.text)))
+        for name, model in files.models.items()
+    }
+    return replace(files, models=models)
+
+
+def _blocking(problems: Problems) -> list[Problem]:
+    return [problem for problem in problems if problem.code != "no-profiles"]
+
+
+def _read(root: Path, flags: Flags, env: Mapping[str, str], problems: Problems) -> ProjectFiles:
+    return read(
+        root,
+        problems,
+        profile=flags.profile,
+        target=flags.target,
+        profiles_dir=flags.profiles_dir,
+        vars=flags.vars,
+        target_path=flags.target_path,
+        env=env,
+    )
+
+
+def _follows(problem: Problem, causes: Iterable[Problem]) -> bool:
+    """Whether a problem of the graph may follow from what could not be read."""
+    for cause in causes:
+        path = cause.place.path if cause.place else ""
+        if cause.code in ("unreadable", "not-utf8"):
+            name = path.rpartition("/")[2].partition(".")[0]
+            if problem.code == "undefined-name" or (problem.code == "unknown-ref" and f'"{name}"' in problem.message):
+                return True
+        if path.endswith((".yml", ".yaml")) and path != PROFILES and problem.code == "unknown-source":
+            return True
+        if (path == PROFILES or not path) and problem.code == "raised":  # a macro that looks at `target`
+            return True
+    return False

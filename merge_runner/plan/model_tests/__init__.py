@@ -1,0 +1,1 @@
+"""What data tests and unit tests run."""

@@ -1,0 +1,1 @@
+"""What a node needs before and after its own statement."""

@@ -1,0 +1,104 @@
+"""What must be known to the catalog before SQL may name the parents of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import Node
+from merge_runner.graph.naming import table_location, view_definition
+from merge_runner.plan.layout.table_layout import own_relation
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.steps.steps import AttachInputs, BatchInput, FileInput, Input, TableInput, ViewInput
+from merge_runner.relation import Relation
+
+_MOST_VIEWS = 200
+
+
+class Inputs:
+    """Finds the inputs of nodes: tables, views, files and batches of streams, as they are or as they are deferred."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+        self._root = prepared.files.root
+        self._profile = prepared.files.profile
+
+    def attach(self, parents: Iterable[str]) -> AttachInputs:
+        """What SQL that reads these nodes needs in the catalog. Raises ProblemsError for what cannot be read."""
+        found: dict[Relation, Input] = {}
+        for parent in parents:
+            for item in self._input(parent):
+                found[item.relation] = item
+        return AttachInputs(tuple(found.values()))
+
+    def _input(self, unique_id: str) -> Iterable[Input]:
+        """What must be known to the catalog before SQL may name a node, parents of views and queries first."""
+        if unique_id in self._prepared.deferral.ids:
+            yield from self._deferred_input(unique_id)
+            return
+        node = self._prepared.graph.nodes[unique_id]
+        if node.resource_type == "source":
+            source = self._file_source(node)
+            if source is not None:
+                yield source
+            return
+        kind = node.config["materialized"]
+        if kind in ("view", "ephemeral"):
+            for parent in node.depends_on:
+                yield from self._input(parent)
+        relation = own_relation(node)
+        if kind == "view":
+            yield ViewInput(relation, view_definition(self._root, self._profile, relation))
+        elif kind != "ephemeral":
+            yield TableInput(
+                relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
+            )
+
+    def _deferred_input(self, unique_id: str, below: frozenset[str] = frozenset()) -> Iterable[Input]:
+        """The same of a node as the state that is deferred to has built it; `below` are the views that need it."""
+        if unique_id in below or len(below) > _MOST_VIEWS:
+            message = f"its manifest.json has views in a circle, or too many inside each other, with {unique_id}"
+            raise ProblemsError([Problem("bad-state", message, hint="--state names the folder of an earlier command")])
+        node = self._prepared.deferral.built.get(unique_id)
+        if node is None:
+            known = self._prepared.graph.nodes.get(unique_id)
+            if known is not None and known.resource_type == "source":
+                yield from self._input(unique_id)
+            return
+        if node.materialized in ("view", "ephemeral"):
+            for parent in node.parents:
+                yield from self._deferred_input(parent, below | {unique_id})
+        if node.materialized == "view":
+            yield ViewInput(node.relation, view_definition(self._root, self._profile, node.relation))
+        elif node.materialized != "ephemeral":
+            location = table_location(self._root, self._profile, node.relation, {"format": node.format})
+            yield TableInput(node.relation, node.format, location)
+
+    def _file_source(self, node: Node) -> Input | None:
+        entry = self._prepared.files.sources[(str(node.source_name), node.name)]
+        declared = entry.table
+        if declared.stream is not None:
+            return BatchInput(own_relation(node), f"{node.source_name}.{node.name}")
+        if declared.path is None:
+            return None
+        if declared.format == "iceberg":
+            problem = Problem(
+                "iceberg-path",
+                f"source {node.source_name}.{node.name} names an Iceberg table by `path`",
+                entry.place,
+                "an Iceberg table belongs to a catalog: name it by catalog, schema and identifier",
+            )
+            raise ProblemsError([problem])
+        remote = "://" in declared.path
+        path = declared.path if remote else str((self._root / declared.path).absolute())
+        if declared.format == "delta" and not remote:
+            return TableInput(own_relation(node), "delta", Path(path), entry.place)
+        return FileInput(
+            own_relation(node),
+            path,
+            declared.format or "parquet",
+            dict(declared.options),
+            tuple((column.name, column.data_type) for column in declared.columns),
+            entry.place,
+        )

@@ -1,0 +1,102 @@
+"""Which tables are compacted, how, and what a table cannot be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.formats.retention import RETENTION, kept_for
+from merge_runner.graph.graph import Node
+from merge_runner.plan.steps.steps import Layout, OptimizeTable
+from merge_runner.project.syntax.duration import in_words
+
+_WHO_NEEDS_IT = (
+    "older files are what running readers, pinned source versions, time travel, change feeds and `retry` still read"
+)
+
+
+@dataclass(frozen=True)
+class Maintenance:
+    """What `merge-runner optimize` was asked for. `retain` is in seconds; None: as long as each table says."""
+
+    vacuum: bool = False
+    retain: float | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a table cannot be asked for, and what to do about it."""
+
+    code: str
+    message: str
+    hint: str
+
+
+def is_maintained(node: Node) -> bool:
+    """Whether a node has a table that may be compacted: a model or seed that does not say `optimize: false`."""
+    return has_table(node) and node.config["optimize"] is not False
+
+
+def has_table(node: Node) -> bool:
+    """Whether a node is a model or a seed that keeps its rows in a table."""
+    kept = node.resource_type == "model" and node.config["materialized"] in ("merge", "table")
+    return kept or node.resource_type == "seed"
+
+
+def compaction(node: Node, layout: Layout) -> OptimizeTable:
+    """How the table of a node is compacted on demand, as its config says."""
+    said = _said(node)
+    return OptimizeTable(layout, tuple(said.get("zorder_by") or ()), said.get("where"))
+
+
+def compacted_after(node: Node) -> int | None:
+    """With how many MERGEs a build compacts the table of a node; None: never."""
+    after: int | None = _said(node).get("after")
+    return after
+
+
+def faults(node: Node, layout: Layout) -> Iterator[Fault]:
+    """What the config key `optimize` asks of a table that its format refuses, by the layout that is declared.
+
+    The conditions of Delta 4.4.0's own errors: DELTA_CLUSTERING_WITH_ZORDER_BY, DELTA_NON_PARTITION_COLUMN_REFERENCE,
+    DELTA_CLUSTERING_WITH_PARTITION_PREDICATE, DELTA_ZORDERING_ON_PARTITION_COLUMN.
+    """
+    step = compaction(node, layout)
+    if layout.format != "delta":
+        return
+    if layout.cluster_by and step.zorder_by:
+        message = f"{node.name} is clustered by {', '.join(layout.cluster_by)}, and cannot be Z-ordered as well"
+        yield Fault("optimize", message, "leave zorder_by out: OPTIMIZE orders new files by cluster_by; or cluster_by")
+    if step.where is not None and not layout.partition_by:
+        message = f"{node.name} is not partitioned, and `where` of `optimize` takes partition columns on Delta"
+        yield Fault("optimize", message, "leave `where` out")
+    if both := [
+        column for column in step.zorder_by if column.lower() in {each.lower() for each in layout.partition_by}
+    ]:
+        message = f"{node.name} is partitioned by {both[0]}, and cannot be Z-ordered by it as well"
+        yield Fault("optimize", message, "leave it out of zorder_by: each partition has one value of it")
+
+
+def too_short(retain: float, layout: Layout) -> Fault | None:
+    """Why a table is not vacuumed with this retention (seconds), by the properties that are declared; else None."""
+    return shorter(retain, layout.format, layout.properties, layout.relation.name)
+
+
+def shorter(retain: float, table_format: str, properties: Mapping[str, str], name: str) -> Fault | None:
+    """Why a table with these properties is not vacuumed with this retention (seconds); None where it may be."""
+    kept = kept_for(table_format, properties)
+    if retain >= kept:
+        return None
+    rule = RETENTION[table_format]
+    return Fault(
+        "retention",
+        f"{name} keeps what is no longer needed for {in_words(kept)}, and --retain says {in_words(retain)}: "
+        f"{_WHO_NEEDS_IT}",
+        f"give a longer --retain, or none; or a shorter {rule.property} in the model's `properties`",
+    )
+
+
+def _said(node: Node) -> Mapping[str, Any]:
+    said = node.config["optimize"]
+    return said if isinstance(said, Mapping) else {}

@@ -1,0 +1,1 @@
+"""What building a node consists of, as values."""

@@ -1,0 +1,75 @@
+"""What is expected of a MERGE before it is committed, and how that is found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.project.schema.expect_merge import ExpectMerge
+from merge_runner.pruning.bounds.source_determinism import source_reading
+from merge_runner.pruning.bounds.source_pinning import Fixing, named_through_schema, reads_target
+from merge_runner.pruning.predicate.join_keys import source_sides
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+    from merge_runner.text import Span
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What the source's rows are told apart by: spans of expressions of the source in the statement.
+
+    A row whose value of an expression in `strict` is NULL is equal to no other: ON joins it by `=`.
+    """
+
+    spans: tuple[Span, ...]
+    strict: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The limits of a MERGE. `fixing` is how its source is made the same for the count and for the MERGE.
+
+    `on_branch`: the MERGE runs on a branch of the table, and main is moved to it if it keeps within the limits; else it
+    is counted by a query beforehand. `before_replacing`: the source can be looked at before the target is replaced.
+    """
+
+    limits: ExpectMerge
+    keys: Keys
+    fixing: Fixing
+    on_branch: bool
+    before_replacing: bool
+
+    def __str__(self) -> str:
+        if not self.limits.about_rows:
+            how = "looked at before it runs"
+        else:
+            how = "run on a branch of its own first" if self.on_branch else "counted before it runs"
+        return f"{how} ({self.limits})"
+
+
+def expectation(said: Mapping[str, Any] | None, merge: JudgedMerge, format: str) -> Expectation | None:
+    """What the config key `expect_merge` expects of a MERGE; None where it says nothing."""
+    limits = ExpectMerge(**said) if said else ExpectMerge()
+    if not (limits.about_source or limits.about_rows):
+        return None
+    statement = merge.statement
+    target = statement.target
+    sides = list(source_sides(statement.on, merge.scope)) if limits.unique_source else []
+    keys = Keys(tuple(span for span, _ in sides), tuple(span for span, null_safe in sides if not null_safe))
+    reading = source_reading(statement, merge.lookup)
+    return Expectation(
+        limits,
+        keys,
+        merge.fixing,
+        # A branch has the table's schema: columns that the MERGE adds would be there though it is not committed.
+        on_branch=format == "iceberg"
+        and limits.about_rows
+        and not statement.schema_evolution
+        and target.qualifier is not None
+        and not named_through_schema(statement, target),
+        before_replacing=not reads_target(statement, reading),
+    )

@@ -1,0 +1,54 @@
+"""How a MERGE will be bounded when it runs: by which columns, and where their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from merge_runner.pruning.bounds.source_pinning import bounds_left_out
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.bounds.source_determinism import Scan
+    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+    from merge_runner.pruning.layout.verdict import Bound
+
+
+@dataclass(frozen=True)
+class Bounding:
+    """The bounds that the runner derives. The rows that they come from are the rows that the MERGE sees.
+
+    `scan` is the table whose filtered rows the source is: it is read as of one version, by the question for the values
+    and by the MERGE. None: the source is more than that, or has no versions, and is computed once. `always`: the author
+    named the columns, so that it is not asked whether bounds pay. `no_views` are names that must not turn out to be
+    views, whose queries are not known. `left_out` says in words why there will be no bounds.
+    """
+
+    bounds: tuple[Bound, ...]
+    scan: Scan | None = None
+    always: bool = False
+    no_views: tuple[tuple[str, ...], ...] = ()
+    left_out: str | None = None
+
+    def __str__(self) -> str:
+        columns = ", ".join(bound.column for bound in self.bounds)
+        if self.left_out is not None:
+            return f"no bounds on {columns}: {self.left_out}"
+        where = "the source is computed once"
+        if self.scan is not None:
+            where = f"{'.'.join(self.scan.parts)} is read as of one version"
+        return f"bounds on {columns} by the values of the source: {where}"
+
+
+def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> Bounding | None:
+    """The bounds of a MERGE; None where none can be derived, or its text alone bounds it and none are asked for."""
+    judgement = merge.judgement
+    if judgement.left_out is not None:
+        return Bounding(judgement.bounds, left_out=judgement.left_out)
+    always = wanted not in ("auto", "off")
+    if not judgement.bounds or (judgement.verdict != "runtime" and not always):
+        return None
+    left_out = bounds_left_out(merge.statement, merge.fixing)
+    if left_out is not None:
+        return Bounding(judgement.bounds, left_out=left_out)
+    return Bounding(judgement.bounds, merge.fixing.scan, always, merge.fixing.no_views)

@@ -1,0 +1,1 @@
+"""From files to one value with everything that a project says."""

@@ -1,0 +1,162 @@
+"""What the property files of a project say, put together and held against the files that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.load.files import DataTestEntry, SourceEntry, UnitTestEntry
+from merge_runner.project.load.sources import source_entry
+from merge_runner.project.schema.config import Layer, config_layer
+from merge_runner.project.schema.properties import Column, MacroProperties, ModelProperties, PropertyFile, SourceTable
+from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.yaml_tree import YamlTree
+from merge_runner.text import Place
+
+Kind = Literal["model", "seed"]
+
+_BESIDE = ("tags", "meta", "docs", "contract", "group", "access")
+"""Config keys that dbt also has next to `config`."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """The properties of one model or seed, their place and those of its columns, and the config layers in them."""
+
+    properties: ModelProperties
+    place: Place
+    layers: tuple[Layer, ...]
+    column_places: Mapping[str, Place] = field(default_factory=dict)
+
+
+@dataclass
+class Described:
+    """Everything that property files say. `known` are the names of the models and seeds that have files."""
+
+    known: Mapping[Kind, frozenset[str]]
+    fixtures: frozenset[str]
+    problems: Problems
+    models: dict[str, Description] = field(default_factory=dict)
+    seeds: dict[str, Description] = field(default_factory=dict)
+    sources: dict[tuple[str, str], SourceEntry] = field(default_factory=dict)
+    data_tests: list[DataTestEntry] = field(default_factory=list)
+    unit_tests: dict[tuple[str, str], UnitTestEntry] = field(default_factory=dict)
+    macros: dict[str, MacroProperties] = field(default_factory=dict)
+    _macro_places: dict[str, Place] = field(default_factory=dict)
+
+    def add(self, file: PropertyFile, tree: YamlTree) -> None:
+        """Takes over a property file; every contradiction becomes a problem."""
+        self._add_properties("model", file.models, tree)
+        self._add_properties("seed", file.seeds, tree)
+        self._add_sources(file, tree)
+        self._add_unit_tests(file, tree)
+        for index, macro in enumerate(file.macros):
+            place = tree.place(("macros", index, "name"))
+            if macro.name in self.macros:
+                self._twice("macro", macro.name, place, self._macro_places[macro.name])
+            self.macros.setdefault(macro.name, macro)
+            self._macro_places.setdefault(macro.name, place)
+
+    def _add_properties(self, kind: Kind, entries: Iterable[ModelProperties], tree: YamlTree) -> None:
+        found = self.models if kind == "model" else self.seeds
+        for index, entry in enumerate(entries):
+            at: KeyPath = (f"{kind}s", index)
+            place = tree.place((*at, "name"))
+            if entry.name not in self.known[kind]:
+                self._unknown(kind, entry.name, place)
+            elif entry.name in found:
+                self._twice(kind, entry.name, place, found[entry.name].place)
+            else:
+                layers = self._layers(kind, entry, at, tree)
+                places = {
+                    column.name: tree.place((*at, "columns", number, "name"))
+                    for number, column in enumerate(entry.columns)
+                }
+                found[entry.name] = Description(entry, place, layers, places)
+            self._add_data_tests((entry.name,), f"{kind} {entry.name}", place, entry)
+            self._check_columns(f"{kind} {entry.name}", entry.columns, at, tree)
+
+    def _layers(self, kind: Kind, entry: ModelProperties, at: KeyPath, tree: YamlTree) -> tuple[Layer, ...]:
+        beside = {key: value for key in _BESIDE if (value := getattr(entry, key))}
+        layers = []
+        if beside:
+            layers.append(Layer(beside, {key: tree.key_place((*at, key)) for key in beside}))
+        if entry.config:
+            of = f"{kind} {entry.name}"
+            layers.append(
+                config_layer(entry.config, tree, self.problems, at=(*at, "config"), of=of, seed=kind == "seed")
+            )
+        return tuple(layers)
+
+    def _add_sources(self, file: PropertyFile, tree: YamlTree) -> None:
+        for index, source in enumerate(file.sources):
+            for number, table in enumerate(source.tables):
+                at: KeyPath = ("sources", index, "tables", number)
+                key = (source.name, table.name)
+                entry = source_entry(source, table, tree.place((*at, "name")), self.problems)
+                self._check_columns(f"source {source.name}, table {table.name}", table.columns, at, tree)
+                if key in self.sources:
+                    self._twice("source table", f"{source.name}.{table.name}", entry.place, self.sources[key].place)
+                elif source.config.enabled and table.config.enabled:
+                    self.sources[key] = entry
+                    of = f"source {source.name}, table {table.name}"
+                    self._add_data_tests(key, of, entry.place, table)
+
+    def _add_unit_tests(self, file: PropertyFile, tree: YamlTree) -> None:
+        for index, test in enumerate(file.unit_tests):
+            place = tree.place(("unit_tests", index, "name"))
+            key = (test.model, test.name)
+            if test.model not in self.known["model"]:
+                at = tree.place(("unit_tests", index, "model"))
+                message = f'unit test {test.name}: there is no model "{test.model}"'
+                self.problems.add("unknown-model", message, at, did_you_mean(test.model, self.known["model"]))
+            if key in self.unit_tests:
+                self._twice("unit test", test.name, place, self.unit_tests[key].place)
+            self.unit_tests.setdefault(key, UnitTestEntry(test, place, tree, ("unit_tests", index)))
+            fixtures = [(given.fixture, ("given", number, "fixture")) for number, given in enumerate(test.given)]
+            for fixture, below in (*fixtures, (test.expect.fixture, ("expect", "fixture"))):
+                if fixture is not None and fixture not in self.fixtures:
+                    message = f'unit test {test.name}: there is no fixture "{fixture}"'
+                    hint = did_you_mean(fixture, self.fixtures) or "write it as fixtures/NAME.csv in a test path"
+                    at = tree.place(("unit_tests", index, *below))
+                    self.problems.add("unknown-fixture", message, at, hint)
+
+    def _add_data_tests(
+        self, on: tuple[str, ...], of: str, holder: Place, entry: ModelProperties | SourceTable
+    ) -> None:
+        groups = [(None, entry.data_tests), *((column.name, column.data_tests) for column in entry.columns)]
+        for column, tests in groups:
+            first: dict[str, Place] = {}
+            for test in tests:
+                place = test.place or holder
+                key = repr(test)
+                if key in first:
+                    subject = of if column is None else f"{of}, column {column}"
+                    message = f"{subject}: the data test {test.name} stands twice, first in {first[key]}"
+                    self.problems.add("duplicate-test", message, place, "remove one of them")
+                first.setdefault(key, place)
+                self.data_tests.append(DataTestEntry(test, on, column, place))
+
+    def _check_columns(self, of: str, columns: Iterable[Column], at: KeyPath, tree: YamlTree) -> None:
+        seen: dict[str, Place] = {}
+        for index, column in enumerate(columns):
+            place = tree.place((*at, "columns", index, "name"))
+            folded = column.name.casefold()
+            if folded in seen:
+                message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
+                self.problems.add("duplicate-column", message, place, "Spark tells no columns apart by case")
+            seen.setdefault(folded, place)
+
+    def _unknown(self, kind: Kind, name: str, place: Place) -> None:
+        other: Kind = "seed" if kind == "model" else "model"
+        hint = did_you_mean(name, self.known[kind])
+        if name in self.known[other]:
+            hint = f'"{name}" is a {other}: describe it under "{other}s:"'
+        message = f'there is no {kind} "{name}" to describe'
+        self.problems.add(f"unknown-{kind}", message, place, hint)
+
+    def _twice(self, kind: str, name: str, place: Place, first: Place) -> None:
+        message = f'the {kind} "{name}" is described twice, first in {first}'
+        self.problems.add("duplicate-name", message, place, "keep one of the two")

@@ -1,0 +1,379 @@
+"""Loads a project: everything that its files say, or everything that is wrong with them at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.project.load.described import Described, Description
+from merge_runner.project.load.docs_blocks import docs_blocks
+from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
+from merge_runner.project.load.not_read import files_not_read, keys_not_read
+from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
+from merge_runner.project.load.read_properties import read_properties
+from merge_runner.project.load.render_properties import render_properties
+from merge_runner.project.schema.config import Layer
+from merge_runner.project.schema.declared_vars import typed_vars
+from merge_runner.project.schema.folder_config import FolderConfig
+from merge_runner.project.schema.profile import Profile, read_profile
+from merge_runner.project.schema.properties import PropertyFile, Source, SourceTable
+from merge_runner.project.schema.secret_names import secret_values, secrets_in_url
+from merge_runner.project.schema.selectors import FILE as SELECTORS
+from merge_runner.project.schema.selectors import Selector, selectors
+from merge_runner.project.schema.settings import (
+    LintSettings,
+    Settings,
+    has_settings,
+    lint_settings,
+    settings,
+    settings_kind,
+)
+from merge_runner.project.schema.stream import Stream, connectors
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.toml_tree import TomlTree
+from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.text import Place, SourceText
+
+PYPROJECT = "pyproject.toml"
+
+
+def load(
+    root: Path,
+    *,
+    env: Mapping[str, str],
+    profile: str | None = None,
+    target: str | None = None,
+    profiles_dir: Path | None = None,
+    vars: Mapping[str, Any] | None = None,
+    target_path: str | None = None,
+) -> ProjectFiles:
+    """Loads the project in the folder `root`; the other arguments stand above what its files say.
+
+    Raises ProblemsError with every problem of every file.
+    """
+    problems = Problems()
+    files = read(
+        root,
+        problems,
+        env=env,
+        profile=profile,
+        target=target,
+        profiles_dir=profiles_dir,
+        vars=vars,
+        target_path=target_path,
+    )
+    problems.check()
+    return files
+
+
+def read(
+    root: Path,
+    problems: Problems,
+    *,
+    env: Mapping[str, str],
+    profile: str | None = None,
+    target: str | None = None,
+    profiles_dir: Path | None = None,
+    vars: Mapping[str, Any] | None = None,
+    target_path: str | None = None,
+) -> ProjectFiles:
+    """Reads the project as `load` does, as far as it can be read; what is wrong is added to `problems`.
+
+    So a caller can look for what else is wrong. A model that cannot be read has an empty text, other files that cannot
+    be read are left out, and a profile that is wrong has no more than its name. Raises ProblemsError where the
+    settings are wrong: nothing else can be found then.
+    """
+    said = read_settings(root, problems)
+    if target_path is not None:
+        check_target_path(root, target_path)
+        said = replace(said, target_path=target_path)
+    named_at = None
+    if said.places and profile is None:
+        named_at = said.places.place(("profile" if "profile" in said.places.data else "name",))
+    name = profile or said.profile
+    chosen = read_profile(root, name, problems, env=env, target=target, profiles_dir=profiles_dir, named_at=named_at)
+    shown = chosen or Profile(name, target or "", schema=name)
+    values = typed_vars(said.vars, vars or {}, said.places, problems)
+    loader = _Loader(root, said, problems, shown, values, env)
+    loader.read()
+    undeclared = [str(name) for name in vars or {} if name not in said.vars]
+    return replace(loader.files(), unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
+
+
+def find_root(start: Path, *, upwards: bool = True) -> Path:
+    """The folder of the project that holds `start`: the nearest one whose pyproject.toml has [tool.merge-runner].
+
+    Without `upwards` it is `start` itself. Raises ProblemsError where there is none.
+    """
+    start = start.absolute()
+    for folder in (start, *start.parents) if upwards else (start,):
+        file = folder / PYPROJECT
+        if file.is_file():
+            source = read_text(file, PYPROJECT, Problems())
+            if source is not None and has_settings(source):
+                return folder
+    if not upwards:
+        raise _no_project(f"{start} is not a merge-runner project" if start.is_dir() else f"there is no folder {start}")
+    raise _no_project(f"neither {start} nor a folder above it is a merge-runner project")
+
+
+def find_lint_root(start: Path) -> Path | None:
+    """Return the nearest folder, from `start` upwards, whose pyproject.toml has [tool.merge-runner.lint] alone.
+
+    None where there is none, or where a project is nearer.
+    """
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        source = read_text(folder / PYPROJECT, PYPROJECT, Problems()) if (folder / PYPROJECT).is_file() else None
+        if source is not None and (kind := settings_kind(source)) is not None:
+            return folder if kind == "lint" else None
+    return None
+
+
+def read_lint_settings(root: Path) -> tuple[LintSettings, TomlTree]:
+    """Return the lint settings of a folder that `find_lint_root` found. Raises ProblemsError."""
+    problems = Problems()
+    source = read_text(root / PYPROJECT, PYPROJECT, problems)
+    found = lint_settings(source, problems) if source is not None else None
+    problems.check()
+    if found is None:
+        raise _no_project(f"{root / PYPROJECT} has no [tool.merge-runner.lint]")
+    return found
+
+
+def check_target_path(root: Path, target_path: str) -> None:
+    """Raises ProblemsError where the folder of everything generated would be the project, or hold it."""
+    folder = (root / target_path).resolve()
+    if folder == root.resolve() or folder in root.resolve().parents:
+        message = f'--target-path "{target_path}" is the project\'s own folder or one above it'
+        hint = "generated files need a folder of their own"
+        raise ProblemsError([Problem("invalid-target-path", message, None, hint)])
+
+
+def parse_vars(text: str) -> dict[str, Any]:
+    """The vars of a YAML mapping as `--vars` takes it. Raises ProblemsError where it is none."""
+    problems = Problems()
+    tree = yaml_tree(SourceText("--vars", text), problems)
+    problems.check()
+    data = tree.data if tree else None
+    if data is not None and not isinstance(data, dict):
+        problems.add("invalid-vars", "--vars must be a mapping", None, "write it as --vars 'from: 2013-01-01'")
+        problems.check()
+    return data or {}
+
+
+def read_settings(root: Path, problems: Problems) -> Settings:
+    """The settings of `root`; without them nothing else can be found, so their problems are raised alone."""
+    source = read_text(root / PYPROJECT, PYPROJECT, problems) if (root / PYPROJECT).is_file() else None
+    problems.check()
+    if source is None or not has_settings(source):
+        raise _no_project(f"{root} is not a merge-runner project")
+    found = settings(source, problems)
+    if found is None:
+        raise ProblemsError(problems)
+    return found
+
+
+def _no_project(message: str) -> ProblemsError:
+    hint = "run `merge-runner init NAME` for a new project, or say where it is with --project-dir"
+    return ProblemsError([Problem("no-project", message, None, hint)])
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class _Loader:
+    """Reads the files of a project; problems are collected until all are read."""
+
+    def __init__(
+        self,
+        root: Path,
+        said: Settings,
+        problems: Problems,
+        profile: Profile,
+        vars: Mapping[str, Any],
+        env: Mapping[str, str],
+    ) -> None:
+        self._profile = profile
+        self._vars = vars
+        self._env = env
+        self._secrets: set[str] = set()
+        self._root = root
+        self._base = os.fspath(root)
+        self._settings = said
+        self._problems = problems
+        self._paths = ProjectPaths()
+        self._texts: dict[str, SourceText] = {}
+        self._yaml: list[SourceText] = []
+        self._seeds: list[Found] = []
+
+    def read(self) -> None:
+        """Reads and checks everything."""
+        paths = self._paths = project_paths(self._base, self._settings, self._problems)
+        self._check_names([*(("model", file) for file in paths.models), *(("seed", file) for file in paths.seeds)])
+        self._check_names(("singular test", file) for file in paths.singular_tests)
+        self._check_names(("fixture", file) for file in paths.fixtures)
+        for file in (*paths.models, *paths.macros, *paths.singular_tests, *paths.fixtures):
+            self._text(file.path)
+        for file in paths.seeds:
+            # The engine reads them; that it can is known before anything runs.
+            if read_text(f"{self._base}/{file.path}", file.path, self._problems) is not None:
+                self._seeds.append(file)
+        markdown = (read_text(f"{self._base}/{path}", path, self._problems) for path in paths.docs)
+        self._docs = docs_blocks((text for text in markdown if text is not None), self._problems)
+        self._described = self._read_properties()
+        self._selectors = self._read_selectors()
+        self._model_config = FolderConfig(
+            self._settings, "models", [*paths.model_folders, *map(_full, paths.models)], self._problems
+        )
+        self._seed_config = FolderConfig(
+            self._settings, "seeds", [*paths.seed_folders, *map(_full, paths.seeds)], self._problems
+        )
+
+    def files(self) -> ProjectFiles:
+        """Everything that could be read."""
+        paths, described, texts = self._paths, self._described, self._texts
+        return ProjectFiles(
+            root=self._root,
+            settings=self._settings,
+            profile=replace(
+                self._profile,
+                secrets=self._profile.secrets | self._secrets,
+                connectors=connectors(entry.table.stream for entry in described.sources.values()),
+            ),
+            models={file.stem: self._model(file) for file in paths.models},
+            seeds={file.stem: self._seed(file) for file in self._seeds},
+            sources=described.sources,
+            macros=tuple(texts[file.path] for file in paths.macros if file.path in texts),
+            singular_tests=tuple(texts[file.path] for file in paths.singular_tests if file.path in texts),
+            data_tests=tuple(described.data_tests),
+            unit_tests=tuple(described.unit_tests.values()),
+            vars=self._vars,
+            selectors=self._selectors,
+            fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
+            macro_properties=described.macros,
+            not_read=self._not_read,
+        )
+
+    def names(self, word: str) -> bool:
+        """Whether a text of the project has the word in quotes, in a branch that no run takes too."""
+        quoted = re.compile(rf"""["']{re.escape(word)}\\?["']""")
+        settings = self._settings.places
+        texts = [*self._texts.values(), *self._yaml, *([settings.source] if settings is not None else [])]
+        return any(quoted.search(text.text) for text in texts)
+
+    def _model(self, file: Found) -> ModelFile:
+        description = self._described.models.get(file.stem)
+        layers = self._model_config.layers(_full(file))
+        return ModelFile(
+            name=file.stem,
+            source=self._texts.get(file.path) or SourceText(file.path, ""),
+            folder=file.folder,
+            layers=(*layers, *_layers(description)),
+            own_layers=_layers(description),
+            properties=description.properties if description else None,
+            properties_place=description.place if description else None,
+            column_places=description.column_places if description else {},
+        )
+
+    def _seed(self, file: Found) -> SeedFile:
+        description = self._described.seeds.get(file.stem)
+        layers = self._seed_config.layers(_full(file))
+        return SeedFile(
+            name=file.stem,
+            path=self._root / file.path,
+            place=Place(file.path, 1, 1),
+            folder=file.folder,
+            layers=(*layers, *_layers(description)),
+            properties=description.properties if description else None,
+            properties_place=description.place if description else None,
+        )
+
+    def _read_properties(self) -> Described:
+        paths = self._paths
+        described = Described(
+            {"model": frozenset(file.stem for file in paths.models), "seed": frozenset(f.stem for f in paths.seeds)},
+            frozenset(file.stem for file in paths.fixtures),
+            self._problems,
+        )
+        trees = [tree for path in paths.property_files if (tree := self._tree(path)) is not None]
+        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(trees))
+        for written in trees:
+            template = ValueTemplate(written, self._known, self._env, self._problems)
+            tree = render_properties(written, template)
+            self._secrets.update(secret_values(template.used))
+            properties = read_properties(tree, self._problems)
+            if properties:
+                self._secrets.update(_secrets_of_sources(properties))
+                described.add(properties, tree)
+        return described
+
+    @property
+    def _known(self) -> Known:
+        hint = "env_var, var and target work in a property file, and doc in a description"
+        return Known("a property file", hint, self._vars, self._profile.target_values, self._docs)
+
+    def _read_selectors(self) -> dict[str, Selector]:
+        if not os.path.lexists(os.path.join(self._base, SELECTORS)):  # noqa: PTH118
+            return {}
+        tree = self._tree(SELECTORS)
+        return selectors(tree, self._problems) if tree else {}
+
+    def _text(self, path: str) -> SourceText | None:
+        text = read_text(f"{self._base}/{path}", path, self._problems)
+        if text is not None:
+            self._texts[path] = text
+        return text
+
+    def _tree(self, path: str) -> YamlTree | None:
+        text = read_text(f"{self._base}/{path}", path, self._problems)
+        if text is None:
+            return None
+        self._yaml.append(text)
+        return yaml_tree(text, self._problems)
+
+    def _check_names(self, files: Iterable[tuple[str, Found]]) -> None:
+        """Names are identifiers, and none is given twice: Spark tells no tables apart by case."""
+        first: dict[str, tuple[str, Found]] = {}
+        for kind, file in files:
+            place = Place(file.path, 1, 1)
+            if not _NAME.match(file.stem):
+                message = f'"{file.stem}" is no name for a {kind}: letters, digits and underscores, no digit first'
+                hint = f"rename the file, for example to {_as_name(file)}"
+                self._problems.add("invalid-name", message, place, hint)
+            folded = file.stem.casefold()
+            if folded in first:
+                other_kind, other = first[folded]
+                message = f'the {kind} "{file.stem}" has the name of the {other_kind} in {other.path}'
+                self._problems.add("duplicate-name", message, place, "rename one of the two files")
+            first.setdefault(folded, (kind, file))
+
+
+def _full(file: Found) -> tuple[str, ...]:
+    return (*file.folder, file.stem)
+
+
+def _secrets_of_sources(properties: PropertyFile) -> Iterator[str]:
+    """What options and addresses of sources tell that must not be shown."""
+    tables = [table for source in properties.sources for table in source.tables]
+    streams = [table.stream for table in tables if table.stream is not None]
+    described: tuple[Source | SourceTable | Stream, ...] = (*properties.sources, *tables, *streams)
+    for each in described:
+        yield from secret_values(each.options)
+        yield from secrets_in_url(each.path or "")
+
+
+def _layers(description: Description | None) -> tuple[Layer, ...]:
+    return description.layers if description else ()
+
+
+def _as_name(file: Found) -> str:
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", file.stem)
+    suffix = file.path[file.path.rindex(".") :]
+    return ("_" if name[:1].isdigit() else "") + name + suffix

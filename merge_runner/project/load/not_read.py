@@ -1,0 +1,117 @@
+"""What a dbt project may hold that merge-runner does not read: named once, with what to use instead."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problems
+from merge_runner.project.load.scan import scan
+from merge_runner.project.schema.settings import Settings
+from merge_runner.project.syntax.yaml_tree import YamlTree
+from merge_runner.text import Place
+
+
+@dataclass(frozen=True)
+class NotRead:
+    """A file, a folder or a key that is not read. `names` are those of the nodes that dbt would make of it."""
+
+    place: Place
+    message: str
+    hint: str
+    names: frozenset[str] = frozenset()
+
+
+_FILES = {
+    "dbt_project.yml": ("it is not read", "settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds"),
+    "packages.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
+    "dependencies.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
+}
+_HISTORY = "write the history as a MERGE model (SCD2)"
+_ANALYSES = ("analysis is not compiled", "analyses are not compiled", "`merge-runner compile -s NAME` compiles a model")
+_FOLDERS = {
+    "snapshots": ("snapshot is not run", "snapshots are not run", _HISTORY),
+    "analyses": _ANALYSES,
+    "analysis": _ANALYSES,
+    "functions": ("function is not created", "functions are not created", "write CREATE FUNCTION in a `pre_hook`"),
+}
+_PYTHON = "write the model in SQL, or build its table elsewhere and declare it as a source"
+_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)")
+_PYTHON_MODEL = re.compile(r"^def\s+model\s*\(", re.MULTILINE)
+
+_NO_METRICS = "there is no semantic layer"
+KEYS: Mapping[str, tuple[str, str, str]] = {
+    "exposures": ("exposure is", "exposures are", "the graph ends with models and tests"),
+    "metrics": ("metric is", "metrics are", _NO_METRICS),
+    "semantic_models": ("semantic model is", "semantic models are", _NO_METRICS),
+    "saved_queries": ("saved query is", "saved queries are", _NO_METRICS),
+    "groups": ("group is", "groups are", "any model may `ref` any other one"),
+    "snapshots": ("snapshot is", "snapshots are", _HISTORY),
+    "analyses": ("analysis is", "analyses are", "`merge-runner compile -s NAME` compiles a model"),
+    "functions": ("function is", "functions are", "write CREATE FUNCTION in a `pre_hook`"),
+}
+"""Keys of dbt's property files that are left out, the words for one entry and for several, and what to do instead."""
+
+
+def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iterator[NotRead]:
+    """Yield what dbt reads of a project and merge-runner does not.
+
+    `python` are the Python files in the model paths; they count where they hold a model of dbt.
+    """
+    for name, (message, hint) in _FILES.items():
+        if os.path.lexists(os.path.join(root, name)):  # noqa: PTH118 -- Path objects are slow
+            yield NotRead(Place(name, 1, 1), message, hint)
+    own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
+    for folder, (one, several, hint) in _FOLDERS.items():
+        if any(path == "." or path.partition("/")[0] == folder for path in own):
+            continue
+        files = [
+            each.join(name)
+            for each in scan(root, folder, Problems())
+            for name in each.files
+            if name.endswith((".sql", ".py"))
+        ]
+        if files:
+            names = frozenset(_snapshots(root, files)) if folder == "snapshots" else frozenset()
+            yield NotRead(Place(folder, 1, 1), _counted(len(files), one, several), hint, names)
+    models = [path for path in python if _PYTHON_MODEL.search(_text(root, path))]
+    if models:
+        names = frozenset(Path(path).stem for path in models)
+        message = _counted(len(models), "Python model is not run", "Python models are not run")
+        yield NotRead(Place(models[0], 1, 1), message, _PYTHON, names)
+
+
+def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[NotRead]:
+    """Yield what property files declare under keys that are left out: one for each key, at its first place."""
+    found: dict[str, list[tuple[YamlTree, Any]]] = {}
+    for tree in trees:
+        for key in KEYS.keys() & tree.data.keys() if isinstance(tree.data, Mapping) else ():
+            if isinstance(tree.data[key], list) and tree.data[key]:
+                found.setdefault(key, []).append((tree, tree.data[key]))
+    for key, (one, several, hint) in KEYS.items():
+        if key in found:
+            entries = [entry for _, listed in found[key] for entry in listed]
+            named = (entry.get("name") for entry in entries if isinstance(entry, Mapping))
+            names = frozenset(str(name) for name in named if name) if key == "snapshots" else frozenset()
+            message = _counted(len(entries), f"{one} not read", f"{several} not read")
+            yield NotRead(found[key][0][0].key_place((key,)), message, hint, names)
+
+
+def _snapshots(root: str, files: Iterable[str]) -> Iterator[str]:
+    for path in files:
+        yield from _SNAPSHOT.findall(_text(root, path)) or [Path(path).stem]
+
+
+def _text(root: str, path: str) -> str:
+    try:
+        return Path(root, path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number} {several}"

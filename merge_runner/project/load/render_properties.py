@@ -1,0 +1,79 @@
+"""Renders the Jinja in a property file where a value is wanted at once: in configs, and where a source is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from merge_runner.project.schema.config import config_key
+from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.value_template import ValueTemplate
+from merge_runner.project.syntax.yaml_tree import YamlTree
+
+_LATER = frozenset({"pre_hook", "post_hook"})
+"""Hooks are rendered with their model."""
+
+_AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
+"""Descriptions are rendered apart, since they are always text; data tests are rendered when they are compiled."""
+_DESCRIBED = ("models", "seeds", "sources", "unit_tests", "macros")
+_BELOW = ("tables", "columns", "arguments")
+"""Keys of lists whose items have descriptions as well."""
+
+
+def render_properties(tree: YamlTree, template: ValueTemplate) -> YamlTree:
+    """Return the tree with all rendered that is wanted before anything is compiled.
+
+    That is `config` and `tags` of models and seeds, descriptions, and all that says where a source is.
+    """
+    if not isinstance(tree.data, Mapping) or ("{{" not in tree.source.text and "{%" not in tree.source.text):
+        return tree
+    data = dict(tree.data)
+    for kind in ("models", "seeds"):
+        data[kind] = _each(data.get(kind), (kind,), template, _model)
+    data["sources"] = _each(data.get("sources"), ("sources",), template, _source)
+    for kind in _DESCRIBED:
+        data[kind] = _each(data.get(kind), (kind,), template, _description)
+    given = {key: value for key, value in data.items() if key in tree.data}
+    return replace(tree, data=given, rendered=template.rendered)
+
+
+def _model(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    rendered = dict(entry)
+    if "tags" in entry:
+        rendered["tags"] = template.render(entry["tags"], (*at, "tags"))
+    if isinstance(entry.get("config"), Mapping):
+        rendered["config"] = {
+            key: value if config_key(str(key)) in _LATER else template.render(value, (*at, "config", key))
+            for key, value in entry["config"].items()
+        }
+    return rendered
+
+
+def _description(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    rendered = dict(entry)
+    if "description" in entry:
+        rendered["description"] = template.describe(entry["description"], (*at, "description"))
+    for key in _BELOW:
+        if key in entry:
+            rendered[key] = _each(entry[key], (*at, key), template, _description)
+    return rendered
+
+
+def _source(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    rendered = {
+        key: value if key in _AS_WRITTEN else template.render(value, (*at, key)) for key, value in entry.items()
+    }
+    if "tables" in entry:
+        rendered["tables"] = _each(entry["tables"], (*at, "tables"), template, _source)
+    return rendered
+
+
+def _each(entries: Any, at: KeyPath, template: ValueTemplate, render: Any) -> Any:
+    """Applies `render` to every mapping of a list; other shapes are left for the types to refuse."""
+    if not isinstance(entries, list):
+        return entries
+    return [
+        render(entry, (*at, index), template) if isinstance(entry, Mapping) else entry
+        for index, entry in enumerate(entries)
+    ]

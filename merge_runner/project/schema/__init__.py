@@ -1,0 +1,1 @@
+"""The types of what users write: config, properties, profiles, settings."""

@@ -1,0 +1,426 @@
+"""The config of a model: its keys, and how the layers in which they are written come together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.schema.dbt_keys import CONFIG as DBT_KEYS
+from merge_runner.project.schema.dbt_keys import VALUES as DBT_VALUES
+from merge_runner.project.schema.expect_merge import ExpectMerge
+from merge_runner.project.syntax.duration import seconds
+from merge_runner.project.syntax.places import KeyPath, Places
+from merge_runner.project.syntax.validate import validate
+from merge_runner.text import Place
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Config that is written in one place: `values` by key, `places` says where each key stands.
+
+    `entries` has the places of the entries of `pre_hook` and `post_hook` where these are lists in YAML or TOML.
+    """
+
+    values: Mapping[str, Any]
+    places: Mapping[str, Place]
+    entries: Mapping[str, tuple[Place | None, ...]] = field(default_factory=dict)
+
+
+def listed(value: Any) -> Any:
+    """One entry counts as a list of one, nothing as an empty list."""
+    if value is None:
+        return ()
+    return value if isinstance(value, list | tuple | Mapping) else (value,)
+
+
+def _bounds(value: Any) -> Any:
+    # YAML 1.1 editors and people write off as false; a Jinja config() may as well.
+    return "off" if value is False else value
+
+
+Seconds = Annotated[float, BeforeValidator(seconds)]
+"""Seconds above 0, or a text with a unit."""
+
+Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+"""A list of texts, or one text."""
+
+
+def hook_texts(value: Any) -> Any:
+    """Return the SQL texts of hooks, which may be texts or dbt's mappings `{sql: …, transaction: …}`.
+
+    `transaction` changes nothing: Spark has no transactions, and hooks run in their order. Other shapes stay as they
+    are, for the types to refuse.
+    """
+    return tuple(_hook_text(each) for each in ((value,) if isinstance(value, Mapping) else listed(value)))
+
+
+def _hook_text(value: Any) -> Any:
+    written = isinstance(value, Mapping) and isinstance(value.get("sql"), str)
+    return value["sql"] if written and value.keys() <= {"sql", "transaction"} else value
+
+
+Hooks = Annotated[tuple[str, ...], BeforeValidator(hook_texts)]
+"""SQL texts, each alone or in a mapping of dbt."""
+Count = Annotated[StrictInt, Field(ge=0)]
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Optimize:
+    """How a table is compacted."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    zorder_by: Names = ()
+    """Columns by which the rows are ordered along a Z-order curve, so that a filter on any of them skips files.
+    Applies to: Delta tables without `cluster_by`, Iceberg tables
+    Example: `zorder_by: [customer_id, product_id]`"""
+    where: str | None = None
+    """A condition that limits compaction to part of the table; on Delta it may name partition columns only.
+    Example: `where: "flight_date >= current_date() - interval 7 days"`"""
+    after: Annotated[StrictInt, Field(ge=1)] | None = None
+    """Also compact in `build`, after the model's MERGE, with every N-th MERGE that was committed to the table.
+
+    Without it only `merge-runner optimize` compacts.
+    Applies to: merge models
+    Example: `after: 10`"""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Whether the declared columns are enforced."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    enforced: StrictBool = False
+    """Fail the model before it writes where its columns differ from those that YAML declares.
+
+    Every column needs a `data_type`.
+    Applies to: merge, table and view models
+    Example: `enforced: true`"""
+    alias_types: StrictBool = True
+    """Accepted for dbt projects, without effect: Spark reads all type names. Example: `alias_types: true`"""
+
+
+OnSchemaChange = Literal["ignore", "append_new_columns", "fail"]
+"""What happens where an existing table lacks declared columns: a warning, they are added, or the model stops."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The resolved config of a model or seed; a key that is not set has its default.
+
+    The docstring of a field is its entry in docs/reference/configuration.md: the meaning, then `Applies to:` (all
+    models and seeds where it is missing) and an `Example:` in YAML.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    materialized: Literal["merge", "table", "view", "ephemeral"] | None = None
+    """How the model is built: `merge` runs its MERGE statement, `table` replaces a table with the result of its query,
+    `view` creates a view, `ephemeral` inlines its query as a subquery where another model reads it. Default: `merge`
+    where the file contains a MERGE, else `view`.
+    Applies to: models
+    Example: `materialized: table`"""
+    format: Literal["delta", "iceberg"] = "delta"
+    """The table format. An Iceberg table belongs to the catalog that the schema names, else to the only Iceberg catalog
+    of the profile's output.
+    Applies to: merge and table models, seeds
+    Example: `format: iceberg`"""
+    schema: str | None = None
+    """A custom schema. As in dbt it is appended to the schema of the profile (`shop` and `marts` give `shop_marts`),
+    unless the project has a macro `generate_schema_name`.
+    Applies to: merge, table and view models, seeds
+    Example: `schema: marts`"""
+    alias: str | None = None
+    """The name of the table or view, where it is not the name of the file.
+    Applies to: merge, table and view models, seeds
+    Example: `alias: flight_history`"""
+    partition_by: Names = ()
+    """The partition columns; for Iceberg also transforms, as in DDL (hidden partitioning). Without it the table is
+    created unpartitioned. Partition pruning needs a filter on these columns in ON. An existing table is not
+    repartitioned: a difference is a warning.
+    Applies to: merge and table models, seeds
+    Example: `partition_by: ["days(ordered_at)", "bucket(16, customer_id)"]`"""
+    cluster_by: Names = ()
+    """The columns of liquid clustering (`CLUSTER BY`). Excludes `partition_by`.
+    Applies to: merge and table models, seeds; Delta
+    Example: `cluster_by: [customer_id, ordered_at]`"""
+    sort_by: Names = ()
+    """The write order of the table: the rows of each data file are sorted by these columns or transforms, ascending
+    with NULLs first unless an item specifies otherwise.
+    Applies to: merge models; Iceberg
+    Example: `sort_by: [customer_id, "ordered_at desc nulls last"]`"""
+    unique_key: Names = ()
+    """Columns whose values occur once in the table. Lint relies on it (rule C003: is the source unique on the join
+    keys), and results of tests identify rows by it. It does not write the MERGE: ON does.
+    Applies to: models and seeds
+    Example: `unique_key: [flight_date, carrier, flight]`"""
+    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds)] = "auto"
+    """The runtime filter: which columns of the target are restricted in ON to the values that the source has when the
+    MERGE runs. `auto`: partition and clustering columns that ON joins by equality, where no other condition prunes
+    and the target has at least 32 MiB. A list of columns: always these. `off`: never.
+    Applies to: merge models
+    Example: `bounds: [flight_date]`"""
+    scan: Literal["bounded", "full"] = "bounded"
+    """`full` declares that a full scan of the target is intended, so that lint does not report it (P001 and related
+    rules).
+    Applies to: merge models
+    Example: `scan: full`"""
+    properties: Texts = field(default_factory=dict)
+    """Table properties (TBLPROPERTIES). They are set when the table is created, and altered where they differ later.
+    Rule E001 reports a property that the format does not have.
+    Applies to: merge and table models, seeds
+    Example: `properties: {delta.enableChangeDataFeed: "true"}`"""
+    conf: Texts = field(default_factory=dict)
+    """Spark configuration of the session in which the model runs. Overrides `conf` of the profile.
+    Applies to: models and seeds
+    Example: `conf: {spark.sql.shuffle.partitions: "64"}`"""
+    tags: Names = ()
+    """Labels for selection (`--select tag:daily`). Tags of all levels (folder, YAML, file) add up.
+    Example: `tags: [daily, finance]`"""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    """Any keys and values of your own: written to the manifest, selectable (`config.meta.owner:ann`), readable by
+    macros. Levels merge key by key.
+    Example: `meta: {owner: ann}`"""
+    enabled: StrictBool = True
+    """`false` removes the node from the project: it is neither built nor tested, and a `ref` of it is an error.
+    Example: `enabled: false`"""
+    pre_hook: Hooks = ()
+    """SQL statements that run before the model, in its session. A hook may use Jinja. Hooks of all levels add up.
+    Applies to: merge, table and view models, seeds
+    Example: `pre_hook: ["set spark.sql.ansi.enabled = false"]`"""
+    post_hook: Hooks = ()
+    """SQL statements that run after the model has been committed. Hooks of all levels add up.
+    Applies to: merge, table and view models, seeds
+    Example: `post_hook: ["analyze table {{ this }} compute statistics"]`"""
+    on_error: Literal["skip_children", "continue"] = "skip_children"
+    """What happens to the nodes downstream of this one where it fails: they are skipped, or `continue`: they run
+    anyway.
+    Example: `on_error: continue`"""
+    full_refresh: StrictBool | None = None
+    """Whether `--full-refresh` replaces the table. `false`: it does not. `true`: it does, also where the MERGE reads
+    rows of the table itself (SCD2), which are then lost. Default: it does, except where such rows would be lost,
+    which is an error.
+    Applies to: merge models
+    Example: `full_refresh: false`"""
+    low_shuffle: StrictBool | None = None
+    """Whether a MERGE rewrites only changed rows (merge-on-read) instead of whole files (copy-on-write). It sets
+    deletion vectors on Delta, `write.merge.mode` on Iceberg, the platform's own setting on Databricks and Fabric.
+    Default: the table's properties decide.
+    Applies to: merge models
+    Example: `low_shuffle: true`"""
+    storage_join: StrictBool | None = None
+    """Whether to set the Spark configuration and table properties of a storage-partitioned join: two Iceberg tables
+    that are partitioned alike are joined without a shuffle. Default: `storage_join` of the profile.
+    Applies to: merge models; Iceberg
+    Example: `storage_join: true`"""
+    optimize: StrictBool | Optimize | None = None
+    """How the table is compacted. `true`: plain compaction. `false`: never. A mapping: with the keys below. Default:
+    plain compaction, by `merge-runner optimize` only.
+    Applies to: merge and table models, seeds
+    Example: `optimize: {zorder_by: [customer_id], after: 10}`"""
+    expect_merge: ExpectMerge | None = None
+    """Limits of what one run of the MERGE may change (merge guardrails). A MERGE that would exceed them is not
+    committed. The keys are below.
+    Applies to: merge models
+    Example: `expect_merge: {min_source_rows: 1, max_percent_deleted: 1}`"""
+    priority: StrictInt = 0
+    """Where several nodes are ready to run, those with a higher priority start first, and so do the nodes that they
+    depend on; among equals, the longest remaining path.
+    Example: `priority: 10`"""
+    retries: Count | None = None
+    """How often a statement is run again after a conflict with another writer or a transient failure. `0`: one attempt.
+    Default: 3.
+    Example: `retries: 5`"""
+    timeout: Seconds | None = None
+    """The longest time that the node may run; then its Spark jobs are cancelled and it fails. Default: no limit.
+    Example: `timeout: 30 minutes`"""
+    concurrent: StrictBool = False
+    """Allow another model that writes the same table to run at the same time, where partition literals in ON provably
+    keep the two apart. All models that write the table need it. Enables row-level concurrency on Databricks.
+    Applies to: merge models
+    Example: `concurrent: true`"""
+    on_schema_change: OnSchemaChange = "ignore"
+    """What happens where an existing table lacks a declared column (schema drift): `ignore` warns, `append_new_columns`
+    adds it by ALTER TABLE, `fail` stops the model before it writes.
+    Applies to: merge models
+    Example: `on_schema_change: append_new_columns`"""
+    contract: Contract | None = None
+    """Whether the columns declared in YAML are enforced. The keys are below.
+    Applies to: merge, table and view models
+    Example: `contract: {enforced: true}`"""
+    docs: Mapping[str, Any] = field(default_factory=dict)
+    """dbt's settings of its documentation site; written to the manifest, without other effect.
+    Example: `docs: {show: false}`"""
+    group: str | None = None
+    """dbt's group of the model; written to the manifest, without other effect. Example: `group: finance`"""
+    access: Literal["private", "protected", "public"] | None = None
+    """dbt's access of the model; written to the manifest, without other effect: any model may `ref` any other.
+    Applies to: models
+    Example: `access: protected`"""
+    column_types: Texts = field(default_factory=dict)
+    """The Spark types of columns of the CSV file. Columns that are not listed have the `data_type` that YAML declares,
+    else the type that Spark infers from all rows.
+    Applies to: seeds
+    Example: `column_types: {zip: string, price: "decimal(10, 2)"}`"""
+    delimiter: Annotated[str, Field(min_length=1)] = ","
+    """What separates the values of the CSV file.
+    Applies to: seeds
+    Example: `delimiter: ";"`"""
+
+    def as_json(self) -> dict[str, Any]:
+        """The config as plain JSON values, by key."""
+        plain: dict[str, Any] = _ADAPTER.dump_python(self, mode="json")
+        return plain
+
+
+_ADAPTER = TypeAdapter(ModelConfig)
+
+SEED_KEYS = frozenset({"column_types", "delimiter"})
+MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
+_ALL_KEYS = MODEL_KEYS | SEED_KEYS
+TABLE_KEYS = frozenset(
+    {"properties", "conf", "meta", "optimize", "expect_merge", "column_types", "contract", "pre_hook", "post_hook"}
+)
+"""Keys whose value may be a mapping: in a tree of folders they are config all the same."""
+
+_ADDED = frozenset({"pre_hook", "post_hook"})
+_MERGED = frozenset({"meta", "docs", "properties", "conf", "column_types"})
+
+
+def config_layer(
+    data: Mapping[str, Any],
+    places: Places,
+    problems: Problems,
+    *,
+    at: KeyPath = (),
+    of: str = "",
+    seed: bool = False,
+) -> Layer:
+    """Config as it is written, read: keys as `config_key` has them, values of their types, every problem at its key.
+
+    `data` stands at the path `at`; `of` says in messages whose config it is. With a problem in it the layer is empty.
+    """
+    known = _ALL_KEYS if seed else MODEL_KEYS
+    written: dict[str, str] = {}
+    before = len(problems)
+    subject = f"{of}: " if of else ""
+    for key in data:
+        name = config_key(key)
+        place = places.key_place((*at, key))
+        if name in written:
+            message = f'{subject}the config key "{name}" stands twice, as "{written[name]}" and as "{key}"'
+            problems.add("duplicate-key", message, place, "keep one of them")
+        elif name in known:
+            written[name] = key
+        else:
+            problems.add("unknown-key", f'{subject}unknown config key "{name}"', place, config_key_hint(name, known))
+    values = {name: data[key] for name, key in written.items()}
+    said = {name: value for name, value in values.items() if value is not None}
+    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of, refused=DBT_VALUES)
+    if config is None or len(problems) > before:
+        return Layer({}, {})
+    found = ((name, places.key_place((*at, key))) for name, key in written.items())
+    return Layer(
+        {name: getattr(config, name) if name in said else None for name in values},
+        {name: place for name, place in found if place is not None},
+        {
+            name: tuple(places.place((*at, key, index)) for index in range(len(data[key])))
+            for name, key in written.items()
+            if name in _ADDED and isinstance(data[key], list)
+        },
+    )
+
+
+def resolve(layers: Sequence[Layer], problems: Problems, what: str) -> ModelConfig:
+    """The config that layers give together, the most specific last, as dbt merges them.
+
+    A later value replaces an earlier one and None sets back to the default; tags and hooks add up; meta, docs,
+    properties, conf and column_types merge key by key. Unknown keys and wrong values are added to `problems` at their
+    places; `what` ("model fct_flight", "seed airport") is named where there is none; only seeds have the keys of seeds.
+    """
+    seed = what.startswith("seed ")
+    said: dict[str, Any] = {}
+    for layer in layers:
+        of = "" if layer.places else what
+        for key, value in config_layer(layer.values, _LayerPlaces(layer), problems, of=of, seed=seed).values.items():
+            if value is None:
+                said.pop(key, None)
+            elif key == "tags":
+                said[key] = tuple(dict.fromkeys((*said.get(key, ()), *value)))
+            elif key in _ADDED:
+                said[key] = (*said.get(key, ()), *value)
+            elif key in _MERGED:
+                said[key] = {**said.get(key, {}), **value}
+            else:
+                said[key] = value
+    return ModelConfig(**said)
+
+
+def config_key(written: str) -> str:
+    """Return the key that a written one means: without the `+` of dbt's folders, and `pre-hook` as `pre_hook`."""
+    key = written.removeprefix("+")
+    folded = key.replace("-", "_")
+    return folded if folded in _ALL_KEYS else key
+
+
+def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str:
+    """Return what to do about a config key that does not exist."""
+    if key in SEED_KEYS:
+        return "only seeds have it"
+    return (
+        DBT_KEYS.get(key.replace("-", "_"))
+        or did_you_mean(key, known)
+        or 'remove it; what your own macros read goes below "meta"'
+    )
+
+
+def config_place(layers: Sequence[Layer], key: str) -> Place | None:
+    """Return where the layer that decides a key writes it; None where no layer has a place for it."""
+    places = (layer.places.get(key) for layer in reversed(layers))
+    return next((place for place in places if place is not None), None)
+
+
+@dataclass(frozen=True)
+class _AsWritten:
+    """The places of config keys whose `+` was taken off."""
+
+    places: Places
+    at: KeyPath
+    written: Mapping[str, str]
+
+    def place(self, path: KeyPath = ()) -> Place | None:
+        return self.places.place(self._full(path))
+
+    def key_place(self, path: KeyPath) -> Place | None:
+        return self.places.key_place(self._full(path))
+
+    def text(self, path: KeyPath) -> str | None:
+        return self.places.text(self._full(path))
+
+    def _full(self, path: KeyPath) -> KeyPath:
+        return (
+            *self.at,
+            *(self.written.get(str(step), step) if not index else step for index, step in enumerate(path)),
+        )
+
+
+@dataclass(frozen=True)
+class _LayerPlaces:
+    """The places that a layer knows: those of its keys."""
+
+    layer: Layer
+
+    def place(self, path: KeyPath = ()) -> Place | None:
+        return self.layer.places.get(str(path[0])) if path else None
+
+    def key_place(self, path: KeyPath) -> Place | None:
+        return self.place(path)
+
+    def text(self, path: KeyPath) -> str | None:
+        return None

@@ -1,0 +1,54 @@
+"""The config that pyproject.toml gives to folders of models or seeds, and through them to each of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.schema.config import MODEL_KEYS, Layer
+from merge_runner.project.schema.dbt_keys import CONFIG as DBT_KEYS
+from merge_runner.project.schema.settings import Settings
+
+
+class FolderConfig:
+    """Config layers by folder.
+
+    As in dbt the project's own name may stand as the first level, which then means everything, unless a folder is
+    called so; and the last level may be a model's or seed's name.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        kind: Literal["models", "seeds"],
+        folders: Iterable[tuple[str, ...]],
+        problems: Problems,
+    ) -> None:
+        known = set(folders)
+        self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
+        self._inherited: dict[tuple[str, ...], tuple[Layer, ...]] = {}
+        written = settings.models if kind == "models" else settings.seeds
+        for path in sorted(written, key=len):
+            named = path[:1] == (settings.name,) and path[:1] not in known
+            folder = path[1:] if named else path
+            if folder in known or not folder:
+                if written[path].values:
+                    self._layers[folder] = (*self._layers.get(folder, ()), written[path])
+            elif folder[:-1] in known or len(folder) == 1:
+                beside = {other[-1] for other in known if other[:-1] == folder[:-1] and other}
+                message = f'{kind}: "{folder[-1]}" is neither a folder nor a config key'
+                place = settings.places.key_place((kind, *path)) if settings.places else None
+                problems.add("unknown-folder", message, place, _hint(folder[-1], beside))
+
+    def layers(self, path: tuple[str, ...]) -> tuple[Layer, ...]:
+        """The layers of a model or seed, by its folders and its name; the most specific last."""
+        found = self._inherited.get(path)
+        if found is None:
+            outer = self.layers(path[:-1]) if path else ()
+            found = self._inherited[path] = (*outer, *self._layers.get(path, ()))
+        return found
+
+
+def _hint(key: str, folders: Iterable[str]) -> str | None:
+    return DBT_KEYS.get(key.replace("-", "_")) or did_you_mean(key, {*folders, *MODEL_KEYS})

@@ -1,0 +1,70 @@
+"""How fresh a source is to be: dbt's `freshness`, and how the tables of a source take it over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, StrictInt
+
+from merge_runner.project.syntax.duration import in_words
+
+_SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """An age: so many minutes, hours or days."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    count: Annotated[StrictInt, Field(ge=1)]
+    """The number of periods. Example: `count: 12`"""
+    period: Literal["minute", "hour", "day"]
+    """The unit. Example: `period: hour`"""
+
+    def __str__(self) -> str:
+        return in_words(self.seconds)
+
+    @property
+    def seconds(self) -> int:
+        """The age in seconds."""
+        return self.count * _SECONDS[self.period]
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """From which age on a source is a warning, or an error. `filter` is a condition on the rows that are looked at."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    warn_after: Threshold | None = None
+    """The age from which on the table is a warning. Example: `warn_after: {count: 12, period: hour}`"""
+    error_after: Threshold | None = None
+    """The age from which on the table is an error. Example: `error_after: {count: 1, period: day}`"""
+    filter: str | None = None
+    """A condition on the rows whose age is measured. Example: `filter: "load_date >= current_date() - 7"`"""
+
+    def __str__(self) -> str:
+        ages = (("warn after", self.warn_after), ("error after", self.error_after))
+        return ", ".join(f"{what} {age}" for what, age in ages if age is not None)
+
+
+UNSAID = Freshness()
+"""What stands for a key that is not there. `freshness: null` says that a source is not looked at."""
+
+
+def resolved(*said: Freshness | None) -> Freshness | None:
+    """What levels say together, the most specific first; None where the source is not to be looked at.
+
+    As in dbt a level takes over what it does not say itself, and null switches off what was said above it.
+    """
+    found: Freshness | None = UNSAID
+    for own in reversed(said):
+        if own is None or found is None:
+            found = own if own != UNSAID else found
+        else:
+            found = Freshness(
+                own.warn_after or found.warn_after, own.error_after or found.error_after, own.filter or found.filter
+            )
+    return found if found is not None and (found.warn_after or found.error_after) else None

@@ -1,0 +1,337 @@
+"""Where a project runs: one output of a profile in profiles.yml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.schema.secret_names import secret_values
+from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
+from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.validate import validate
+from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.text import Place
+
+FILE = "profiles.yml"
+_KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
+LOCAL = "local[*]"
+_MASTER = "spark.master"
+EMBEDDED = "embedded"
+"""The `type` of a catalog that merge-runner keeps itself, in the warehouse."""
+
+Platform = Literal["oss", "databricks", "fabric"]
+Jvm = Literal["fast-start", "throughput", "custom"]
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One output of a profile. What may hold a secret is not in its `repr`.
+
+    `target` is the output's name. Either `master` or `remote` (`sc://…`) is set. `warehouse` is a path, relative to
+    the project unless absolute; None where the cluster knows its own. `storage_join` is what merges into Iceberg tables
+    have that do not say it themselves.
+    """
+
+    name: str
+    target: str
+    schema: str
+    master: str | None = LOCAL
+    remote: str | None = field(default=None, repr=False)
+    warehouse: str | None = None
+    threads: int | Literal["auto"] = "auto"
+    conf: Texts = field(default_factory=dict, repr=False)
+    catalogs: Mapping[str, Texts] = field(default_factory=dict, repr=False)
+    platform: Platform = "oss"
+    audit: str | None = None
+    jvm: Jvm | None = None
+    connectors: tuple[str, ...] = ()
+    """What the project's streams are read by, beside the table formats: `kafka`."""
+    storage_join: bool = False
+    warehouse_assumed: bool = False
+    """Whether the warehouse is the default of a local output: neither the output nor its conf says where tables are."""
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    """Values that must never be shown: of confs and environment variables whose names say so."""
+
+    @property
+    def target_values(self) -> dict[str, Any]:
+        """What Jinja sees as `target`: no conf and no catalog, which may hold secrets."""
+        return {
+            "name": self.target,
+            "target_name": self.target,
+            "profile_name": self.name,
+            "schema": self.schema,
+            "type": "spark",
+            "threads": self.threads,
+            "platform": self.platform,
+        }
+
+    @property
+    def iceberg_catalogs(self) -> tuple[str, ...]:
+        """Names of the catalogs that are Iceberg's: all whose `class` does not say otherwise."""
+        return tuple(name for name, settings in self.catalogs.items() if "iceberg" in settings.get("class", "iceberg"))
+
+    @property
+    def embedded_catalogs(self) -> tuple[str, ...]:
+        """Names of the Iceberg catalogs in the warehouse."""
+        return tuple(name for name, settings in self.catalogs.items() if settings.get("type") == EMBEDDED)
+
+    @property
+    def where(self) -> str:
+        """The Spark that is meant, as it may be shown: the master, or the server's address without its secrets."""
+        return self.master or re.sub(r"//[^/]*@", "//", (self.remote or "").split(";")[0]).rstrip("/")
+
+
+def read_profile(
+    root: Path,
+    name: str,
+    problems: Problems,
+    *,
+    env: Mapping[str, str],
+    target: str | None = None,
+    profiles_dir: Path | None = None,
+    named_at: Place | None = None,
+) -> Profile | None:
+    """The profile `name` with its output `target` (default: the one it names); None, with problems, where that fails.
+
+    profiles.yml is looked for in `profiles_dir` alone where that is given, else in `root` and in ~/.merge-runner.
+    `named_at` is where the project names the profile. Only the chosen output is rendered.
+    """
+    folders = [profiles_dir] if profiles_dir else [root, _home(env) / ".merge-runner"]
+    file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+    if file is None:
+        looked = " and ".join(str(folder) for folder in folders)
+        hint = f'write a {FILE} with the profile "{name}", or say where it is with --profiles-dir'
+        problems.add("no-profiles", f"no {FILE} was found in {looked}", named_at, hint)
+        return None
+    source = read_text(file, _shown(file, root), problems)
+    tree = yaml_tree(source, problems) if source else None
+    if tree is None:
+        return None
+    if not isinstance(tree.data, Mapping) or name not in tree.data:
+        known = list(tree.data) if isinstance(tree.data, Mapping) else []
+        message = f'the profile "{name}" is not in {tree.source.path}'
+        problems.add("unknown-profile", message, named_at or tree.place(), did_you_mean(name, known))
+        return None
+    return _choose(tree, root, name, target, env, problems)
+
+
+def _choose(
+    tree: YamlTree, root: Path, name: str, target: str | None, env: Mapping[str, str], problems: Problems
+) -> Profile | None:
+    outer = validate(ProfileEntry, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
+    if outer is None:
+        return None
+    template = ValueTemplate(tree, _KNOWN, env, problems)
+    before = len(problems)
+    place = tree.place((name, "outputs") if target or not outer.target else (name, "target"))
+    target = target or _default_target(name, outer, template)
+    if len(problems) > before:
+        return None
+    if target not in outer.outputs:
+        message = f'the profile "{name}" has no output "{target}"'
+        problems.add("unknown-target", message, place, did_you_mean(target, outer.outputs))
+        return None
+    at = (name, "outputs", target)
+    data = template.render(outer.outputs[target], at)
+    if len(problems) > before:
+        return None
+    output = validate(Output, data, template, problems, at=at, of=f"output {name}.{target}", secret=True)
+    if output is None:
+        return None
+    chosen = _warehouse(output, root, _Faults(f"output {name}.{target}", at, tree, problems))
+    return _profile(name, target, output, chosen, template.used)
+
+
+@dataclass(frozen=True)
+class _Faults:
+    """Reports what is wrong with the confs of an output, each at its key."""
+
+    of: str
+    at: KeyPath
+    tree: YamlTree
+    problems: Problems
+
+    def add(self, key: str, message: str, hint: str) -> None:
+        place = self.tree.key_place((*self.at, "conf", key))
+        self.problems.add("invalid-value", f"{self.of}: {message}", place, hint)
+
+
+def _warehouse(output: Output, root: Path, faults: _Faults) -> Warehouse:
+    """Where the tables of an output are. What its conf says otherwise than its own keys is a problem."""
+    if output.remote is not None:
+        return Warehouse(output.warehouse)
+    master = output.master or LOCAL
+    if (said := output.conf.get(_MASTER, master)) != master:
+        faults.add(_MASTER, f"{_MASTER} is {said}, and the output runs on {master}", f"write `master: {said}` instead")
+    before = len(faults.problems)
+    found = warehouse(output.warehouse, output.conf, root, faults.add, local=master.startswith("local"))
+    embedded = [name for name, settings in output.catalogs.items() if settings.get("type") == EMBEDDED]
+    if found.folder is None and embedded and len(faults.problems) == before:
+        key = str(keeping_catalog(output.conf))
+        message = f'catalog "{embedded[0]}" of type embedded lies in the warehouse, and {key} says that there is none'
+        faults.add(key, message, "leave it out, or give the catalog another type")
+    return found
+
+
+def _default_target(name: str, outer: ProfileEntry, template: ValueTemplate) -> str:
+    """The output that the profile names; as in dbt "default" where it names none, or the only one there is."""
+    if outer.target:
+        at: KeyPath = (name, "target")
+        template.render(outer.target, at)
+        return template.text(at) or outer.target
+    return next(iter(outer.outputs)) if len(outer.outputs) == 1 else "default"
+
+
+def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Mapping[str, str]) -> Profile:
+    master = output.master or (None if output.remote else LOCAL)
+    return Profile(
+        name=name,
+        target=target,
+        schema=output.schema,
+        master=master,
+        remote=output.remote,
+        warehouse=chosen.folder,
+        warehouse_assumed=chosen.assumed,
+        threads=output.threads,
+        conf=output.conf,
+        catalogs=output.catalogs,
+        platform=output.platform,
+        audit=output.audit,
+        jvm=output.jvm,
+        storage_join=output.storage_join,
+        secrets=frozenset(value for value in _secrets(output, used) if value),
+    )
+
+
+def _secrets(output: Output, used: Mapping[str, str]) -> Iterator[str]:
+    for texts in (used, output.conf, *output.catalogs.values(), {"remote": output.remote}):
+        yield from secret_values(texts)
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = env.get("HOME") or env.get("USERPROFILE")
+    return Path(home) if home else Path.home()
+
+
+def _shown(file: Path, root: Path) -> str:
+    """The name of a file in places: relative to the project where it lies in it."""
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
+
+def _master(value: str) -> str:
+    if not re.match(r"local\b|yarn\Z|(?:spark|k8s)://.", value):
+        raise ValueError("local[*], yarn, spark://… or k8s://…")
+    return value
+
+
+def _remote(value: str) -> str:
+    if not value.startswith("sc://"):
+        raise ValueError("the address of a Spark Connect server, sc://…")
+    return value
+
+
+def _or_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+_Conf = Annotated[Mapping[str, str], BeforeValidator(_or_empty)]
+
+
+@dataclass(frozen=True)
+class ProfileEntry:
+    """A profile as it is written; its outputs are looked into one at a time."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    outputs: Mapping[str, Mapping[str, Any]]
+    """The places where the project can run, by name (`--target` chooses one). The keys of an output are below. Only the
+    chosen output is rendered.
+    Example: `outputs: {local: {schema: shop}, prod: {schema: shop, master: yarn}}`"""
+    target: str | None = None
+    """The output that is used without `--target`. Default: the only output, else the one named `default`.
+    Example: `target: local`"""
+
+
+def _folder(value: str) -> str:
+    if "://" in value:
+        raise ValueError("a folder; for tables in an object store leave it out, and set the catalog in conf")
+    return value
+
+
+def _table(value: str) -> str:
+    if not re.match(r"[\w-]+(?:\.[\w-]+){0,2}\Z", value):
+        raise ValueError("the name of a table: schema.table, or catalog.schema.table")
+    return value
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output as it is written, rendered."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    schema: Annotated[str, Field(min_length=1)]
+    """The default schema (namespace) of tables and views. May name a catalog: `ice.shop`. Example: `schema: shop`"""
+    master: Annotated[str, AfterValidator(_master)] | None = None
+    """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
+    is set.
+    Example: `master: "local[4]"`"""
+    remote: Annotated[str, AfterValidator(_remote)] | None = None
+    """The address of a Spark Connect server, which then runs all statements. Excludes `master`.
+    Example: `remote: "sc://spark.example.com:15002/;token={{ env_var('SPARK_TOKEN') }}"`"""
+    warehouse: Annotated[str, AfterValidator(_folder)] | None = None
+    """The folder of the embedded warehouse, relative to the project: a table is the folder
+    `<warehouse>/<schema>/<table>`, without a metastore. Default: `warehouse` for a local master whose `conf` names
+    no catalog; else tables are in the catalog of `conf` and `catalogs`.
+    Example: `warehouse: warehouse`"""
+    threads: Literal["auto"] | Annotated[StrictInt, Field(ge=1)] = "auto"
+    """How many nodes run at the same time. `auto` is min(nodes, max(2, cores // 2)). Example: `threads: 8`"""
+    conf: _Conf = field(default_factory=dict)
+    """Spark configuration of the driver and of every session. Example: `conf: {spark.driver.memory: 4g}`"""
+    catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty)] = field(default_factory=dict)
+    """Catalogs by name, each with the settings of `spark.sql.catalog.<name>.<key>`. `type: embedded` is an Iceberg
+    catalog without a server: a SQLite file in the warehouse. Without a `class` a catalog is Iceberg's.
+    Example: `catalogs: {ice: {type: embedded}, lake: {type: rest, uri: "https://catalog.example.com"}}`"""
+    platform: Platform = "oss"
+    """Where the models run in production, which decides which table properties, settings and clauses lint accepts and
+    what `low_shuffle` and `concurrent` set: `oss` is open-source Spark, Delta and Iceberg; `fabric` includes
+    Synapse.
+    Example: `platform: databricks`"""
+    audit: Annotated[str, AfterValidator(_table)] | None = None
+    """The audit table: one row for each model and invocation, with the figures of its MERGE. It is created where it is
+    missing.
+    Example: `audit: ops.runs`"""
+    jvm: Jvm | None = None
+    """The JVM options of the driver: `fast-start` for short runs (the default of a local master), `throughput` for
+    large inputs (the default of other masters), `custom` for none.
+    Example: `jvm: throughput`"""
+    storage_join: StrictBool = False
+    """Use storage-partitioned joins for all merges into Iceberg tables whose model does not set `storage_join` itself.
+    Example: `storage_join: true`"""
+
+    def __post_init__(self) -> None:
+        if self.master and self.remote:
+            raise ValueError('"master" and "remote" exclude each other: keep one of them')
+        for name, settings in self.catalogs.items():
+            if settings.get("type") == EMBEDDED:
+                self._check_embedded(name, settings)
+
+    def _check_embedded(self, name: str, settings: Mapping[str, str]) -> None:
+        local = self.master is None or self.master.startswith("local")
+        if self.remote or not (self.warehouse or local):
+            raise ValueError(f'catalog "{name}" of type embedded lies in the warehouse: this output has no "warehouse"')
+        if not re.match(r"\w+\Z", name):
+            raise ValueError(f'catalog "{name}" of type embedded: letters, digits and _ make its name')
+        if taken := settings.keys() & {"class", "uri", "warehouse"}:
+            raise ValueError(
+                f'catalog "{name}" of type embedded has its own "{min(taken)}": leave it out, or take another type'
+            )

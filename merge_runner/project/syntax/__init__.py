@@ -1,0 +1,1 @@
+"""Files as data with places: TOML, YAML, Jinja in values."""

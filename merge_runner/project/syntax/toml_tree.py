@@ -1,0 +1,202 @@
+"""A TOML file as plain data that knows where each key and value stands; the standard parser tells no positions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.errors import Problems
+from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.toml import TOMLDecodeError, parse_toml
+from merge_runner.text import Place, SourceText, Span
+
+_TRIVIA = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
+_BLANK = re.compile(r"[ \t]*")
+_KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+_STRING = re.compile(
+    r'''"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*\'''', re.DOTALL
+)  # a multi-line string may end in up to two quotes of its own
+_BARE_VALUE = re.compile(r"[^,\]}#\n]+")
+_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)\Z")
+
+
+@dataclass(frozen=True)
+class TomlTree:
+    """The content of a TOML file, or of a table in it: `data` is plain, places are found by key path."""
+
+    source: SourceText
+    data: Any
+    spans: dict[KeyPath, tuple[Span, Span]]
+    """Where the key and the value of each path from the top of the file stand."""
+    prefix: KeyPath = ()
+
+    def at(self, *path: str) -> TomlTree:
+        """The table at `path` as a tree of its own; it must be there."""
+        data = self.data
+        for key in path:
+            data = data[key]
+        return TomlTree(self.source, data, self.spans, (*self.prefix, *path))
+
+    def place(self, path: KeyPath = ()) -> Place:
+        """The place of the value at `path` (of a table: its header), or of the closest value around it."""
+        return self._place(path, 1)
+
+    def key_place(self, path: KeyPath) -> Place:
+        """The place of the key that `path` ends in; of the value where it ends in a list's index."""
+        return self._place(path, 0)
+
+    def text(self, path: KeyPath) -> str | None:
+        """What the author wrote for the number, boolean or date at `path`; None for anything else."""
+        found = self.spans.get((*self.prefix, *path))
+        return found[1].of(self.source.text) if found else None
+
+    def _place(self, path: KeyPath, which: int) -> Place:
+        full = (*self.prefix, *path)
+        while full:
+            if found := self.spans.get(full):
+                return self.source.place(found[which].start, found[which].end)
+            full = full[:-1]
+        return self.source.place(0)
+
+
+def toml_tree(source: SourceText, problems: Problems) -> TomlTree | None:
+    """Reads a TOML file; None, and a problem with its place, where it is not TOML."""
+    try:
+        data = parse_toml(source.text)
+    except RecursionError:
+        problems.add("toml-syntax", "not TOML that anyone writes: it is nested too deeply", source.place(0))
+        return None
+    except TOMLDecodeError as error:
+        said = str(error)
+        at = _POSITION.search(said)
+        place = Place(source.path, int(at[1]), int(at[2])) if at else source.place(len(source.text))
+        plus = source.line(place.line).lstrip().startswith("+")
+        hint = "quote a key that starts with +, or leave the + out" if plus else None
+        problems.add("toml-syntax", f"not TOML: {said[: at.start()].rstrip() if at else said}", place, hint)
+        return None
+    return TomlTree(source, data, _Locator(source.text).spans)
+
+
+class _Locator:
+    """Walks over valid TOML and notes where keys and values stand."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._lengths: dict[KeyPath, int] = {}  # of arrays of tables
+        self.spans: dict[KeyPath, tuple[Span, Span]] = {}
+        table: KeyPath = ()
+        self._skip(_TRIVIA)
+        while self._at < len(text):
+            if text[self._at] == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+            self._skip(_TRIVIA)
+
+    def _skip(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self._text, self._at)
+        if found is None:
+            raise AssertionError(f"valid TOML expected at offset {self._at}")
+        self._at = found.end()
+        return found[0]
+
+    def _header(self) -> KeyPath:
+        start = self._at
+        many = self._text.startswith("[[", start)
+        self._at += 2 if many else 1
+        keys = self._keys()
+        self._at += 2 if many else 1
+        whole = Span(start, self._at)
+        path: KeyPath = ()
+        for key, span in keys[:-1]:
+            path = self._step(path, key)
+            self.spans.setdefault(path, (span, whole))
+        key, span = keys[-1]
+        if many:
+            array = (*path, key)
+            self.spans.setdefault(array, (span, whole))
+            self._lengths[array] = self._lengths.get(array, 0) + 1
+        path = self._step(path, key)
+        self.spans[path] = (span, whole)
+        return path
+
+    def _step(self, path: KeyPath, key: str) -> KeyPath:
+        """The path of a key in a header: into the last element where it is an array of tables."""
+        path = (*path, key)
+        return (*path, self._lengths[path] - 1) if path in self._lengths else path
+
+    def _keys(self) -> list[tuple[str, Span]]:
+        """A dotted key, and the blanks around it."""
+        keys: list[tuple[str, Span]] = []
+        while True:
+            self._skip(_BLANK)
+            start = self._at
+            written = self._skip(_KEY)
+            keys.append((_key(written), Span(start, self._at)))
+            self._skip(_BLANK)
+            if not self._text.startswith(".", self._at):
+                return keys
+            self._at += 1
+
+    def _pair(self, table: KeyPath) -> None:
+        path = table
+        keys = self._keys()
+        self._at += 1  # the equals sign
+        self._skip(_BLANK)
+        start = self._at
+        for key, _ in keys:
+            path = (*path, key)
+        self._value(path)
+        value = Span(start, self._at)
+        for count, (_, span) in enumerate(keys, 1):
+            self.spans.setdefault((*table, *(key for key, _ in keys[:count])), (span, value))
+
+    def _value(self, path: KeyPath) -> None:
+        opening = self._text[self._at]
+        if opening in "\"'":
+            self._skip(_STRING)
+        elif opening == "[":
+            self._array(path)
+        elif opening == "{":
+            self._inline_table(path)
+        else:
+            written = self._skip(_BARE_VALUE)
+            self._at -= len(written) - len(written.rstrip())
+
+    def _array(self, path: KeyPath) -> None:
+        self._at += 1
+        index = 0
+        self._skip(_TRIVIA)
+        while self._text[self._at] != "]":
+            start = self._at
+            entry = (*path, index)
+            self._value(entry)
+            span = Span(start, self._at)
+            self.spans[entry] = (span, span)
+            index += 1
+            self._skip(_TRIVIA)
+            if self._text[self._at] == ",":
+                self._at += 1
+                self._skip(_TRIVIA)
+        self._at += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self._at += 1
+        self._skip(_TRIVIA)
+        while self._text[self._at] != "}":
+            self._pair(path)
+            self._skip(_TRIVIA)
+            if self._text[self._at] == ",":
+                self._at += 1
+                self._skip(_TRIVIA)
+        self._at += 1
+
+
+def _key(written: str) -> str:
+    if written[0] == "'":
+        return written[1:-1]
+    if written[0] == '"':
+        return next(iter(parse_toml(f"{written} = 0")))
+    return written

@@ -1,0 +1,122 @@
+"""A YAML file as plain data that knows where each key and value stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from yaml.reader import Reader
+
+from merge_runner.errors import Problems
+from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.yaml_compose import OutOfBoundsError, compose
+from merge_runner.project.syntax.yaml_marks import Event, Locator, Mark, Node, is_plain
+from merge_runner.project.syntax.yaml_scalar import plain_scalar
+from merge_runner.text import Place, SourceText
+
+
+@dataclass(frozen=True)
+class YamlTree:
+    """The content of a YAML file: `data` is plain (mappings have text keys), places are found by key path."""
+
+    source: SourceText
+    data: Any
+    _root: Node | None
+    _locator: Locator
+    rendered: Mapping[KeyPath, str] = field(default_factory=dict)
+    """Texts that were Jinja, by path: what `data` has was made of them."""
+
+    def place(self, path: KeyPath = ()) -> Place:
+        """The place of the value at `path`, or of the closest value around it where there is none."""
+        node = self._walk(path)[1]
+        return self._place(node)
+
+    def key_place(self, path: KeyPath) -> Place:
+        """The place of the key that `path` ends in; of the value where it ends in a list's index."""
+        key, node = self._walk(path)
+        return self._place(key or node)
+
+    def text_place(self, path: KeyPath, offset: int) -> Place:
+        """Return the place of the character `offset` of the text at `path`: exact in a block `|`.
+
+        Of any other text, and of one that Jinja has rendered, only the start is known.
+        """
+        node: Any = self._walk(path)[1]
+        if not isinstance(node, yaml.ScalarEvent) or node.style != "|" or path in self.rendered:
+            return self._place(node)
+        before, value = str(node.value)[:offset], str(node.value)
+        number = before.count("\n")
+        line = self._place(node).line + 1 + number  # the text begins in the line after `|`
+        indent = len(self.source.line(line)) - len(value.split("\n")[number])
+        return Place(self.source.path, line, max(indent, 0) + offset - (before.rfind("\n") + 1) + 1)
+
+    def text(self, path: KeyPath) -> str | None:
+        """What the author wrote for the scalar at `path`, Jinja rendered; None for anything else, and for null."""
+        if path in self.rendered:
+            return self.rendered[path]
+        _, node = self._walk(path)
+        if isinstance(node, yaml.ScalarEvent) and not (is_plain(node) and plain_scalar(node.value) is None):
+            return str(node.value)
+        return None
+
+    def _walk(self, path: KeyPath) -> tuple[Event | None, Node | None]:
+        key: Event | None = None
+        node = self._root
+        for step in path:
+            if not isinstance(node, Mark):
+                break
+            if isinstance(step, str) and step in node.keys:
+                key, node = node.keys[step]
+            elif isinstance(step, int) and step < len(node.items):
+                key, node = None, node.items[step]
+            else:
+                break
+        return key, node
+
+    def _place(self, node: Node | None) -> Place:
+        return Place(self.source.path, 1, 1) if node is None else self._locator.place(node)
+
+
+def yaml_tree(source: SourceText, problems: Problems) -> YamlTree | None:
+    """Reads one YAML document; an empty file has the data None.
+
+    Anchors, aliases and merge keys work within bounds. None is returned where the text is no YAML; every problem is
+    added to `problems`, duplicate keys among them.
+    """
+    if bad := Reader.NON_PRINTABLE.search(source.text):
+        message = f"the character U+{ord(bad[0]):04X} may not stand in YAML"
+        problems.add("yaml-syntax", message, source.place(bad.start()), 'write it as an escape in a "quoted" text')
+        return None
+    locator = Locator(source)
+    try:
+        built = compose(locator, problems)
+    except yaml.MarkedYAMLError as error:
+        _add_syntax_problem(source, error, problems)
+        return None
+    except OutOfBoundsError:
+        return None
+    return YamlTree(source, built.value, built.node, locator) if built else YamlTree(source, None, None, locator)
+
+
+_HINTS: Sequence[tuple[str, str]] = (
+    ("mapping values are not allowed", 'quote a text that holds ": "'),
+    ("cannot start any token", "indent with spaces, and quote a text that starts with a sign such as @ ` or %"),
+    ("unexpected end of stream", "a quote is not closed"),
+    ("expected ',' or", "a bracket is not closed, or a comma is missing"),
+    ("block", "lines of one level must be indented alike"),
+)
+
+
+def _add_syntax_problem(source: SourceText, error: yaml.MarkedYAMLError, problems: Problems) -> None:
+    mark = error.problem_mark or error.context_mark
+    place = source.place(mark.index) if mark else Place(source.path, 1, 1)
+    message = f"not YAML: {error.problem or error.context}"
+    if error.context and error.context_mark:
+        begun = source.place(error.context_mark.index)
+        if begun.line != place.line:
+            message += f" ({error.context} that begins in line {begun.line})"
+    said = f"{error.context} {error.problem}"
+    hint = next((hint for part, hint in _HINTS if part in said), None)
+    problems.add("yaml-syntax", message, place, hint)

@@ -1,0 +1,1 @@
+"""Runtime filters: which columns, from which values, from which pinned source."""

@@ -1,0 +1,251 @@
+"""How the rows of USING come about: what must be known before their values are asked for apart from the MERGE.
+
+Everything is said on the safe side: what cannot be read is more than a scan, and may read the clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
+from merge_runner.merge.statement import Expr, MergeStatement
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.lexer import lex
+from merge_runner.pruning.rows.source import Lookup
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from merge_runner.formats import Format
+
+_CLOCK_WORDS = CLOCK | {"today", "tomorrow", "yesterday"}
+"""By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""
+
+_MAX_VIEWS = 20
+_MORE_THAN_A_SCAN = ("joins", "laterals", "group", "having", "windows", "qualify", "distinct", "limit", "offset")
+_ORDERED = ("order", "sort", "cluster", "distribute", "sample", "pivots", "match", "connect", "with_")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A table that is read row by row. `span` is that of its name in the statement; `aliased`: it has an alias.
+
+    `format` None: its rows are those of one version as it stands.
+    """
+
+    parts: tuple[str, ...]
+    span: Span
+    aliased: bool
+    format: Format | None
+
+
+@dataclass(frozen=True)
+class SourceReading:
+    """`scan` is the one table with versions whose filtered rows the source is; None where it is more than that.
+
+    `reads_clock`: it may. `tables` are the names of all tables that it reads, through views; `unknown` are those of
+    which it is not known whether they are views. `readable` False: there may be more of them.
+    """
+
+    scan: Scan | None
+    reads_clock: bool
+    tables: tuple[tuple[str, ...], ...]
+    unknown: tuple[tuple[str, ...], ...]
+    readable: bool
+    unread: str | None = None
+    """What cannot be read, in a few words, where `readable` is False."""
+    at: Span | None = None
+    """The token of the statement at which reading stops, where that is known."""
+
+
+def source_reading(statement: MergeStatement, lookup: Lookup) -> SourceReading:
+    """How the source of a statement is read."""
+    reader = _Reader(lookup)
+    for cte in statement.ctes:
+        reader.query(cte.query, statement.text)
+    reader.names = frozenset(cte.name.casefold() for cte in statement.ctes)
+    source = statement.source
+    if source.query is not None:
+        reader.query(source.query, statement.text)
+    elif not source.parts:
+        reader.cannot_read("its source has a name that is known at run time only", source.relation)
+    else:
+        reader.table(source.parts)
+    return SourceReading(
+        None if statement.ctes else _scan(statement, lookup),
+        reader.clock or not reader.readable,
+        tuple(dict.fromkeys(reader.tables)),
+        tuple(dict.fromkeys(reader.unknown)),
+        reader.readable,
+        reader.unread,
+        reader.at,
+    )
+
+
+def rest_reads_clock(statement: MergeStatement) -> bool:
+    """Whether ON or a clause may read the clock."""
+    pieces: list[Expr] = list(statement.on)
+    for clause in statement.clauses:
+        pieces += [clause.condition] if clause.condition is not None else []
+        pieces += [assignment.value for assignment in clause.assignments]
+    return any(_may_read_clock(piece) for piece in pieces)
+
+
+class _Reader:
+    """Collects what queries read, through the views that they name."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+        self.clock = False
+        self.readable = True
+        self.unread: str | None = None
+        self.at: Span | None = None
+        self.tables: list[tuple[str, ...]] = []
+        self.unknown: list[tuple[str, ...]] = []
+        self.names: frozenset[str] = frozenset()
+        """Names that are CTEs of the statement, case folded."""
+        self.seen: set[tuple[str, ...]] = set()
+
+    def cannot_read(self, what: str, at: Span | None = None) -> None:
+        """Note that something cannot be read: the first one counts. `at` is a span of the statement."""
+        if self.readable:
+            self.readable, self.unread, self.at = False, what, at
+
+    def query(self, query: Expr, text: str, view: str | None = None) -> None:
+        """Read a query of the statement's text, or that of a view."""
+        from sqlglot import exp
+
+        self.clock = self.clock or _may_read_clock(query)
+        if query.expression is None:
+            whose = "its source" if view is None else f"the query of the view {view}"
+            token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""
+            self.cannot_read(f"{whose} cannot be read{token}", query.stopped if view is None else None)
+            return
+        own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)}
+        for node in query.expression.find_all(exp.Table):
+            parts = tuple(part.name for part in node.parts if isinstance(part, exp.Identifier))
+            if len(parts) != len(node.parts) or not parts:
+                self.cannot_read(f"its source reads `{node.sql()[:40]}`, which is no name of a table")
+            elif len(parts) > 1 or parts[0].casefold() not in own:
+                self.table(parts)
+
+    def table(self, parts: tuple[str, ...]) -> None:
+        from merge_runner.merge.read_query import read_query
+
+        if len(parts) == 1 and parts[0].casefold() in self.names:
+            return
+        folded = tuple(part.casefold() for part in parts)
+        if folded in self.seen:
+            return
+        self.seen.add(folded)
+        self.tables.append(folded)
+        known = self.lookup(parts)
+        if known is not None and known.fixed:
+            return
+        if known is None or (known.query is None and known.layout.format is None):
+            self.unknown.append(parts)
+        elif known.query is not None:
+            if len(self.seen) > _MAX_VIEWS:
+                self.cannot_read(f"its source reads more than {_MAX_VIEWS} tables and views")
+            else:
+                outer, self.names = self.names, frozenset()
+                self.query(read_query(known.query), known.query, ".".join(parts))
+                self.names = outer
+
+
+def reads_row_by_row(text: str) -> bool:
+    """Whether each row that a query gives is computed from one row of one table, in the same way each time."""
+    from merge_runner.merge.read_query import read_query
+
+    return _plain_table(read_query(text).expression) is not None
+
+
+def _scan(statement: MergeStatement, lookup: Lookup) -> Scan | None:
+    from sqlglot import exp
+
+    source = statement.source
+    if source.query is None:
+        return _known_scan(source.parts, source.relation, source.alias is not None, lookup)
+    table = _plain_table(source.query.expression)
+    if table is None or any(table.args.get(key) for key in ("version", "when", "only", "hints")):
+        return None
+    alias = table.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        return None
+    names = [part for part in table.parts if isinstance(part, exp.Identifier)]
+    if len(names) != len(table.parts) or any("start" not in name.meta for name in names):
+        return None
+    span = Span(source.query.span.start + names[0].meta["start"], source.query.span.start + names[-1].meta["end"] + 1)
+    return _known_scan(tuple(name.name for name in names), span, alias is not None, lookup)
+
+
+def _plain_table(tree: exp.Expr | None) -> exp.Table | None:
+    """The one table whose rows a query gives one by one."""
+    from sqlglot import exp
+
+    while not isinstance(tree, exp.Table):
+        if isinstance(tree, exp.Subquery) and not _has_more(tree):
+            tree = tree.this
+            continue
+        if not isinstance(tree, exp.Select) or _has_more(tree) or not _is_row_by_row(tree):
+            return None
+        origin = tree.args.get("from_")
+        tree = origin.this if isinstance(origin, exp.From) else None
+    return None if _has_more(tree) else tree
+
+
+def _known_scan(parts: tuple[str, ...], span: Span, aliased: bool, lookup: Lookup) -> Scan | None:
+    known = lookup(parts) if parts else None
+    if known is None or known.query is not None or (known.layout.format is None and not known.fixed):
+        return None
+    return Scan(parts, span, aliased, known.layout.format)
+
+
+def _has_more(node: exp.Expr) -> bool:
+    return any(node.args.get(key) for key in (*_MORE_THAN_A_SCAN, *_ORDERED))
+
+
+def _is_row_by_row(select: exp.Select) -> bool:
+    """Whether each row that a SELECT gives is computed from one row of its FROM, in the same way each time."""
+    pieces = [*select.expressions, *([select.args["where"]] if select.args.get("where") else [])]
+    return all(_is_plain(node) for piece in pieces for node in piece.walk())
+
+
+def _is_plain(node: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    if isinstance(node, (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table)) or _is_unknown_function(node):
+        return False
+    if isinstance(node, exp.Func) and not isinstance(node, (exp.And, exp.Or, exp.Xor)):
+        name = node.sql_name().lower()
+        return not any(name in names for names in (NON_DETERMINISTIC, AGGREGATES, GENERATORS, WINDOW_ONLY))
+    return True
+
+
+def _may_read_clock(piece: Expr) -> bool:
+    """Whether it names the clock, or calls a function that merge-runner does not know."""
+
+    if piece.expression is None or any(word in _CLOCK_WORDS for word in _words(piece.text)):
+        return True
+    return any(_is_unknown_function(node) for node in piece.expression.walk())
+
+
+def _is_unknown_function(node: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Dot) or (isinstance(node, exp.Anonymous) and node.name.lower() not in SCALAR)
+
+
+def _words(text: str) -> Iterator[str]:
+    try:
+        tokens = lex(text)
+    except MergeSyntaxError:
+        yield "now"
+        return
+    for token in tokens:
+        if token.kind in ("word", "name", "string"):
+            yield from re.findall(r"\w+", text[token.start : token.end].casefold())

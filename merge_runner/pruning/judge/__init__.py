@@ -1,0 +1,1 @@
+"""The analysis of a MERGE: verdict, conditions, join with storage partitioning."""

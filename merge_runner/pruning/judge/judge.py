@@ -1,0 +1,300 @@
+"""The judge: a MERGE and the layout of its target give a verdict, with a reason for each condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+from merge_runner.formats import Format
+from merge_runner.merge.split import split
+from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
+from merge_runner.pruning.bounds.bounds import Bounds, derivable_bounds, missing_bound
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.layout.verdict import Bound, Condition, Judgement, Verdict, listed
+from merge_runner.pruning.predicate.normalize import predicate
+from merge_runner.pruning.predicate.predicate import (
+    TRUE,
+    All,
+    Comparison,
+    Predicate,
+    Some,
+    Truth,
+    conjunction,
+    disjunction,
+)
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.rows.source import SourceFacts
+from merge_runner.pruning.skipping.delta import delta_outcome, delta_whole_outcome
+from merge_runner.pruning.skipping.iceberg import iceberg_outcome
+from merge_runner.pruning.skipping.pruning_result import Outcome, side_of, target_columns
+
+_FORMATS: tuple[Format, ...] = ("delta", "iceberg")
+_OUTCOMES = {"delta": delta_outcome, "iceberg": iceberg_outcome}
+_BY_SOURCE = "WHEN NOT MATCHED BY SOURCE needs every row of the target, so it turns all pruning off"
+
+
+def judge(
+    statement: MergeStatement,
+    layout: TableLayout,
+    scope: Scope,
+    bounds: Bounds,
+    source: SourceFacts,
+    left_out: str | None = None,
+) -> Judgement:
+    """Return the verdict on how the statement's target scan is bounded.
+
+    `source` is what is known of the source's rows, `bounds` is what the runner may derive when it runs. `left_out` is
+    why it derives none of them after all: the verdict is that of the text alone. Where the format is unknown, it is
+    said what holds in both, and the rest is unknown.
+    """
+    read = [(conjunct, predicate(conjunct.expression, scope)) for conjunct in statement.on]
+    if layout.format is not None:
+        return _Judge(statement, layout, layout.format, scope, bounds, source, left_out).judge(read)
+    judged = [
+        _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(read)
+        for name in _FORMATS
+    ]
+    return _agreed(*judged)
+
+
+class _Judge:
+    """Judges one statement in one format."""
+
+    def __init__(
+        self,
+        statement: MergeStatement,
+        layout: TableLayout,
+        name: Format,
+        scope: Scope,
+        bounds: Bounds,
+        source: SourceFacts,
+        left_out: str | None,
+    ) -> None:
+        self.statement = statement
+        self.layout = layout
+        self.format = name
+        self.scope = scope
+        self.wanted = bounds
+        self.source = source
+        self.left_out = left_out
+        kinds = {clause.kind for clause in statement.clauses}
+        self.by_source = "not_matched_by_source" in kinds
+        self.when_counts = kinds == {"matched"} and name == "delta"
+        """Delta, and only where all clauses are WHEN MATCHED, also prunes by what they all ask of the target."""
+
+        self.fixed: set[str] = set()
+        """Columns of the source to which ON gives one value."""
+
+        self.infers = name == "iceberg" and not self.by_source and self._joins_plainly()
+
+    def judge(self, read: Sequence[tuple[Conjunct, Predicate]]) -> Judgement:
+        self.fixed = {
+            asked.column.column.casefold()
+            for _, asked in read
+            if isinstance(asked, Comparison) and asked.column.side == "source" and asked.operator in ("=", "<=>")
+        }
+        on = tuple(self._condition(conjunct, asked) for conjunct, asked in read)
+        clauses = [_conditions(clause, self.scope) for clause in self.statement.clauses]
+        whole = self._whole_of_when(clauses)
+        when = tuple(
+            tuple(self._in_when(conjunct, asked, whole) for conjunct, asked in conditions) for conditions in clauses
+        )
+        bounds = derivable_bounds(self.statement, self.layout, self.scope, self.wanted)
+        derived = bounds if self.left_out is None else ()
+        verdict, reason = self._verdict(on, whole, derived)
+        on = _with_bounds(on, derived, self.statement)
+        if not self.by_source and (verdict == "none" or (verdict == "unknown" and self.left_out is not None)):
+            on = tuple(
+                self._unbounded(conjunct, condition, bounds) for (conjunct, _), condition in zip(read, on, strict=True)
+            )
+            reason += _missing_bounds(on)
+        return Judgement(verdict, reason, on, when, bounds, self.left_out)
+
+    def _outcome(self, asked: Predicate) -> Outcome:
+        return _OUTCOMES[self.format](asked, self.layout)
+
+    def _condition(self, conjunct: Conjunct, asked: Predicate) -> Condition:
+        condition = self._plain(conjunct, asked, self._outcome(asked))
+        if self.infers and condition.cause == "join":
+            condition = self._inferred(condition, conjunct)
+        elif self.infers and condition.cause == "or" and condition.side == "both":
+            condition = self._extracted(condition, asked)
+        if self.by_source and condition.prunes is not False:
+            return replace(condition, prunes=False, cause="by-source", reason=_BY_SOURCE)
+        return condition
+
+    def _unbounded(self, conjunct: Conjunct, condition: Condition, bounds: Sequence[Bound]) -> Condition:
+        if condition.cause != "join":
+            return condition
+        if self.left_out is not None and any(_inside(condition, bound) and bound.prunes for bound in bounds):
+            return replace(condition, unbounded=self.left_out)
+        return replace(condition, unbounded=missing_bound(conjunct, self.layout, self.scope, self.wanted))
+
+    def _joins_plainly(self) -> bool:
+        """Whether Spark infers constants through the join of an Iceberg MERGE.
+
+        It does where no clause can meet a row twice: it counts matches otherwise, and that count blocks what it infers.
+        """
+        matched = [clause for clause in self.statement.clauses if clause.kind == "matched"]
+        if not matched:
+            return True
+        lone_delete = len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
+        modes = {key.casefold(): value.casefold() for key, value in self.layout.properties.items()}
+        return lone_delete and modes.get("write.merge.mode") == "merge-on-read"
+
+    def _inferred(self, condition: Condition, conjunct: Conjunct) -> Condition:
+        """A join on a column that the source restricts by constants: Spark takes these for the target's column too."""
+        tree = conjunct.expression
+        own = [column.column for column in self.scope.columns(tree) if column.side == "target"] if tree else []
+        bound = next(
+            iter(derivable_bounds(replace(self.statement, on=(conjunct,)), self.layout, self.scope, own)), None
+        )
+        if bound is None or not bound.prunes or tree is None:
+            return condition
+        names = [column.column for column in self.scope.columns(tree) if column.side == "source"]
+        if len(names) == 1 and self.source.is_bounded(names[0]):
+            reason = (
+                f"the source restricts `{names[0]}`, and Spark infers the same for `{bound.column}` in such a MERGE"
+            )
+            return replace(condition, prunes=True, cause="prunes", reason=reason)
+        if len(names) == 1 and names[0].casefold() in self.fixed:
+            reason = f"ON gives `{names[0]}` one value: whether Spark infers it for `{bound.column}` is not known"
+            return replace(condition, prunes=None, cause="unknown-type", reason=reason)
+        return condition
+
+    def _extracted(self, condition: Condition, asked: Predicate) -> Condition:
+        """An OR of both sides: Spark may take out of its legs what each asks of the target."""
+        legs = asked.parts if isinstance(asked, Some) else ()
+        own = [conjunction([part for part in _parts(leg) if side_of(part) == "target"]) for leg in legs]
+        if not own or self._outcome(disjunction(own)).prunes is False:
+            return condition
+        reason = "each leg of the OR asks something of the target: whether Spark takes that out is not known"
+        return replace(condition, prunes=None, cause="unreadable", reason=reason)
+
+    def _plain(self, conjunct: Conjunct, asked: Predicate, outcome: Outcome) -> Condition:
+        side = side_of(asked)
+        legs = tuple(self._plain(conjunct, leg, below) for leg, below in outcome.legs)
+        return Condition(
+            span=conjunct.span,
+            text=conjunct.text,
+            side=side,
+            prunes=outcome.prunes,
+            cause=outcome.cause,
+            reason=outcome.reason,
+            columns=target_columns(asked),
+            filters=side == "target" and not isinstance(asked, Truth),
+            pattern=outcome.pattern,
+            legs=legs,
+        )
+
+    def _whole_of_when(self, clauses: Sequence[Sequence[tuple[Conjunct, Predicate]]]) -> Outcome | None:
+        """What the conditions of all clauses together do to the scan; None where they do not count."""
+        if not self.when_counts:
+            return None
+        asked = []
+        for conditions in clauses:
+            own = [part for _, condition in conditions for part in _parts(condition)]
+            if any(side_of(part) == "unknown" for part in own):
+                return Outcome(None, "unreadable", "a condition of WHEN MATCHED cannot be read")
+            asked.append(conjunction([part for part in own if side_of(part) in ("target", "none")]))
+        # Delta joins the clauses' conditions by OR once Spark's optimizer is done: nothing folds any more.
+        whole = Some(tuple(asked)) if TRUE not in asked and len(asked) > 1 else disjunction(asked)
+        return None if whole == Truth(value=True) else delta_whole_outcome(whole, self.layout)
+
+    def _in_when(self, conjunct: Conjunct, asked: Predicate, whole: Outcome | None) -> Condition:
+        outcome = self._outcome(asked)
+        if side_of(asked) == "target" and whole is not None and whole.prunes is not False:
+            outcome = Outcome(whole.prunes, whole.cause, f"all clauses restrict the target: {whole.reason}")
+        elif outcome.prunes is not False and side_of(asked) in ("target", "unknown"):
+            reason = "a condition of WHEN is asked once the files are read: it skips none"
+            outcome = Outcome(False, "in-when", reason, outcome.pattern)
+        return self._plain(conjunct, asked, outcome)
+
+    def _verdict(self, on: Sequence[Condition], whole: Outcome | None, bounds: Sequence[Bound]) -> tuple[Verdict, str]:
+        if self.by_source:
+            return "none", _BY_SOURCE
+        for condition in on:
+            if condition.prunes is True:
+                return "static", condition.reason
+        if whole is not None and whole.prunes is True:
+            return "static", f"all clauses restrict the target: {whole.reason}"
+        pruning = [bound.column for bound in bounds if bound.prunes]
+        if pruning:
+            names = listed(pruning)
+            return "runtime", f"the runner bounds {names} by the values that the source holds"
+        for unknown in [*(condition for condition in on if condition.prunes is None), whole]:
+            if unknown is not None and unknown.prunes is None:
+                return "unknown", unknown.reason
+        return "none", "no condition of ON skips a file"
+
+
+def _missing_bounds(on: Sequence[Condition]) -> str:
+    """The end of a reason: why no bounds are derived, where ON joins a column that the table is laid out by."""
+    missing: dict[str, list[str]] = {}
+    for condition in on:
+        if condition.unbounded is not None:
+            missing.setdefault(condition.unbounded, []).extend(condition.columns)
+    if not missing:
+        return ""
+    why, columns = next(iter(missing.items()))
+    return f", and no bounds are derived for {listed(dict.fromkeys(columns))}: {why}"
+
+
+def _conditions(clause: Clause, scope: Scope) -> list[tuple[Conjunct, Predicate]]:
+    if clause.condition is None:
+        return []
+    whole = predicate(clause.condition.expression, scope)
+    if all(side_of(part) in ("both", "source") for part in _parts(whole)):
+        return []  # as most are: nothing in it could say more of the target than ON does
+    return [(conjunct, predicate(conjunct.expression, scope)) for conjunct in split(clause.condition)]
+
+
+def _parts(asked: Predicate) -> tuple[Predicate, ...]:
+    return asked.parts if isinstance(asked, All) else (asked,)
+
+
+def _with_bounds(
+    on: tuple[Condition, ...], bounds: Sequence[Bound], statement: MergeStatement
+) -> tuple[Condition, ...]:
+    """Says at the joins which of them the runner bounds."""
+    found = []
+    for condition in on:
+        bound = next((item for item in bounds if _inside(condition, item)), None)
+        if bound is not None and bound.prunes and condition.cause == "join":
+            values = bound.source.of(statement.text)
+            reason = f"the runner bounds `{bound.column}` by the values of {values} when it runs"
+            found.append(replace(condition, reason=reason))
+        else:
+            found.append(condition)
+    return tuple(found)
+
+
+def _inside(condition: Condition, bound: Bound) -> bool:
+    return condition.span.start <= bound.source.start and bound.source.end <= condition.span.end
+
+
+def _agreed(one: Judgement, other: Judgement) -> Judgement:
+    """What holds in both formats."""
+    on = tuple(_either(a, b) for a, b in zip(one.on, other.on, strict=True))
+    when = tuple(
+        tuple(_either(a, b) for a, b in zip(first, second, strict=True))
+        for first, second in zip(one.when, other.when, strict=True)
+    )
+    bounds = tuple(
+        replace(mine, prunes=mine.prunes and its.prunes)
+        for mine, its in product(one.bounds, other.bounds)
+        if (mine.column, mine.source) == (its.column, its.source)
+    )
+    if one.verdict == other.verdict:
+        return Judgement(one.verdict, one.reason, on, when, bounds, one.left_out)
+    reason = "it depends on the format of the table, which lint does not know"
+    return Judgement("unknown", reason, on, when, bounds, one.left_out)
+
+
+def _either(one: Condition, other: Condition) -> Condition:
+    if one.prunes is other.prunes:
+        return one
+    known = one if one.prunes is not None else other
+    reason = f"it depends on the format of the table, which lint does not know ({known.reason})"
+    return replace(one, prunes=None, cause="unknown-layout", reason=reason)

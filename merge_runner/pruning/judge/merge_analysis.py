@@ -1,0 +1,53 @@
+"""A MERGE with everything that the judge knows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.bounds.bounds import Bounds
+from merge_runner.pruning.bounds.source_pinning import Fixing, bounds_left_out, source_fixing
+from merge_runner.pruning.judge.judge import judge
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.layout.verdict import Judgement
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.rows.source import Lookup, SourceFacts, source_facts
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.unknown_names import ReadSelect
+
+
+@dataclass(frozen=True)
+class JudgedMerge:
+    """A MERGE, the layout of its target, what is known of its source's rows, and the judgement."""
+
+    statement: MergeStatement
+    layout: TableLayout
+    source: SourceFacts
+    scope: Scope
+    judgement: Judgement
+    lookup: Lookup = field(repr=False)
+    """The tables that the source may name."""
+    selects: tuple[ReadSelect, ...] = field(default=(), repr=False)
+    """The SELECTs of its source query, each with what it reads."""
+
+    @cached_property
+    def fixing(self) -> Fixing:
+        """How its source is fixed; found out when somebody asks, for few merges need it."""
+        return source_fixing(self.statement, self.lookup)
+
+
+def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, bounds: Bounds = "off") -> JudgedMerge:
+    """Judges a MERGE, with the columns of its source as far as `lookup` tells them."""
+    selects: list[ReadSelect] = []
+    source = source_facts(statement, lookup, selects)
+    scope = Scope.of(statement, layout, source.columns)
+    merge = JudgedMerge(
+        statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup, tuple(selects)
+    )
+    left_out = bounds_left_out(statement, merge.fixing) if merge.judgement.verdict == "runtime" else None
+    if left_out is None:
+        return merge
+    return replace(merge, judgement=judge(statement, layout, scope, bounds, source, left_out))

@@ -1,0 +1,1 @@
+"""What is known of a table: partitioning, clustering, statistics; verdicts on it."""

@@ -1,0 +1,1 @@
+"""Conditions as Spark's optimizer leaves them: folded, typed, normalized."""

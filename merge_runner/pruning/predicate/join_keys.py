@@ -1,0 +1,147 @@
+"""What ties target and source together in ON: equalities between an expression of each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.merge.split import equality_sides
+from merge_runner.merge.statement import Conjunct
+from merge_runner.pruning.predicate.scope import ColumnRef, Scope
+from merge_runner.pruning.predicate.tautology import truth
+from merge_runner.text import Span
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True)
+class JoinKey:
+    """A conjunct `t.k = s.k` (or `<=>`): a column of the target by itself, and an expression of the source alone."""
+
+    conjunct: Conjunct
+    column: ColumnRef
+    source: exp.Expr
+    null_safe: bool
+
+
+def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
+    """The keys among the conjuncts of ON; an equality whose sides are not certain is none."""
+    from sqlglot import exp
+
+    for conjunct in on:
+        tree = conjunct.expression
+        while isinstance(tree, exp.Paren):
+            tree = tree.this
+        if not isinstance(tree, exp.EQ | exp.NullSafeEQ):
+            continue
+        for one, other in ((tree.this, tree.expression), (tree.expression, tree.this)):
+            column = scope.reference(one.unnest())
+            if column is not None and column.side == "target" and scope.side(other) == "source":
+                yield JoinKey(conjunct, column, other.unnest(), isinstance(tree, exp.NullSafeEQ))
+
+
+def target_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[Span]:
+    """Where ON says what of the target is equal to something of the source: the spans of the target's sides."""
+    for target, _, _ in _equalities(on, scope):
+        yield target
+
+
+def source_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span, bool]]:
+    """The spans of the source's sides of the same equalities, each with whether it is `<=>`, which NULLs pass."""
+    for _, source, null_safe in _equalities(on, scope):
+        yield source, null_safe
+
+
+def _equalities(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span, Span, bool]]:
+    """The spans of the target's and of the source's side of each equality between them, and whether it is `<=>`."""
+    from sqlglot import exp
+
+    for conjunct in on:
+        tree, spans = conjunct.expression, equality_sides(conjunct)
+        while isinstance(tree, exp.Paren):
+            tree = tree.this
+        if spans is None or not isinstance(tree, exp.EQ | exp.NullSafeEQ):
+            continue
+        sides = scope.side(tree.this), scope.side(tree.expression)
+        if sides in (("target", "source"), ("source", "target")):
+            yield spans[sides.index("target")], spans[sides.index("source")], isinstance(tree, exp.NullSafeEQ)
+
+
+def joined_columns(on: tuple[Conjunct, ...], scope: Scope) -> Mapping[str, frozenset[str]]:
+    """For each whole column of the target that a key has equal to whole columns of the source, these; case folded."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for key in join_keys(on, scope):
+        other = scope.reference(key.source)
+        if other is not None and len(other.path) == len(key.column.path) == 1:
+            found[key.column.column.casefold()].add(other.column.casefold())
+    return {column: frozenset(others) for column, others in found.items()}
+
+
+def is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
+    """Whether ON ties target and source by an equality between an expression of each; None where that is unknown.
+
+    It may stand at the top of ON, or in every leg of an OR. A condition that is never true ties as well: it joins no
+    rows at all.
+    """
+    return _any([_tied(conjunct.expression, scope) for conjunct in on])
+
+
+def _any(found: list[bool | None]) -> bool | None:
+    return True if True in found else None if None in found else False
+
+
+def _all(found: list[bool | None]) -> bool | None:
+    return False if False in found else None if None in found else True
+
+
+def _tied(tree: exp.Expr | None, scope: Scope) -> bool | None:
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Paren):
+        return _tied(tree.this, scope)
+    if isinstance(tree, exp.Or):
+        return _all([_tied(leg, scope) for leg in tree.flatten()])
+    if isinstance(tree, exp.And):
+        legs = list(tree.flatten())
+        return True if _both_null(legs, scope) else _any([_tied(leg, scope) for leg in legs])
+    if tree is None or tree.find(exp.Query) is not None:
+        return None
+    constant = False if isinstance(tree, exp.Null) else truth(tree)
+    return _predicate(tree, scope) if constant is None else not constant
+
+
+def _predicate(tree: exp.Expr, scope: Scope) -> bool | None:
+    from sqlglot import exp
+
+    if isinstance(tree, exp.EQ | exp.NullSafeEQ):
+        return _joins(scope, tree.this, tree.expression)
+    if isinstance(tree, exp.In) and tree.expressions:
+        return _all([_joins(scope, tree.this, item) for item in tree.expressions])
+    compared = isinstance(tree, exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE | exp.Between)
+    side = scope.side(tree)
+    if side == "both":
+        return False if compared else None  # a function of both sides may well compare them
+    return None if side == "unknown" else False
+
+
+def _joins(scope: Scope, one: exp.Expr, other: exp.Expr) -> bool | None:
+    sides = {scope.side(one), scope.side(other)}
+    if sides == {"target", "source"}:
+        return True
+    # A comparison of something that is made of both sides, as in `t.a - s.a = 0`, ties in its own way.
+    return None if sides & {"unknown", "both"} else False
+
+
+def _both_null(legs: list[exp.Expr], scope: Scope) -> bool:
+    """Whether a column of each side is to be NULL: with `t.k = s.k OR …` in front, that is `t.k <=> s.k`."""
+    from sqlglot import exp
+
+    sides = {
+        scope.side(leg.this)
+        for leg in (leg.unnest() for leg in legs)
+        if isinstance(leg, exp.Is) and isinstance(leg.expression, exp.Null)
+    }
+    return sides >= {"target", "source"}

@@ -1,0 +1,77 @@
+"""Conditions whose truth the text alone tells."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.merge.statement import Assignment
+from merge_runner.pruning.predicate.scope import Scope
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def truth(tree: exp.Expr | None) -> bool | None:
+    """True or False where a condition has this value for every row; None for all others, NULL among them.
+
+    Reads TRUE and FALSE, comparisons of two numbers or two strings, and what NOT, AND and OR make of them.
+    """
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Boolean):
+        return bool(tree.this)
+    if isinstance(tree, exp.Paren):
+        return truth(tree.this)
+    if isinstance(tree, exp.Not):
+        inner = truth(tree.this)
+        return None if inner is None else not inner
+    if isinstance(tree, exp.And | exp.Or):
+        decisive = isinstance(tree, exp.Or)
+        values = [truth(leg) for leg in tree.flatten()]
+        if decisive in values:
+            return decisive
+        return None if None in values else not decisive
+    return _comparison(tree)
+
+
+def _comparison(tree: exp.Expr | None) -> bool | None:
+    from sqlglot import exp
+
+    compare: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
+        exp.EQ: operator.eq,
+        exp.NullSafeEQ: operator.eq,
+        exp.NEQ: operator.ne,
+        exp.LT: operator.lt,
+        exp.LTE: operator.le,
+        exp.GT: operator.gt,
+        exp.GTE: operator.ge,
+    }
+    found = compare.get(type(tree)) if tree is not None else None
+    if tree is None or found is None:
+        return None
+    left, right = tree.this, tree.args.get("expression")
+    if not isinstance(left, exp.Literal) or not isinstance(right, exp.Literal) or left.is_string != right.is_string:
+        return None
+    if left.is_string:
+        # Whether strings that differ are equal depends on their collation.
+        return found(left.this, right.this) if left.this == right.this else None
+    return found(Decimal(left.this), Decimal(right.this))
+
+
+Path = tuple[str, ...]
+
+
+def assigned(assignment: Assignment, scope: Scope) -> Path:
+    """The column, and the fields of structs below it, case folded and without the target's alias or name."""
+    found = scope.resolve(assignment.column)
+    # Only the target's columns can be written: what looks like the source's alias is a struct.
+    path = found.path if found.side == "target" else assignment.column
+    return tuple(part.casefold() for part in path)
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Whether writing one also writes the other: they are the same, or one is a field of the other."""
+    return all(first == second for first, second in zip(one, other, strict=False))

@@ -1,0 +1,40 @@
+"""Whether what two MERGEs say of one target in ON leaves no partition to both."""
+
+from __future__ import annotations
+
+from merge_runner.merge.statement import Conjunct
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.rows.canonical import Call, Term, columns, condition, conjuncts, negated
+from merge_runner.pruning.rows.constant_value import Lit
+from merge_runner.pruning.rows.implication import Facts
+from merge_runner.pruning.rows.insert_consistency import on_terms
+
+
+def partition_conditions(on: tuple[Conjunct, ...], scope: Scope, layout: TableLayout) -> tuple[Term, ...]:
+    """The conditions of ON on partition columns of the target alone, those left out that change from day to day."""
+    found: list[Term] = []
+    for conjunct in on:
+        if conjunct.expression is None or scope.side(conjunct.expression) != "target":
+            continue
+        for part in conjuncts(condition(conjunct.expression, on_terms(scope))):
+            named = list(columns(part))
+            if named and all(layout.is_partition(column.name) for column in named) and not _moves(part):
+                found.append(part)
+    return tuple(found)
+
+
+def are_disjoint(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
+    """Whether no row satisfies all of both, for certain."""
+    return _excludes(one, other) or _excludes(other, one)
+
+
+def _excludes(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
+    facts = Facts(one)
+    return any(facts.implies(negated(part)) is True for part in other)
+
+
+def _moves(term: Term) -> bool:
+    if isinstance(term, Call):
+        return any(_moves(argument) for argument in term.args)
+    return isinstance(term, Lit) and term.moves

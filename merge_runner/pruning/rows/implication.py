@@ -1,0 +1,532 @@
+"""Whether conditions that hold for a row make another one hold for it, as far as that can be proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from decimal import Decimal
+from functools import cached_property
+
+from merge_runner.pruning.rows import constant_value as literal
+from merge_runner.pruning.rows.canonical import (
+    FLIPPED,
+    Call,
+    Col,
+    Term,
+    columns,
+    conjuncts,
+    holds,
+    is_constant,
+    replaced,
+)
+from merge_runner.pruning.rows.constant_value import NULL, TRUE, Lit
+
+_COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "<>"})
+_STRICT = frozenset({"+", "-", "*", "neg", "date_add", "add_months", "lower", "upper", "abs", "trim"})
+"""Functions that give NULL for NULL, besides casts and truncations."""
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "year": (),
+    "month": ("year",),
+    "day": ("year", "month"),
+    "dayofmonth": ("year", "month"),
+    "hour": ("year", "month", "day"),
+}
+"""Parts of a moment, each with those that must be the same at both ends of a range for it to have a range itself."""
+
+_TICK = timedelta(microseconds=1)
+_LENGTHS = {
+    unit: Lit("interval", length)
+    for unit, length in {
+        "hour": (0, 3600),
+        "day": (0, 86_400),
+        "week": (0, 604_800),
+        "month": (1, 0),
+        "quarter": (3, 0),
+        "year": (12, 0),
+    }.items()
+}
+"""The months and seconds from the start of a unit of time to the next one's."""
+
+_MAX_SPLITS, _MAX_LEGS = 3, 8
+"""How deep the legs of ORs that hold are tried one by one, and of how many legs."""
+
+_MANY = 100
+"""Lists of more values are looked up as a whole, not compared value by value."""
+
+
+class Facts:
+    """Conditions that are all true of a row, in a form that answers questions.
+
+    `not_null` are terms that are known not to be NULL besides.
+    """
+
+    def __init__(self, terms: Iterable[Term], not_null: Iterable[Term] = (), depth: int = 0) -> None:
+        self.terms: dict[Term, None] = {}
+        for term in terms:
+            for part in conjuncts(term):
+                self.terms.setdefault(part)
+        self._depth = depth
+        self._same: dict[Term, Term] = {}
+        self.not_null = tuple(not_null)
+        self._read()
+
+    def _read(self) -> None:
+        self._equate()
+        if self._same:
+            self.terms.update(dict.fromkeys([self._canonical(term) for term in self.terms]))
+        self._put_in_constants()
+        self._bounds: dict[Term, list[tuple[str, Term]]] = {}
+        self._lists: dict[Term, list[tuple[Term, ...]]] = {}
+        self._excluded: dict[Term, set[Term]] = {}
+        self._not_null: set[Term] = set()
+        self._null: set[Term] = set()
+        for term in self.terms:
+            self._learn(term)
+        for term in self.not_null:
+            self._reject_null(self._canonical(term))
+
+    def _learn(self, term: Term) -> None:
+        if not isinstance(term, Call):
+            return
+        name, arguments = term
+        if name == "<=>" and isinstance(arguments[1], Lit):
+            name = "="
+        if name in _COMPARISONS:
+            left, right = arguments
+            self._bounds.setdefault(left, []).append((name, right))
+            if not is_constant(right):
+                self._bounds.setdefault(right, []).append((FLIPPED[name], left))
+            self._reject_null(left)
+            self._reject_null(right)
+        elif name == "in":
+            self._lists.setdefault(arguments[0], []).append(arguments[1:])
+            self._reject_null(arguments[0])
+        elif name == "notin":
+            self._excluded.setdefault(arguments[0], set()).update(arguments[1:])
+            self._reject_null(arguments[0])
+        elif name == "notnull":
+            self._reject_null(arguments[0])
+        elif name == "isnull":
+            self._null.add(arguments[0])
+        elif name == "or":
+            listed = _as_list(arguments)
+            if listed is not None:
+                self._learn(listed)
+        elif name in ("like", "regexplike", "startswith"):
+            self._reject_null(arguments[0])
+
+    def _reject_null(self, term: Term) -> None:
+        self._not_null.add(term)
+        if isinstance(term, Call) and _is_strict(term):
+            for argument in term.args:
+                if not is_constant(argument):
+                    self._reject_null(argument)
+
+    def _equate(self) -> None:
+        for term in self.terms:
+            if isinstance(term, Call) and term.name == "=":
+                left, right = (self._canonical(argument) for argument in term.args)
+                if left != right and not is_constant(left) and not is_constant(right):
+                    self._same[right] = left
+
+    def _put_in_constants(self) -> None:
+        """What is compared with a column that has one value is compared with that value."""
+        constants: dict[Term, Term] = {}
+        for term in self.terms:
+            if (
+                isinstance(term, Call)
+                and term.name == "="
+                and isinstance(term.args[0], Col)
+                and is_constant(term.args[1])
+            ):
+                constants.setdefault(*term.args)
+        for term in list(self.terms):
+            if isinstance(term, Call) and term.name in _COMPARISONS and not is_constant(term.args[1]):
+                self.terms.setdefault(replaced(term, constants.get))
+
+    def _canonical(self, term: Term) -> Term:
+        for _ in self._same:  # no chain of equalities is longer
+            changed = replaced(term, self._same.get)
+            if changed == term:
+                break
+            term = changed
+        return term
+
+    def same_as(self, term: Term) -> list[Term]:
+        """The terms that are equal to it, itself left out."""
+        canonical = self._canonical(term)
+        others = {*self._same, *self._same.values()}
+        return [other for other in others if other != term and self._canonical(other) == canonical]
+
+    def implies(self, goal: Term) -> bool | None:
+        """True: proven. None: a condition on the same columns may do so, which cannot be told. False: none does."""
+        return self._implies(self._canonical(goal))
+
+    def never_null(self, term: Term) -> bool:
+        """Whether the term cannot be NULL."""
+        return self._never_null(self._canonical(term))
+
+    def _implies(self, goal: Term) -> bool | None:
+        if goal == TRUE or goal in self.terms:
+            return True
+        if isinstance(goal, Lit):
+            return False
+        if isinstance(goal, Col):
+            goal = Call("=", (goal, TRUE))
+        if goal.name == "and":
+            return _all(self._implies(part) for part in goal.args)
+        found = self._any_leg(goal) if goal.name == "or" else self._single(goal)
+        if found is not True and self._depth < _MAX_SPLITS and self._by_cases(goal):
+            return True
+        return None if found is False and self._is_doubtful(goal) else found
+
+    def _is_doubtful(self, goal: Call) -> bool:
+        """Whether the columns of the goal are restricted, and one of the two is written in a way that is not known."""
+        own = {whole for column in columns(goal) for whole in (column, Col(column.relation, column.name))}
+        if self._restricted.isdisjoint(own):
+            return False
+        return not self._strange.isdisjoint(own) or not self._restricted.isdisjoint(_inside_functions(goal))
+
+    @cached_property
+    def _restricted(self) -> set[Col]:
+        return restricted_columns(self.terms)
+
+    @cached_property
+    def _strange(self) -> set[Col]:
+        """The restricted columns that stand in functions."""
+        return {column for term in self.terms for column in _inside_functions(term)} & self._restricted
+
+    def _any_leg(self, goal: Call) -> bool | None:
+        listed = _as_list(goal.args)
+        if listed is not None:
+            if self._in(listed.args[0], listed.args[1:]):
+                return True
+            if len(goal.args) > _MANY:
+                return False
+        answers = [self._implies(leg) for leg in goal.args]
+        return True if True in answers else None if None in answers else False
+
+    def _by_cases(self, goal: Call) -> bool:
+        """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
+        for term in self.terms:
+            legs = _legs(term, lists=goal.name == "or")
+            if legs and len(legs) <= _MAX_LEGS:
+                others = [other for other in self.terms if other != term]
+                cases = (Facts([*others, leg], self.not_null, self._depth + 1) for leg in legs)
+                if all(case.implies(goal) is True for case in cases):
+                    return True
+        return False
+
+    def _single(self, goal: Call) -> bool | None:
+        name, arguments = goal
+        if name == "<=>":
+            left, right = arguments
+            if left == right:
+                return True
+            name = "="
+        if name in _COMPARISONS:
+            return self._compared(name, *arguments)
+        if name == "in":
+            return self._in(arguments[0], arguments[1:])
+        if name == "notin":
+            return _all(self._compared("<>", arguments[0], value) for value in arguments[1:])
+        if name == "notnull":
+            return self._never_null(arguments[0])
+        return None if name == "opaque" else False
+
+    def _compared(self, name: str, left: Term, right: Term) -> bool | None:
+        if left == right:
+            return name in ("=", "<=", ">=") and self._never_null(left)
+        if name == "<>" and right in self._excluded.get(left, ()):
+            return True
+        for values in self._lists.get(left, ()):
+            orders = [_order(value, right) for value in values]
+            if all(order is not None and holds(name, order) for order in orders):
+                return True
+        doubtful = False
+        for known, value in self.bounds(left):
+            answer = _follows(known, value, name, right)
+            if answer:
+                return True
+            doubtful |= answer is None
+        if isinstance(left, Call) and left.name == "coalesce":
+            return self._coalesced(name, left, right)
+        if name == "=":
+            return _all(self._compared(end, left, right) for end in (">=", "<="))
+        return None if doubtful else False
+
+    def _coalesced(self, name: str, left: Call, right: Term) -> bool:
+        """`coalesce(a, 0) = 0` holds where a = 0 does, and where a is NULL."""
+        first, *rest = left.args
+        if self._implies(Call(name, (first, right))) is True:
+            return True
+        if first not in self._null:
+            return False
+        remaining = rest[0] if len(rest) == 1 else Call("coalesce", tuple(rest))
+        order = _order(remaining, right)
+        if order is not None:
+            return holds(name, order)
+        return self._implies(Call(name, (remaining, right))) is True
+
+    def _in(self, subject: Term, values: tuple[Term, ...]) -> bool:
+        wanted = set(values)
+        for known in self._lists.get(subject, ()):
+            if wanted.issuperset(known) or all(_is_among(value, values) for value in known):
+                return True
+        return any(
+            name == "=" and (value in wanted or _is_among(value, values)) for name, value in self.bounds(subject)
+        )
+
+    def _never_null(self, term: Term) -> bool:
+        if isinstance(term, Lit):
+            return term != NULL
+        if term in self._not_null:
+            return True
+        if isinstance(term, Call):
+            if term.name == "coalesce":
+                return any(self._never_null(argument) for argument in term.args)
+            if term.name in ("isnull", "notnull"):
+                return True
+            if term.name in _STRICT or term.name.startswith("cast:"):
+                return all(self._never_null(argument) for argument in term.args)
+        return False
+
+    def bounds(self, term: Term) -> list[tuple[str, Term]]:
+        """Comparisons with constants and other terms that hold for it, those that follow from truncations included."""
+        found = list(self._bounds.get(term, ()))
+        for values in self._lists.get(term, ()):
+            found += _hull(values)
+        if isinstance(term, Call):
+            unit = _unit(term)
+            if unit is not None:
+                for name, value in self.bounds(term.args[0]):
+                    found += _of_start(name, value, unit)
+            if term.name in PARTS:
+                found += _of_part(term.name, self.bounds(term.args[0]))
+        for other in self._bounds:
+            if isinstance(other, Call) and other.args and other.args[0] == term and (unit := _unit(other)) is not None:
+                for name, value in self._bounds[other]:
+                    found += _of_inside(name, value, unit)
+        return found
+
+    def constant(self, term: Term, *, whole: bool = False) -> bool:
+        """Whether the term has one value in all rows; `whole` says that its values are whole numbers."""
+        known = self.bounds(self._canonical(term))
+        lows = [value for name, value in known if name == ">="]
+        for name, value in known:
+            if name == "=" and is_constant(value):
+                return True
+            if name == "<=" and is_constant(value) and any(_order(low, value) == 0 for low in lows):
+                return True
+            if whole and name == "<" and isinstance(value, Lit) and value.kind == "number":
+                below = Lit("number", value.value - 1)
+                if any(_order(low, below) in (0, 1) for low in lows):
+                    return True
+        return term in self._null
+
+
+def restricted_columns(terms: Iterable[Term]) -> set[Col]:
+    """The columns that some condition restricts by more than leaving out NULL or single values."""
+    found: set[Col] = set()
+    compared: list[set[Col]] = []
+    for term in terms:
+        if not isinstance(term, Call) or term.name in ("notnull", "notin", "<>"):
+            continue
+        own = set(columns(term))
+        if term.name in FLIPPED and not any(is_constant(argument) for argument in term.args):
+            compared.append(own)
+        else:
+            found |= own
+    for _ in compared:
+        for own in compared:
+            if not own.isdisjoint(found):
+                found |= own
+    return found
+
+
+def strict_column(term: Term) -> Col | None:
+    """The one column that a term is made of by functions that give NULL for NULL; itself where it is a column."""
+    if isinstance(term, Call) and _is_strict(term):
+        inner = [argument for argument in term.args if not is_constant(argument)]
+        return strict_column(inner[0]) if len(inner) == 1 else None
+    return term if isinstance(term, Col) else None
+
+
+def _is_strict(call: Call) -> bool:
+    return call.name in _STRICT or call.name.startswith(("cast:", "try_cast:", "trunc:"))
+
+
+def is_plain(term: Term) -> bool:
+    """Whether a term is a column or constant, or the start of a unit of time or year of one, bounded as that is."""
+    if isinstance(term, Call):
+        return (_unit(term) is not None or term.name == "year") and is_plain(term.args[0])
+    return True
+
+
+def _inside_functions(condition: Term) -> set[Col]:
+    """The columns of a condition that stand in a function whose values are not known with theirs."""
+    if not isinstance(condition, Call):
+        return set()
+    if condition.name in ("and", "or"):
+        return {column for leg in condition.args for column in _inside_functions(leg)}
+    known = condition.name in _COMPARISONS or condition.name in ("<=>", "in", "notin", "isnull", "notnull")
+    return {column for part in condition.args if not (known and is_plain(part)) for column in columns(part)}
+
+
+def _as_list(legs: tuple[Term, ...]) -> Call | None:
+    """The IN that an OR of values, and of lists, of one term is."""
+    listed = [leg for leg in legs if isinstance(leg, Call) and (leg.name == "in" or _is_one_value(leg))]
+    subjects = {leg.args[0] for leg in listed}
+    if len(listed) < len(legs) or len(subjects) > 1:
+        return None
+    return Call("in", (*subjects, *(value for leg in listed for value in leg.args[1:])))
+
+
+def _is_one_value(leg: Call) -> bool:
+    return leg.name == "=" and isinstance(leg.args[1], Lit)
+
+
+def _legs(term: Term, *, lists: bool) -> tuple[Term, ...]:
+    """The conditions of which an OR says that one holds; with `lists` IN says so as well."""
+    if isinstance(term, Call) and term.name == "in" and lists:
+        return tuple(Call("=", (term.args[0], value)) for value in term.args[1:])
+    return term.args if isinstance(term, Call) and term.name == "or" else ()
+
+
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    unknown = False
+    for answer in answers:
+        if answer is False:
+            return False
+        unknown |= answer is None
+    return None if unknown else True
+
+
+def _order(left: Term, right: Term) -> int | None:
+    if left == right:
+        return 0
+    if isinstance(left, Lit) and isinstance(right, Lit):
+        return literal.compare(left, right)
+    return None
+
+
+def _is_among(value: Term, values: tuple[Term, ...]) -> bool:
+    return len(values) <= _MANY and any(_order(value, other) == 0 for other in values)
+
+
+def _follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
+    """Whether `x known value` makes `x wanted other` true; None where the two values cannot be compared."""
+    if not _may_follow(known, wanted):
+        return False
+    order = _order(value, other)
+    if order is None:
+        return None if is_constant(value) and is_constant(other) else False
+    if known == "=":
+        return holds(wanted, order)
+    if known == "<>":
+        return order == 0
+    beyond = order > 0 if known in (">", ">=") else order < 0
+    if wanted == "<>":
+        return beyond or (order == 0 and known in (">", "<"))
+    if order == 0:
+        return known == wanted or wanted in (">=", "<=")
+    if not beyond and wanted == f"{known}=" and _is_next(value, other):
+        return None  # `x > 4` says `x >= 5` of whole numbers, and of days alike
+    return beyond
+
+
+def _is_next(one: Term, other: Term) -> bool:
+    """Whether two constants are no more than a day or a whole number apart."""
+    if not isinstance(one, Lit) or not isinstance(other, Lit):
+        return False
+    if one.kind == other.kind == "number":
+        return bool(abs(one.value - other.value) <= 1)
+    if one.kind == other.kind == "today":
+        return bool(one.value[0] == other.value[0] and abs(one.value[1] - other.value[1]) <= 1)
+    if one.moves or other.moves:
+        return False
+    first, second = literal.cast(one, "timestamp"), literal.cast(other, "timestamp")
+    return first is not None and second is not None and bool(abs(first.value - second.value) <= timedelta(days=1))
+
+
+def _may_follow(known: str, wanted: str) -> bool:
+    if known == "=":
+        return True
+    if known == "<>":
+        return wanted == "<>"
+    return wanted == "<>" or wanted[0] == known[0]
+
+
+def _hull(values: tuple[Term, ...]) -> list[tuple[str, Term]]:
+    """The least and greatest of a list that is not too long."""
+    if len(values) > _MANY:
+        return []
+    low = high = values[0]
+    for value in values[1:]:
+        below, above = _order(value, low), _order(value, high)
+        if below is None or above is None:
+            return []
+        low = value if below < 0 else low
+        high = value if above > 0 else high
+    return [(">=", low), ("<=", high)]
+
+
+def _unit(term: Call) -> str | None:
+    if term.name == "cast:date":
+        return "day"
+    return term.name[6:] if term.name.startswith("trunc:") else None
+
+
+def _of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
+    """What holds for the start of the unit that x lies in, where `x name value` does."""
+    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
+    if name in ("<", "<="):
+        if name == "<" and start is not None and _order(value, start) == 0:
+            start = literal.plus(start, _LENGTHS[unit], -1)
+        return [(name, value), *([("<=", start)] if start is not None else [])]
+    if start is None and isinstance(value, Lit) and value.kind == "now" and unit == "day" and name in (">", ">="):
+        start = literal.earliest_day(value)
+        return [(">=", start)] if start is not None else []
+    if name == "=":
+        return [("=", start)] if start is not None else [("<=", value)]
+    return [(">=", start)] if start is not None and name in (">", ">=") else []
+
+
+def _of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Term]]:
+    """What holds for the year, month, day or hour of what constants bound."""
+    lows, highs = [], []
+    for name, value in known:
+        moment = literal.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
+        if moment is None or moment.kind != "timestamp":
+            continue
+        if name in ("=", ">=", ">"):
+            lows.append(moment.value)
+        if name in ("=", "<=", "<"):
+            highs.append(moment.value - _TICK if name == "<" else moment.value)
+    low, high = max(lows, default=None), min(highs, default=None)
+    above = PARTS[part]
+    if above and (low is None or high is None or any(getattr(low, each) != getattr(high, each) for each in above)):
+        return []
+    field = "day" if part == "dayofmonth" else part
+    ends: list[tuple[str, Term]] = [
+        (name, Lit("number", Decimal(getattr(end, field))))
+        for name, end in ((">=", low), ("<=", high))
+        if end is not None
+    ]
+    values = {value for _, value in ends}
+    return [("=", value) for value in values] if len(values) < len(ends) else ends
+
+
+def _of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
+    """What holds for x, where `name value` holds for the start of the unit that it lies in."""
+    found: list[tuple[str, Term]] = []
+    if name in ("=", ">=", ">"):
+        found.append((">" if name == ">" else ">=", value))
+    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
+    if name in ("=", "<=", "<") and start is not None:
+        ends_before = name == "<" and _order(value, start) == 0
+        end = start if ends_before else literal.plus(start, _LENGTHS[unit], 1)
+        if end is not None:
+            found.append(("<", end))
+    return found

@@ -1,0 +1,268 @@
+"""Whether the rows that a MERGE inserts satisfy the filters that its ON puts on the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from merge_runner.merge.read_query import read_expression
+from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
+from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.rows.canonical import Call, Col, Resolve, Term, columns, condition, conjuncts, replaced, term
+from merge_runner.pruning.rows.constant_value import NULL
+from merge_runner.pruning.rows.implication import Facts, strict_column
+from merge_runner.pruning.rows.source import SourceFacts
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_TARGET, _SOURCE = 1, 0
+"""Numbers of the relations in terms; the source's is that of its restrictions."""
+
+
+def one_sided_filters(
+    statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> Iterator[Conjunct]:
+    """The conjuncts of ON on the target alone that some row to be inserted need not satisfy.
+
+    What cannot be read or compared is left out, and so is a filter that every row of the target satisfies.
+    """
+    if not source.readable:
+        return
+    inserts: list[_Inserted] | None = None
+    for conjunct in statement.on:
+        if conjunct.expression is None or scope.side(conjunct.expression) != "target":
+            continue
+        wanted = condition(conjunct.expression, on_terms(scope))
+        if _holds_for_all(wanted, layout):
+            continue
+        if inserts is None:
+            inserts = [
+                _Inserted(clause, statement, layout, scope, source)
+                for clause in statement.clauses
+                if clause.action == "insert"
+            ]
+        if any(clause.satisfies(wanted) is False for clause in inserts):
+            yield conjunct
+
+
+def on_terms(scope: Scope) -> Resolve:
+    """The terms of columns as ON and the WHEN clauses name them: the target's of relation 1, the source's of 0."""
+
+    def resolve(node: exp.Expr) -> Term | None:
+        found = scope.reference(node)
+        if found is None or found.side not in ("target", "source"):
+            return None
+        path = tuple(part.casefold() for part in found.path)
+        return Col(_TARGET if found.side == "target" else _SOURCE, path[0], path[1:])
+
+    return resolve
+
+
+def source_terms(scope: Scope) -> Resolve:
+    """The same for WHEN NOT MATCHED, which sees the source alone: an unqualified name is the source's."""
+    resolve = on_terms(scope)
+
+    def of_source(node: exp.Expr) -> Term | None:
+        parts, found = name_parts(node), scope.reference(node)
+        if parts is None or found is None or len(found.path) < len(parts):
+            return resolve(node)
+        path = tuple(part.casefold() for part in parts)
+        return Col(_SOURCE, path[0], path[1:])
+
+    return of_source
+
+
+def facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
+    """What holds for the source rows that a WHEN NOT MATCHED clause takes."""
+    if clause.condition is None:
+        return source.facts
+    tree = clause.condition.expression
+    if tree is None:
+        own: tuple[Term, ...] = (Call("opaque", tuple(Col(_SOURCE, c.name.casefold()) for c in source.known)),)
+    else:
+        own = conjuncts(condition(tree, source_terms(scope)))
+    not_null = [Col(_SOURCE, c.name.casefold()) for c in source.known if c.nullable is False]
+    return Facts((*source.restrictions, *own), not_null)
+
+
+class _Inserted:
+    """The rows that one INSERT clause inserts."""
+
+    def __init__(
+        self, clause: Clause, statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+    ) -> None:
+        self.clause = clause
+        self.layout = layout
+        self.source = source
+        self.evolves = statement.schema_evolution
+        self.unreadable = clause.condition is not None and clause.condition.expression is None
+        self.resolve = source_terms(scope)
+        self.values: Mapping[str, Term | None] = {
+            assignment.column[-1].casefold(): (
+                None
+                if assignment.value.expression is None or assignment.value.text.strip().upper() == "DEFAULT"
+                else term(assignment.value.expression, self.resolve)
+            )
+            for assignment in clause.assignments
+        }
+        facts = facts_of_clause(clause, scope, source)
+        required = [column for column in layout.columns or () if column.nullable is False]
+        # A row with NULL in a column that refuses it is not inserted.
+        values = [self.value(column.name) for column in required]
+        self.facts = Facts(facts.terms, [*facts.not_null, *(value for value in values if value is not None)])
+
+    def satisfies(self, wanted: Term) -> bool | None:
+        """Whether its rows satisfy a condition on the target's columns; None where that cannot be known."""
+        if self.unreadable or (isinstance(wanted, Call) and wanted.name == "opaque"):
+            return None
+        unknown = False
+
+        def inserted(part: Term) -> Term | None:
+            nonlocal unknown
+            if not isinstance(part, Col) or part.relation != _TARGET:
+                return None
+            value = self.value(part.name)
+            if value is None:
+                unknown = True
+                return None
+            return _field(value, part.path)
+
+        goal = replaced(wanted, inserted)
+        if unknown or self._may_take_no_null(goal):
+            return None
+        return self.facts.implies(goal)
+
+    def _may_take_no_null(self, goal: Term) -> bool:
+        """Whether it asks for a value in a column of which nothing is known."""
+        column = goal.args[0] if isinstance(goal, Call) and goal.name == "notnull" else None
+        if not isinstance(column, Col):
+            return False
+        known = self.source.column(column.name)
+        if known is None:
+            return not self.source.names_known
+        return known.data_type is None and known.nullable is None
+
+    def value(self, name: str) -> Term | None:
+        """What it puts into a column; None where that is not known."""
+        folded = name.casefold()
+        if self.clause.star:
+            has = self.source.has_column(name)
+            if has is False:
+                return NULL if self.evolves else None
+            return Col(_SOURCE, folded)
+        if folded in self.values:
+            return self.values[folded]
+        column = self.layout.column(name)
+        if column is not None and column.generated is not None:
+            return self._generated(column)
+        return NULL if column is not None and self.layout.complete else None
+
+    def _generated(self, column: TableColumn) -> Term | None:
+        tree = read_expression(column.generated or "").expression
+        return term(tree, self._of_base) if tree is not None else None
+
+    def _of_base(self, node: exp.Expr) -> Term | None:
+        column = self.layout.column(node.name)
+        return self.value(node.name) if column is not None and column.generated is None else None
+
+
+def _field(value: Term, path: tuple[str, ...]) -> Term:
+    if not path:
+        return value
+    if isinstance(value, Col):
+        return Col(value.relation, value.name, value.path + path)
+    return NULL if value == NULL else Call(f"field:{'.'.join(path)}", (value,))
+
+
+def _holds_for_all(wanted: Term, layout: TableLayout) -> bool:
+    """Whether every row of the target satisfies the condition, such as IS NOT NULL of a column that takes no NULL."""
+    required = {c.name.casefold() for c in layout.columns or () if c.nullable is False}
+    not_null = [column for column in columns(wanted) if not column.path and column.name in required]
+    return bool(not_null) and Facts((), not_null).implies(wanted) is True
+
+
+@dataclass(frozen=True)
+class EquatedColumns:
+    """A conjunct of ON that has a column of the target equal to a column of the source.
+
+    Each may stand inside of functions that give NULL for NULL; `bare` says that neither does.
+    """
+
+    conjunct: Conjunct
+    target: str
+    source: str
+    null_safe: bool
+    bare: bool = True
+
+
+def equated_columns(statement: MergeStatement, scope: Scope) -> Iterator[EquatedColumns]:
+    """The equalities of ON between two columns, fields of structs left out."""
+    for conjunct in statement.on:
+        if conjunct.expression is None:
+            continue
+        found = condition(conjunct.expression, on_terms(scope))
+        if not isinstance(found, Call) or found.name not in ("=", "<=>"):
+            continue
+        inner = [strict_column(item) for item in found.args]
+        sides = {item.relation: item for item in inner if item is not None and not item.path}
+        if len(sides) == 2:
+            names = {ref.side: ref.column for ref in scope.columns(conjunct.expression)}
+            bare = all(isinstance(item, Col) for item in found.args)
+            yield EquatedColumns(conjunct, names["target"], names["source"], found.name == "<=>", bare)
+
+
+@dataclass(frozen=True)
+class Matching:
+    """The columns of the source that tell which row of the target one of its rows matches, in the order of ON.
+
+    `inside` are those that stand in an expression only. `null_safe`: a NULL in one of them may match.
+    """
+
+    columns: tuple[str, ...]
+    inside: tuple[str, ...]
+    null_safe: bool
+
+
+def matching_columns(statement: MergeStatement, scope: Scope) -> Matching | None:
+    """The columns of the source that are fixed for a given row of the target.
+
+    A column is where ON equates it with an expression of the target alone; where nothing is inserted, with a constant
+    as well. None where a conjunct that cannot be read, or whose sides are not certain, may fix more.
+    """
+    inserts = any(clause.action == "insert" for clause in statement.clauses)
+    found: dict[str, None] = {}
+    inside: dict[str, None] = {}
+    null_safe = False
+    for conjunct in statement.on:
+        tree = conjunct.expression
+        if tree is None or scope.side(tree) == "unknown":
+            return None
+        read = condition(tree, on_terms(scope))
+        if isinstance(read, Call) and read.name == "opaque":
+            return None
+        if not isinstance(read, Call) or read.name not in ("=", "<=>"):
+            continue
+        for own, other in (read.args, read.args[::-1]):
+            relations = {column.relation for column in columns(other)}
+            fixed = relations == {_TARGET} or (not relations and not inserts)
+            mine = [column for column in columns(own) if not column.path]
+            if not fixed or not mine or any(column.relation != _SOURCE for column in columns(own)):
+                continue
+            names = {r.column.casefold(): r.column for r in scope.columns(tree) if r.side == "source"}
+            (found if isinstance(own, Col) else inside).update({names[column.name]: None for column in mine})
+            null_safe |= read.name == "<=>" or strict_column(own) is None
+    return Matching(tuple(found), tuple(name for name in inside if name not in found), null_safe)
+
+
+def inserts_column(clause: Clause, scope: Scope, pair: EquatedColumns) -> bool:
+    """Whether an INSERT clause puts the source's key itself into the target's."""
+    if clause.star:
+        return pair.target.casefold() == pair.source.casefold()
+    for assignment in clause.assignments:
+        if assignment.column[-1].casefold() == pair.target.casefold() and assignment.value.expression is not None:
+            value = term(assignment.value.expression, source_terms(scope))
+            return value is not None and strict_column(value) == Col(_SOURCE, pair.source.casefold())
+    return True  # NULL, or a default

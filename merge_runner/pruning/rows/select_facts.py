@@ -1,0 +1,445 @@
+"""What is known of the rows of one SELECT: its outputs, and what its rows have in common in the outputs' names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from merge_runner.formats.types import DataType
+from merge_runner.pruning.layout.layout import TableColumn
+from merge_runner.pruning.predicate.expression_type import Typed, expression_type
+from merge_runner.pruning.predicate.scope import name_parts
+from merge_runner.pruning.rows.canonical import (
+    Call,
+    Col,
+    Term,
+    columns,
+    condition,
+    conjuncts,
+    is_constant,
+    replaced,
+    term,
+)
+from merge_runner.pruning.rows.constant_value import NULL, Lit
+from merge_runner.pruning.rows.implication import PARTS, Facts, is_plain, restricted_columns
+from merge_runner.pruning.rows.joined_rows import AMBIGUOUS, JoinedRows, Key
+from merge_runner.pruning.rows.source import SourceFacts, name_at
+from merge_runner.pruning.unknown_names import ReadSelect
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.rows.query_facts import Queries
+
+_MAX_KEYS = 12
+_ALIASED = (exp.Aliases, exp.Alias)
+_LEAVES = (exp.Column, exp.Literal, exp.Query)
+_GENERATING = (exp.UDTF, exp.Explode, exp.Inline)
+_GENERATORS = frozenset(
+    ["explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "json_tuple"]
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """One item of the SELECT list: `term` stands for its value, and for itself alone where that cannot be read.
+
+    `node` None: a column that a star gives.
+    """
+
+    name: str
+    term: Term
+    typed: Typed
+    node: exp.Expr | None = None
+
+
+def select_facts(select: exp.Select, queries: Queries) -> SourceFacts:
+    """What is known of the rows of a SELECT, without its WITH, ORDER BY and LIMIT."""
+    return _Select(select, queries).facts()
+
+
+class _Select:
+    def __init__(self, select: exp.Select, queries: Queries) -> None:
+        self.select = select
+        self.rows = JoinedRows(queries)
+        self.rows.read(select)
+        if queries.selects is not None:
+            queries.selects.append(ReadSelect(select, tuple(self.rows.relations)))
+        self.aliases: dict[str, exp.Expr] = {}
+        self.outputs: list[Output] = []
+        self.complete = True
+        self.has_star = False
+        self.leading: int | None = None
+        """How many outputs stand before the first star whose columns are not all known."""
+        self.passed: dict[int, set[str]] = {}
+        """Relations whose columns are not all known and that a star passes on, and what EXCEPT leaves out of them."""
+
+    def facts(self) -> SourceFacts:
+        select, rows = self.select, self.rows
+        if select.args.get("pivots") or select.args.get("kind") or not select.expressions:
+            return SourceFacts(readable=False)
+        for node in select.expressions:
+            self._add(node)
+        group = select.args.get("group")
+        aggregated = select.args.get("having") is not None or any(
+            _aggregates(output.node) for output in self.outputs if output.node is not None
+        )
+        terms, keys, several = list(rows.terms), list(rows.keys), False
+        if group is not None:
+            keys, several = self._grouped(group)
+        elif aggregated:
+            keys, terms = [frozenset()], []
+        if several:
+            terms = []
+        having = select.args.get("having")
+        if having is not None:
+            terms += conjuncts(condition(having.this, self.resolve))
+        for output in self.outputs:
+            self._number(output, keys, terms)
+        if any(output.node is not None and _generates(output.node) for output in self.outputs):
+            keys = []
+        return self._projected(terms, keys, one=aggregated and group is None, several=several)
+
+    def _add(self, node: exp.Expr) -> None:
+
+        star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
+        if isinstance(star, exp.Star):
+            self._star(star, node)
+            return
+        name, value = "", node
+        if isinstance(node, exp.Aliases) or _generates(node):
+            names = [item.name for item in node.aliases] if isinstance(node, exp.Aliases) else [node.alias]
+            self.complete &= all(names)
+            for item in names:
+                self.outputs.append(Output(item, self._itself(), Typed(), node))
+            return
+        if isinstance(node, exp.Alias):
+            name, value = node.alias, node.this
+        elif (parts := name_parts(node)) is not None:
+            name = parts[-1]
+        found = term(value, self.resolve)
+        if found is not None and is_constant(found) and _aggregates(value):
+            found = None  # count(*) names no column, and is another number in each group
+        typed = expression_type(value, self.typed)
+        self.outputs.append(Output(name, self._itself() if found is None else found, typed, value))
+        if isinstance(node, exp.Alias):
+            self.aliases.setdefault(name.casefold(), value)
+
+    def _star(self, star: exp.Star, node: exp.Expr) -> None:
+        self.has_star = True
+        left_out = {item.name.casefold() for item in star.args.get("except_") or ()}
+        qualifier = [part.name for part in node.parts[:-1]] if node is not star else []  # type: ignore[attr-defined]
+        for relation, column in self.rows.star(qualifier):
+            if relation.facts.columns is None and self.leading is None:
+                self.leading = len(self.outputs)
+            if column is None:
+                self.complete = False
+                self.passed[relation.number] = left_out
+            elif column.name.casefold() not in left_out or not column.name:
+                own = relation.column(column.name)
+                self.outputs.append(Output(column.name, own, relation.typed(column.name)))
+
+    @staticmethod
+    def _is_itself(column: Col) -> bool:
+        return column.relation < 0 and not column.name
+
+    def _itself(self) -> Col:
+        """A term that is equal to nothing else."""
+        return Col(-1 - len(self.outputs), "")
+
+    def resolve(self, node: exp.Expr) -> Term | None:
+        """The term of a column's node; a name that FROM does not have may be an alias of the SELECT list before it."""
+        alias = self._alias(node)
+        return term(alias, self.resolve) if alias is not None else self.rows.resolve(node)
+
+    def typed(self, node: exp.Expr) -> Typed:
+        """The type of a column's node."""
+        alias = self._alias(node)
+        return expression_type(alias, self.typed) if alias is not None else self.rows.typed(node)
+
+    def _alias(self, node: exp.Expr) -> exp.Expr | None:
+        parts = name_parts(node)
+        if not parts or len(parts) != 1 or self.rows.definitely_has(parts[0]):
+            return None
+        if any(r.visible and r.facts.has_column(parts[0]) is None for r in self.rows.relations):
+            return None
+        alias = self.aliases.get(parts[0].casefold())
+        return alias if alias is not None and not _is_inside(node, alias) else None
+
+    def _grouped(self, group: exp.Group) -> tuple[list[Key], bool]:
+        """The key that GROUP BY makes, and whether there are several grouping sets, which have no such key."""
+
+        if any(group.args.get(key) for key in ("rollup", "cube", "grouping_sets", "totals")):
+            return [], True
+        if any(isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets) for item in group.expressions):
+            return [], True
+        if group.args.get("all"):
+            return [
+                frozenset(output.term for output in self.outputs if output.node is None or not _aggregates(output.node))
+            ], False
+        parts = [self._group_term(item) for item in group.expressions]
+        if any(part is None for part in parts):
+            return [], False
+        return [frozenset(part for part in parts if part is not None and not isinstance(part, Lit))], False
+
+    def _group_term(self, item: exp.Expr) -> Term | None:
+        if item.is_int:
+            place = int(item.name) - 1
+            fits = 0 <= place < len(self.outputs) and not (self.has_star and not self.complete)
+            return self.outputs[place].term if fits else None
+        parts = name_parts(item)
+        if parts is not None and len(parts) == 1 and not self.rows.definitely_has(parts[0]):
+            folded = parts[0].casefold()
+            for output in self.outputs:
+                if folded in self.aliases and output.name.casefold() == folded:
+                    return output.term
+        return term(item, self.rows.resolve)
+
+    def _number(self, output: Output, keys: list[Key], terms: list[Term]) -> None:
+        """`row_number() OVER (PARTITION BY k)` makes k and the number a key, and counts from 1."""
+
+        node = output.node
+        if not isinstance(node, exp.Window) or not isinstance(node.this, exp.RowNumber):
+            return
+        partition = [term(item, self.resolve) for item in node.args.get("partition_by") or ()]
+        if all(part is not None for part in partition):
+            keys.append(frozenset({*(part for part in partition if part is not None), output.term}))
+            terms.append(Call(">=", (output.term, _ONE)))
+
+    def _projected(self, terms: list[Term], keys: list[Key], *, one: bool, several: bool) -> SourceFacts:
+        select, outputs = self.select, self.outputs
+        known = Facts(terms)
+        found: list[TableColumn] = []
+        names: dict[Term, Col] = {}
+        restrictions: dict[Term, None] = {}
+        for place, output in enumerate(outputs):
+            found.append(TableColumn(output.name, output.typed.data_type, self._nullable(output, known, one, several)))
+            if not output.name and is_constant(output.term) and not one and not several:
+                restrictions[_fixed(Col(0, name_at("", place)), output.term)] = None
+            if output.name:
+                self._name(output, terms, known, names, restrictions, fixed=not one and not several)
+        self._pass_on(terms, keys, names)
+        for item in list(names):
+            for other in known.same_as(item):
+                names.setdefault(other, names[item])
+        restricted = restricted_columns(terms) | self.rows.lost
+        for output in outputs:
+            if output.name and self._is_doubtful(output, restricted):
+                restrictions[Call("opaque", (Col(0, output.name.casefold()),))] = None
+        for item in known.terms:
+            moved = replaced(item, lambda part: _renamed(part, names))
+            if all(column.relation == 0 for column in columns(moved)) and not isinstance(moved, Lit):
+                restrictions[_not_of_itself(moved)] = None
+        whole = {output.term for output in outputs if output.typed.data_type in _WHOLE}
+        unique = list(_copied(_named_keys(keys, names, known, whole), outputs, names))
+        if select.args.get("distinct") is not None and self.complete and not select.args["distinct"].args.get("on"):
+            unique.append(frozenset(output.name.casefold() if output.name else _NAMELESS for output in outputs))
+        kept = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
+        not_null, nulled = self._histories(names, known) if not several and not one else ((), frozenset())
+        if self.complete:
+            return SourceFacts(
+                tuple(found), kept, tuple(restrictions), self.rows.readable, unique_not_null=not_null, nulled=nulled
+            )
+        leading = self.leading or 0
+        some = tuple(column for place, column in enumerate(found) if column.name or place < leading)
+        return SourceFacts(None, kept, tuple(restrictions), self.rows.readable, some, leading, not_null, nulled)
+
+    def _histories(self, names: dict[Term, Col], known: Facts) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
+        """What one relation by itself passes on of the columns that a branch of its UNION sets to NULL."""
+        if len(self.rows.relations) != 1 or self.select.args.get("group") is not None:
+            return (), frozenset()
+        relation = self.rows.relations[0]
+        facts = relation.facts
+        if not facts.nulled or any(output.node is not None and _generates(output.node) for output in self.outputs):
+            return (), frozenset()
+        keys = [frozenset(relation.column(name) for name in key) for key in facts.unique_not_null]
+        self._pass_on((), [*keys, frozenset(relation.column(name) for name in facts.nulled)], names)
+        nulled = frozenset(name.name for item in facts.nulled if (name := names.get(relation.column(item))) is not None)
+        return tuple(_named_keys(keys, names, known, set())), nulled
+
+    def _pass_on(self, terms: Iterable[Term], keys: Iterable[Key], names: dict[Term, Col]) -> None:
+        """Names the columns that a star gives of relations whose columns are not all known, as far as they are used.
+
+        One that another output is called by as well cannot be named outside: Spark finds it ambiguous.
+        """
+        taken = {output.name.casefold() for output in self.outputs}
+        used = (column for item in (*terms, *(part for key in keys for part in key)) for column in columns(item))
+        for column in used if self.passed else ():
+            left_out = self.passed.get(column.relation)
+            if column.relation == AMBIGUOUS:
+                left_out = set().union(*self.passed.values())
+            if left_out is not None and column.name not in left_out and column.name not in taken:
+                names.setdefault(Col(column.relation, column.name), Col(0, column.name))
+
+    def _is_doubtful(self, output: Output, restricted: set[Col]) -> bool:
+        """Whether the conditions may well restrict what is computed here, and how is not known."""
+        node = output.node
+        if node is None or (is_plain(output.term) and not any(self._is_itself(each) for each in columns(output.term))):
+            return False
+        if node.find(exp.Query) is not None or _generates(node):
+            return True
+        if isinstance(node, _picks()) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
+            return False  # `_picked` tells
+        found = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
+        return any(column in restricted for item in found if item is not None for column in columns(item))
+
+    def _nullable(self, output: Output, known: Facts, one: bool, several: bool) -> bool | None:
+        nullable = output.typed.nullable
+        if several:
+            return None if _aggregates(output.node) else True
+        if one and nullable is False and not _counts(output.node):
+            return None  # an aggregate of no rows
+        return False if nullable is False or known.never_null(output.term) else nullable
+
+    def _name(
+        self,
+        output: Output,
+        terms: list[Term],
+        known: Facts,
+        names: dict[Term, Col],
+        restrictions: dict[Term, None],
+        *,
+        fixed: bool,
+    ) -> None:
+        """Notes what an output is the name of, and what holds for it besides what its name stands for."""
+        own = Col(0, output.name.casefold())
+        if is_constant(output.term):
+            if fixed:
+                restrictions[_fixed(own, output.term)] = None
+        elif output.term in names:
+            _copy(terms, output.term, own, restrictions)
+        else:
+            names[output.term] = own
+            for name, value in _derived(known, output.term):
+                restrictions[Call(name, (own, value))] = None
+        if self.select.args.get("group") is not None and fixed:
+            _picked(terms, output, own, restrictions)
+
+
+_ONE = Lit("number", Decimal(1))
+_WHOLE = (DataType("tinyint"), DataType("smallint"), DataType("int"), DataType("bigint"))
+_NAMELESS = "\0"
+"""In a key, a column that nobody can name."""
+
+
+def _fixed(own: Col, value: Term) -> Term:
+    return Call("isnull", (own,)) if value == NULL else Call("=", (own, value))
+
+
+def _not_of_itself(item: Term) -> Term:
+    """`a = a`, which an equality becomes when one side stands for both, says that a is not NULL."""
+    if isinstance(item, Call) and item.name == "=" and item.args[0] == item.args[1]:
+        return Call("notnull", item.args[:1])
+    return item
+
+
+def _renamed(part: Term, names: dict[Term, Col]) -> Term | None:
+    """The output that a term is called by; a field of a struct by that of the struct."""
+    found = names.get(part)
+    if found is None and isinstance(part, Col) and part.path:
+        whole = names.get(Col(part.relation, part.name))
+        return Col(whole.relation, whole.name, part.path) if whole is not None else None
+    return found
+
+
+def _copy(terms: Iterable[Term], value: Term, own: Col, restrictions: dict[Term, None]) -> None:
+    """What holds for a value holds for the second name that it is given."""
+    for item in terms:
+        moved = replaced(item, lambda part: own if part == value else None)
+        if moved != item and all(column.relation == 0 for column in columns(moved)):
+            restrictions[moved] = None
+
+
+def _derived(known: Facts, value: Term) -> list[tuple[str, Term]]:
+    """Comparisons with constants that hold for an expression, such as the day of a bounded moment."""
+    if isinstance(value, Call) and (
+        value.name == "cast:date" or value.name.startswith("trunc:") or value.name in PARTS
+    ):
+        return [(name, other) for name, other in known.bounds(value) if is_constant(other)]
+    return []
+
+
+def _picked(terms: Iterable[Term], output: Output, own: Col, restrictions: dict[Term, None]) -> None:
+    """The greatest, the least or any value of a group is the value of some row, which the conditions hold for."""
+    if not isinstance(output.node, _picks()) or not isinstance(output.term, Call):
+        return
+    value = output.term.args[0]
+    if not isinstance(value, Col):
+        return
+    for item in terms:
+        if all(column == value for column in columns(item)) and not is_constant(item):
+            restrictions[replaced(item, lambda part: own if part == value else None)] = None
+
+
+@cache
+def _picks() -> tuple[type[exp.Expr], ...]:
+
+    return exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue
+
+
+def _named_keys(
+    keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole: set[Term]
+) -> Iterator[frozenset[str]]:
+    """The keys in the names of outputs; what has one value in all rows is left out."""
+    for key in keys:
+        wanted = [item for item in key if not known.constant(item, whole=item in whole) or item in names]
+        # What a function of columns tells apart, the columns do as well.
+        wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
+        if all(item in names for item in wanted):
+            yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))
+
+
+def _copied(
+    keys: Iterable[frozenset[str]], outputs: Iterable[Output], names: dict[Term, Col]
+) -> Iterator[frozenset[str]]:
+    """The keys, and these with each column under the further names that it has."""
+    further: dict[str, list[str]] = {}
+    for output in outputs:
+        first = names.get(output.term)
+        if output.name and first is not None and first.name != output.name.casefold():
+            further.setdefault(first.name, []).append(output.name.casefold())
+    for key in keys:
+        yield key
+        for name in key & further.keys():
+            for other in further[name][:3]:
+                yield key - {name} | {other}
+
+
+def _aggregates(node: exp.Expr | None) -> bool:
+    """Whether an aggregate is in an expression that is not a window's own."""
+
+    if node is None or isinstance(node, _LEAVES):
+        return False
+    if isinstance(node, exp.Window):
+        return any(_aggregates(part) for part in node.this.iter_expressions()) or any(
+            _aggregates(part) for part in node.args.get("partition_by") or ()
+        )
+    if isinstance(node, exp.AggFunc):
+        return True
+    return any(_aggregates(part) for part in node.iter_expressions())
+
+
+def _counts(node: exp.Expr | None) -> bool:
+
+    return isinstance(node, exp.Count | exp.CountIf)
+
+
+def _generates(node: exp.Expr) -> bool:
+    """Whether the function gives several rows for one."""
+
+    if isinstance(node, _ALIASED):
+        node = node.this
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in _GENERATORS
+    return isinstance(node, _GENERATING)
+
+
+def _is_inside(node: exp.Expr, other: exp.Expr) -> bool:
+    while node is not None:
+        if node is other:
+            return True
+        node = node.parent  # type: ignore[assignment]
+    return False

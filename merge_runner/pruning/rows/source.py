@@ -1,0 +1,184 @@
+"""What is known of the rows that USING gives: columns, keys without duplicates, restrictions that always hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+
+if TYPE_CHECKING:
+    from merge_runner.merge.statement import MergeStatement
+    from merge_runner.pruning.rows.canonical import Term
+    from merge_runner.pruning.rows.implication import Facts
+    from merge_runner.pruning.unknown_names import ReadSelect
+
+
+@dataclass(frozen=True)
+class KnownTable:
+    """A table or view that a query may name. `query` is the rendered text of a view's query, None for a table.
+
+    `fixed`: its rows are the same however often a statement reads it, though it has no versions to be named: a batch of
+    a stream, the changes of a table.
+    """
+
+    layout: TableLayout
+    query: str | None = None
+    fixed: bool = False
+
+
+Lookup = Callable[[tuple[str, ...]], KnownTable | None]
+"""Finds a table by the unquoted parts of its name; None where nothing is known of it."""
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """What is known of the rows of a query or table.
+
+    `columns` None: they are not all known; `some` are those that are. A column whose name is empty cannot be named.
+    `unique` are sets of column names, case folded, in which no two rows agree; the empty set says that there is at most
+    one row. `restrictions` are conditions on the columns (relation 0) that are true of every row. `readable` False: the
+    query cannot be read to its ground, so that there may be more keys and restrictions than these. Of `some`, the first
+    `leading` columns are the first of the rows. `unique_not_null` are sets in which no two rows agree that have no NULL
+    there; the columns of `nulled` are NULL in all rows of one branch of a UNION: such a row is meant to match nothing,
+    as the new version in a history is.
+    """
+
+    columns: tuple[TableColumn, ...] | None = None
+    unique: tuple[frozenset[str], ...] = ()
+    restrictions: tuple[Term, ...] = ()
+    readable: bool = True
+    some: tuple[TableColumn, ...] = ()
+    leading: int = 0
+    unique_not_null: tuple[frozenset[str], ...] = ()
+    nulled: frozenset[str] = frozenset()
+
+    @property
+    def known(self) -> tuple[TableColumn, ...]:
+        """The columns that are known, all or not."""
+        return self.columns if self.columns is not None else self.some
+
+    @property
+    def names_known(self) -> bool:
+        """Whether the names of all columns are known."""
+        return self.columns is not None and all(column.name for column in self.columns)
+
+    def column(self, name: str) -> TableColumn | None:
+        """The column with this name, as far as it is known."""
+        return self._by_name.get(name.casefold())
+
+    def has_column(self, name: str) -> bool | None:
+        """Whether there is such a column; None where that is not known."""
+        if name.casefold() in self._by_name:
+            return True
+        return False if self.names_known else None
+
+    def is_unique(self, names: frozenset[str]) -> bool:
+        """Whether no two rows agree in all of these columns (case folded); False: that is not proven."""
+        if any(key <= names for key in self.unique):
+            return True
+        return any(all(name in names or self.is_constant(name) for name in key) for key in self.unique)
+
+    def is_unique_not_null(self, names: frozenset[str]) -> bool:
+        """Whether no two rows without NULL in these columns agree in all of them; False: that is not proven."""
+        return self.is_unique(names) or any(key <= names for key in self.unique_not_null)
+
+    def is_null(self, place: int) -> bool:
+        """Whether the column at a place, counted from 0, is NULL in all rows; False: that is not proven."""
+        from merge_runner.pruning.rows.canonical import Call, Col
+
+        columns = self.columns if self.columns is not None else self.some[: self.leading]
+        if place >= len(columns):
+            return False
+        return Call("isnull", (Col(0, name_at(columns[place].name, place)),)) in self.restrictions
+
+    def is_constant(self, name: str) -> bool:
+        """Whether the column has one value in all rows."""
+        from merge_runner.pruning.rows.canonical import Col
+
+        column = self.column(name)
+        whole = column is not None and column.data_type is not None and column.data_type.name in _WHOLE
+        return self.facts.constant(Col(0, name.casefold()), whole=whole)
+
+    def is_bounded(self, name: str) -> bool:
+        """Whether constants bound the column from below or above."""
+        from merge_runner.pruning.rows.canonical import Col
+
+        return bool(self.facts.bounds(Col(0, name.casefold())))
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The restrictions, in a form that answers questions."""
+        from merge_runner.pruning.rows.canonical import Col
+        from merge_runner.pruning.rows.implication import Facts
+
+        return Facts(self.restrictions, [Col(0, c.name.casefold()) for c in self.known if c.nullable is False])
+
+    @cached_property
+    def _by_name(self) -> dict[str, TableColumn]:
+        return {column.name.casefold(): column for column in reversed(self.known)}
+
+
+def name_at(name: str, place: int) -> str:
+    """What restrictions call the column at a place, counted from 0: its name, or a word that nobody can write."""
+    return name.casefold() or f"\0{place}"
+
+
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+UNREADABLE = SourceFacts(readable=False)
+"""Rows of which nothing is known."""
+
+
+def source_facts(statement: MergeStatement, lookup: Lookup, selects: list[ReadSelect] | None = None) -> SourceFacts:
+    """What is known of the rows of USING, through the statement's CTEs and the views that it names.
+
+    Each SELECT of the statement that is read on the way is added to `selects`.
+    """
+    from merge_runner.pruning.rows.query_facts import Queries
+
+    source = statement.source
+    queries = Queries(lookup, selects=selects)
+    for cte in statement.ctes:
+        queries = queries.with_cte(cte.name, cte.query.expression, cte.columns, recursive=statement.recursive)
+    if source.query is not None:
+        return queries.facts(source.query.expression)
+    return queries.table(source.parts)
+
+
+def inserted_columns(statement: MergeStatement, facts: SourceFacts) -> tuple[TableColumn, ...] | None:
+    """The columns of a target that is created by its first MERGE; None where they are not all known.
+
+    They are those of `insert_shape`; whether they take NULL is up to the table and stays unknown.
+    """
+    from merge_runner.pruning.predicate.expression_type import Typed, expression_type
+    from merge_runner.pruning.predicate.scope import Scope
+
+    inserts = [clause for clause in statement.clauses if clause.action == "insert"]
+    if not inserts:
+        return None
+    if any(clause.star for clause in inserts):
+        return tuple(TableColumn(c.name, c.data_type) for c in facts.columns or ()) if facts.names_known else None
+    scope = Scope.of(statement, TableLayout(columns=(), complete=True), facts.columns)
+
+    def typed(node: exp.Expr) -> Typed:
+        found = scope.reference(node)
+        if found is None or found.side != "source" or len(found.path) > 1:
+            return Typed()
+        column = facts.column(found.column)
+        return Typed(column.data_type, column.nullable) if column else Typed()
+
+    columns = []
+    for assignment in max(inserts, key=lambda clause: len(clause.assignments)).assignments:
+        if assignment.value.text.strip().upper() == "DEFAULT":
+            continue
+        tree = assignment.value.expression
+        data_type = expression_type(tree, typed).data_type if tree is not None else None
+        columns.append(TableColumn(assignment.column[-1], data_type))
+    return tuple(columns)
+
+
+if TYPE_CHECKING:
+    from sqlglot import exp

@@ -1,0 +1,1 @@
+"""What Delta and Iceberg do with a condition: data skipping and partition pruning."""

@@ -1,0 +1,109 @@
+"""What a condition does to a scan, before it is placed in a statement; and what the formats have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from merge_runner.formats.types import DataType
+from merge_runner.pruning.layout.verdict import Cause, Side, listed
+from merge_runner.pruning.predicate.predicate import Other, Predicate, Some, Truth, columns_of
+from merge_runner.pruning.predicate.scope import ColumnRef
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether a condition prunes, and why. `pattern` is what stands in the way.
+
+    `pushed`: the format reads it, though it does not prune, so that what stands beside it still does.
+    """
+
+    prunes: bool | None
+    cause: Cause
+    reason: str
+    pattern: str = ""
+    pushed: bool = False
+    legs: tuple[tuple[Predicate, Outcome], ...] = ()
+
+
+def side_of(predicate: Predicate) -> Side:
+    """Which side the columns of a predicate belong to."""
+    if isinstance(predicate, Other) and predicate.kind == "unreadable":
+        return "unknown"
+    sides = {column.side for column in columns_of(predicate)}
+    if not sides:
+        return "none"
+    if {"target", "source"} <= sides or "both" in sides:
+        return "both"
+    if "unknown" in sides:
+        return "unknown"
+    return next(iter(sides))
+
+
+def target_columns(predicate: Predicate) -> tuple[str, ...]:
+    """Names of the target's columns in a predicate, each once."""
+    found = {column.column.casefold(): column.column for column in columns_of(predicate) if column.side == "target"}
+    return tuple(found.values())
+
+
+def beside_the_target(predicate: Predicate) -> Outcome | None:
+    """What holds in every format: constants, conditions on the source, on both sides, and what cannot be read."""
+    if isinstance(predicate, Truth):
+        return _truth(predicate)
+    side = side_of(predicate)
+    if isinstance(predicate, Other) and predicate.kind == "forbidden":
+        return Outcome(False, "forbidden", f"{predicate.name} cannot stand in a condition of a MERGE", predicate.name)
+    if isinstance(predicate, Other) and predicate.kind == "unreadable":
+        return Outcome(None, "unreadable", "lint cannot read this expression")
+    if side == "source":
+        return Outcome(False, "source-only", "it names the source alone, so it skips no file of the target")
+    if side == "none":
+        return Outcome(None, "unreadable", "it names no column of the target, and its value is known at run time only")
+    if side == "unknown":
+        names = [column.dotted for column in columns_of(predicate) if column.side == "unknown"]
+        return Outcome(
+            None, "unreadable", f"`{names[0]}` may belong to target or source: qualify it with the target's alias"
+        )
+    if side == "both" and isinstance(predicate, Some):
+        return Outcome(False, "or", "a leg of the OR names the source, so the whole skips no file", "mixed")
+    if side == "both" and isinstance(predicate, Other):
+        return _both(predicate)
+    return None
+
+
+def _truth(predicate: Truth) -> Outcome:
+    if not predicate.known:
+        return Outcome(None, "unreadable", "it names no column, and its value is known at run time only")
+    if predicate.value is True:
+        return Outcome(False, "always-true", "it is true for every row, so it excludes nothing")
+    return Outcome(True, "always-false", "it is true for no row, so no file is read")
+
+
+def never_or_always(passes: bool, name: str, data_type: DataType) -> Outcome:
+    """What a comparison with a number that the type cannot hold does."""
+    if passes:
+        return Outcome(False, "always-true", f"every value of {name}, {data_type}, passes it: it excludes nothing")
+    return Outcome(True, "always-false", f"no value of {name}, {data_type}, passes it: no file is read")
+
+
+def _both(predicate: Other) -> Outcome:
+    columns = target_columns(predicate)
+    names = listed(columns) or "the target"
+    if predicate.name == "=":
+        reason = f"it joins {names} to the source: which values match is known only when the source is read"
+        return Outcome(False, "join", reason)
+    reason = f"it compares {names} with the source, whose values are known only when it is read"
+    return Outcome(False, "both-sides", reason)
+
+
+def quoted(column: ColumnRef) -> str:
+    """A column as messages name it."""
+    return f"`{column.dotted}`"
+
+
+def strongest(outcomes: list[tuple[Predicate, Outcome]]) -> Outcome:
+    """The outcome of conditions that AND joins: one that prunes is enough."""
+    for wanted in (True, None, False):
+        for _, outcome in outcomes:
+            if outcome.prunes is wanted:
+                return outcome
+    raise ValueError("no conditions")

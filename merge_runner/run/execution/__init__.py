@@ -1,0 +1,1 @@
+"""All nodes of an invocation on one driver."""

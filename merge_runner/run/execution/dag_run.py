@@ -1,0 +1,267 @@
+"""Runs planned nodes on a driver, in DAG order, and keeps what became of each: a whole build, or one micro-batch."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from functools import partial
+from typing import Literal
+
+from merge_runner.engine.merge.idempotency import Batch
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.input_cache import SharedInputs
+from merge_runner.graph.label import label, named
+from merge_runner.graph.order import contracted, priorities, unit_tests_first
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.steps.steps import NodePlan, ShareInputs
+from merge_runner.run.execution.stall_monitor import watching
+from merge_runner.run.node.lost_driver import NotBegunError
+from merge_runner.run.node.node_runner import Worker
+from merge_runner.run.results.artifacts import text_path, write_run_text, write_texts
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.results import FAILED, Result, Timing
+from merge_runner.run.scheduling.dependencies import parents_with_tests
+from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
+from merge_runner.run.scheduling.write_conflicts import write_keys
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What is run: the plans by node, how long each took to compile, and how long it took to run before (seconds)."""
+
+    plans: Mapping[str, NodePlan]
+    compile_times: Mapping[str, Timing] = field(default_factory=dict)
+    durations: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How nodes are run. `id` tells their commits and job groups from those of every other run.
+
+    `batch` gives what a node's MERGE is stamped with; `branch` is that of Iceberg tables which is written and read.
+    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
+    `independent`: a node's failure keeps no other from running.
+    """
+
+    id: str
+    threads: int
+    fail_fast: bool = False
+    batch: Callable[[str], Batch | None] = lambda _: None
+    branch: str | None = None
+    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    independent: bool = False
+
+
+def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
+    """As many threads as `wanted`, None: as the profile says; `auto` is min(models, max(2, cores // 2))."""
+    if wanted is None:
+        wanted = prepared.files.profile.threads
+    if wanted == "auto":
+        wanted = min(models, max(2, (os.cpu_count() or 1) // 2))
+    return max(1, int(wanted))
+
+
+class NodeRun:
+    """One run of nodes. `results` has them in the order in which they came."""
+
+    def __init__(self, prepared: Prepared, nodes: Nodes, terms: Terms, events: Events) -> None:
+        self.prepared = prepared
+        self.graph = prepared.graph
+        self.plans = nodes.plans
+        self.nodes = nodes
+        self.terms = terms
+        self.events = events
+        self.results: list[Result] = []
+        self.taken: dict[str, NodePlan] = {}
+        """The plans that ran of nodes that have several."""
+        self.abandoned = False
+        """Whether the run was ended while nodes were running, and nobody waits for them."""
+        self._known: set[str] = set()
+        self._lost: dict[str, EngineError] = {}
+        """Nodes that could not begin, as the driver was lost before."""
+        self._below_lost: dict[str, str] = {}
+        """Nodes that wait for one of these."""
+        self._passed: dict[str, bool] = {}
+        """Whether the children of a node that has run may run: another driver begins with what is known."""
+        self._touched: dict[str, str | None] = {}
+        self._shared = SharedInputs(())
+        self._keeping = threading.Lock()
+        self._running: dict[str, datetime] = {}
+        self._stopping = threading.Event()
+        self._cancel: Callable[[], None] = lambda: None
+
+    def run(self, driver: Driver, catalog: Catalog) -> None:
+        """Runs all nodes. Raises KeyboardInterrupt when the run was stopped, EndedAtOnceError while some still run."""
+        self.run_open(driver, catalog)
+        self.give_up()
+
+    def run_open(self, driver: Driver, catalog: Catalog) -> int:
+        """Runs the nodes that have no result yet; gives how many are left, as the driver was lost before they began.
+
+        Another driver may run these. Raises what `run` does.
+        """
+        self._lost, self._below_lost = {}, {}
+        steps = (step for plan in self.plans.values() for form in plan.forms for step in form.steps)
+        self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
+        for unique_id in self._known:
+            self._shared.done(unique_id)
+        with watching(driver, self.events):
+            self._run(driver, catalog)
+        return 0 if self._stopping.is_set() else len(self._lost) + len(self._below_lost)
+
+    def give_up(self) -> None:
+        """What is left has failed as its driver was lost, or is skipped below that."""
+        lost, below = self._lost, self._below_lost
+        self._lost, self._below_lost = {}, {}
+        for unique_id, error in lost.items():
+            self._keep(Result(unique_id, "error", message=str(error)))
+        for unique_id, cause in below.items():
+            self._skip(unique_id, cause)
+
+    def _run(self, driver: Driver, catalog: Catalog) -> None:
+        files = self.prepared.files
+        writes = write_keys(self.plans, self.graph.nodes)
+        worker = Worker(
+            driver,
+            files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
+            catalog,
+            self._shared,
+            self.plans,
+            self.graph.nodes,
+            self.events,
+            self.terms.id,
+            self._stopping,
+            self.nodes.compile_times,
+            partial(write_run_text, self.prepared),
+            self._take,
+            batch=self.terms.batch,
+            branch=self.terms.branch,
+            begun=self.terms.begun,
+            writes=writes,
+            touched=self._touched,
+            conceal=self.prepared.conceal,
+            durations=self.nodes.durations,
+            text_path=partial(text_path, self.prepared),
+        )
+        nodes = self.graph.nodes
+        unit_tests = [node for node in self.plans if nodes[node].resource_type == "unit_test"]
+        dag = unit_tests_first(contracted(self.graph, self.plans), unit_tests)
+        own = {node: self.graph.nodes[node].config.get("priority") or 0 for node in dag}
+
+        def cancel() -> None:
+            for unique_id in list(self._running):
+                for group in worker.groups(unique_id):
+                    driver.cancel(group)
+
+        self._cancel = cancel
+        try:
+            run_jobs(
+                Job(
+                    parents=parents_with_tests(self.graph.nodes, dag),
+                    work=lambda unique_id: self._work(worker, unique_id),
+                    skip=self._skip,
+                    priority=priorities(dag, self.nodes.durations, own),
+                    writes=writes,
+                ),
+                self.terms.threads,
+                self.terms.fail_fast,
+                cancel=self.stop,
+            )
+        except EndedAtOnceError:
+            self.abandoned = True
+            raise
+
+    def _take(self, unique_id: str, plan: NodePlan) -> None:
+        """Notes which plan of a node runs, and writes its text where that of another kind of run is."""
+        self.taken[unique_id] = plan
+        if plan is not self.plans[unique_id] and plan.rendered is not None:
+            for log in plan.rendered.logs:  # those of the other text were logged when it was planned
+                self.prepared.on_log(log)
+        write_texts(self.prepared, {unique_id: plan}, ("compiled", "run"))
+
+    def stop(self) -> None:
+        """Cancels what runs. May be called from another thread."""
+        self._stopping.set()
+        self.events.emit("message", "warn", message="stopping: what runs is cancelled (Ctrl-C ends at once)")
+        self._cancel()
+
+    def record_open(self) -> None:
+        """The run is at an end before its nodes are: says of each what is known of it."""
+        running = dict(self._running)
+        for unique_id in self.plans:
+            if unique_id in self._known:  # asked after `running`: what ends meanwhile is in one of them
+                continue
+            if unique_id in running:
+                timing = Timing("execute", running[unique_id], _now())
+                message = "the run was ended while it was running: whether its statement has committed is not known"
+                self._keep(Result(unique_id, "error", timing=(timing,), message=message))
+            else:
+                self._skip(unique_id, None)
+
+    def _work(self, worker: Worker, unique_id: str) -> bool:
+        if unique_id not in self._passed:
+            try:
+                self._passed[unique_id] = self._run_node(worker, unique_id)
+            except NotBegunError as error:
+                self._lost[unique_id] = error.lost
+                return False
+        return self._passed[unique_id]
+
+    def _run_node(self, worker: Worker, unique_id: str) -> bool:
+        self._running[unique_id] = _now()
+        try:
+            result = worker.run(unique_id)
+            self._keep(result)
+        except NotBegunError:
+            raise
+        except BaseException as error:
+            # A mistake of our own: the node has begun, and must not be told to have been skipped.
+            self._keep(Result(unique_id, "error", message=f"internal error: {type(error).__name__}: {error}"))
+            raise
+        finally:
+            del self._running[unique_id]
+        if result.status not in FAILED:
+            return True
+        if self.terms.independent and not self.terms.fail_fast:
+            return True
+        return self.graph.nodes[unique_id].config.get("on_error") == "continue"
+
+    def _skip(self, unique_id: str, cause: str | None) -> None:
+        if cause in self._lost:
+            self._below_lost[unique_id] = cause
+            return
+        reason = f"because {label(self.graph.nodes, cause)} failed" if cause else "because the run was stopped"
+        self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
+
+    def _keep(self, result: Result) -> None:
+        # What an engine says may repeat the confs, addresses and statements that it was given.
+        conceal = self.prepared.conceal
+        result = replace(
+            result,
+            message=conceal(result.message) if result.message else result.message,
+            warnings=tuple(conceal(warning) for warning in result.warnings),
+            compiled_code=conceal(result.compiled_code) if result.compiled_code else result.compiled_code,
+            adapter_response=self.prepared.concealed(result.adapter_response),
+        )
+        with self._keeping:
+            if result.unique_id in self._known:
+                return  # the run has ended without it
+            self._known.add(result.unique_id)
+            self.results.append(result)
+        if not self.abandoned:  # else it would wait for what runs
+            self._shared.done(result.unique_id)
+        self.events.emit(
+            "node_finished",
+            "error" if result.status in FAILED else "info",
+            **named(self.graph.nodes, result.unique_id),
+            result=result.as_json(),
+        )
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

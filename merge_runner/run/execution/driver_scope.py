@@ -1,0 +1,54 @@
+"""The Spark driver of an invocation: one that is given, or one of its own that ends with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.startup import Starting
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.run.results.events import Events
+from merge_runner.run.scheduling.scheduler import EndedAtOnceError
+
+
+def starting_driver(prepared: Prepared, events: Events) -> Starting:
+    """The driver that the project's profile asks for; nothing has been started yet."""
+    events.conceal_with(prepared.concealed)
+    env = prepared.invocation.env
+    return Starting(
+        prepared.files.profile,
+        prepared.files.root,
+        prepared.target_path / "logs" / "spark.log",
+        env.whole if isinstance(env, RecordingEnv) else env,
+        notify=lambda message: events.emit("message", message=message),
+    )
+
+
+@contextmanager
+def driving(prepared: Prepared, events: Events, driver: Driver | None, starting: Starting | None) -> Iterator[Driver]:
+    """A running driver inside the block: `driver`, which is left running, or one of its own, which is stopped.
+
+    `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.
+    Raises what `Starting.driver` raises.
+    """
+    if driver is not None:
+        yield driver
+        return
+    started = time.monotonic()
+    events.emit("spark_starting", master=prepared.files.profile.where)
+    with starting or starting_driver(prepared, events) as coming:
+        own = coming.driver()
+    events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
+    try:
+        yield own
+    except EndedAtOnceError:
+        own.kill()  # it would end with this process, unless it is stopped: then it could commit whenever it goes on
+        raise
+    except BaseException:
+        own.stop()
+        raise
+    else:
+        own.stop()

@@ -1,0 +1,49 @@
+"""Tells what keeps a driver from going on: a run that waits for something says for what."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import from_engine
+from merge_runner.run.results.events import Events
+
+PATIENCE = 30.0
+"""Seconds that the same trouble lasts before it is told, once."""
+_PAUSE = 5.0
+
+
+@contextmanager
+def watching(driver: Driver, events: Events) -> Iterator[None]:
+    """Looks after the driver while the block runs."""
+    over = threading.Event()
+    try:
+        trouble = driver.pulse()
+    except Exception as error:  # it is lost, which the results tell
+        if not from_engine(error):
+            raise
+    else:
+        # It may be in the middle of asking a driver that does not answer: nobody waits for it.
+        threading.Thread(target=_watch, args=(trouble, events, over), name="watch", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _watch(trouble: Callable[[], str | None], events: Events, over: threading.Event) -> None:
+    known, since, told = None, 0.0, False
+    while not over.wait(min(_PAUSE, PATIENCE)):
+        try:
+            found = trouble()
+        except Exception:  # whatever becomes of a connection that is closed under us: the results tell
+            return
+        now = time.monotonic()
+        if found != known:
+            known, since, told = found, now, False
+        if known is not None and not told and not over.is_set() and now - since >= PATIENCE:
+            events.emit("message", "warn", message=f"for {now - since:.0f} s: {known}")
+            told = True

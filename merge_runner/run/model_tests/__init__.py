@@ -1,0 +1,1 @@
+"""Mutation checks and generated unit tests."""

@@ -1,0 +1,1 @@
+"""One node: its session, its lock, its steps, retries."""

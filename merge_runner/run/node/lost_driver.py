@@ -1,0 +1,35 @@
+"""What to say of a Spark driver that is lost: how it ended, and what a person does."""
+
+from __future__ import annotations
+
+import time
+
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.formats.failures import Kind, surroundings
+
+_ENDING_SECONDS = 30.0
+"""How long a JVM may take to end after it has begun to (20 s were seen of one without memory)."""
+_POLL_SECONDS = 0.05
+
+
+class NotBegunError(Exception):
+    """The driver was lost before a node could begin: another driver may run it. `lost` says how."""
+
+    def __init__(self, lost: EngineError) -> None:
+        super().__init__(str(lost))
+        self.lost = lost
+
+
+def lost_driver(driver: Driver, error: BaseException, seconds: float = _ENDING_SECONDS) -> EngineError:
+    """The error of a node whose driver is lost; `error` is what made us see it.
+
+    A driver that is ending may take these seconds to tell how.
+    """
+    deadline = time.monotonic() + seconds
+    while (fate := driver.fate()) is None and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    message = f"the Spark driver is lost: {fate if fate is not None else engine_error(error).message}"
+    around = surroundings(fate or "")
+    hint = around[1] if around is not None else "`merge-runner retry` starts another one"
+    return EngineError("driver-lost", message, f"{hint}; it asks the tables what they have", Kind.LOST)

@@ -1,0 +1,146 @@
+"""Performs the steps of a node, a step again where that is safe: what may be done depends on what went wrong."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from merge_runner.engine.context import Workplace
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.steps.perform import perform
+from merge_runner.formats.failures import Kind
+from merge_runner.plan.steps.steps import (
+    LoadSeed,
+    NodePlan,
+    OptimizeTable,
+    ReplaceTable,
+    RunHook,
+    RunMerge,
+    Step,
+)
+
+DEFAULT_RETRIES = 3
+"""How often a statement is run again where the model does not say."""
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 10.0
+"""Seconds before a statement is run again: the first, doubled each time, up to the longest; all but a random part."""
+
+Committed = Callable[[], int | None]
+"""Asks the table for the version that the node's statement has committed, None: it has not. Raises EngineError."""
+
+
+@dataclass
+class Attempts:
+    """How the steps of one node are tried.
+
+    `retries` is how often each may be run again. `stopping` ends a pause at once, `deadline` (of `time.monotonic`) at
+    its time. `retried` is told of a failure, how many times the step has been tried, and the seconds until the next.
+    """
+
+    place: Workplace
+    retries: int
+    committed: Committed
+    stopping: threading.Event
+    retried: Callable[[EngineError, int, float], None]
+    deadline: float | None = None
+    settled: Callable[[], bool] = lambda: True
+    """Whether the engine has ended what it was told over a connection that broke, and can be asked."""
+    tries: int = field(default=0, init=False)
+    """How often the node's own statement was tried."""
+    uncertain: bool = field(default=False, init=False)
+    """Whether the node's statement may have committed, and nobody can say."""
+
+    def steps(self, plan: NodePlan) -> None:
+        """Performs all steps in order. Raises EngineError, and InterruptedError where the run was stopped."""
+        for step in plan.steps:
+            self._step(step)
+
+    def _step(self, step: Step) -> None:
+        failures: Counter[Kind] = Counter()
+        while True:
+            if self.stopping.is_set():
+                raise InterruptedError
+            if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
+                self.tries += 1
+            error = self._tried(step)
+            if error is None:
+                return
+            if error.kind is Kind.LOST and not self.settled():
+                # What it has begun may still commit, whatever the table says.
+                self.uncertain = _writes(step)
+                raise error
+            failures[error.kind] += 1
+            tried = failures.total()
+            last = tried > self.retries or failures[error.kind] > error.most_retries
+            if self._has_committed(step, error, last):
+                return
+            if last or not _may_run_again(step, error.kind):
+                if isinstance(step, OptimizeTable) and step.after is not None and not self.stopping.is_set():
+                    # The MERGE has committed, and its children read the same rows either way.
+                    self.place.warnings.append(f"the table is merged, and was not optimized: {error}")
+                    return
+                raise error
+            pause = self._pause(tried)
+            self.retried(error, tried, pause)
+            self.stopping.wait(pause)
+
+    def _tried(self, step: Step) -> EngineError | None:
+        """Performs a step once. Its error is given back: raised, it would be the context of what comes next."""
+        try:
+            perform(step, self.place)
+        except EngineError as error:
+            return error
+        return None
+
+    def _has_committed(self, step: Step, error: EngineError, last: bool) -> bool:
+        """Whether the node's statement is in the table in spite of its error.
+
+        Raises the error where only the table could tell, and cannot be asked.
+        """
+        if error.kind not in (Kind.TRANSIENT, Kind.COMMIT_UNKNOWN, Kind.LOST) or not _writes(step):
+            return False
+        try:
+            version = self.committed()
+        except EngineError as unanswered:
+            if unanswered.kind is Kind.CANCELLED:
+                raise
+            error.message += f"; whether it has committed is not known: the table says {unanswered.message}"
+            self.uncertain = True
+            raise error from None
+        if version is None:
+            if last:
+                error.message += "; nothing was committed"
+            return False
+        self.place.response |= {"operation": _OPERATIONS[type(step)], "table_version": version}
+        self.place.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
+        return True
+
+    def _pause(self, tried: int) -> float:
+        pause: float = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1)) * random.uniform(0.5, 1.0)
+        return pause if self.deadline is None else max(0.0, min(pause, self.deadline - time.monotonic()))
+
+
+_OPERATIONS: dict[type, str] = {
+    RunMerge: "MERGE",
+    ReplaceTable: "CREATE OR REPLACE TABLE AS SELECT",
+    LoadSeed: "CREATE OR REPLACE TABLE AS SELECT",
+}
+
+
+def _writes(step: Step) -> bool:
+    """Whether the step is the node's own statement, whose commit carries its stamp."""
+    return type(step) in _OPERATIONS
+
+
+def _may_run_again(step: Step, kind: Kind) -> bool:
+    """Whether a step may be performed again after a failure of this kind, which the table says it survived."""
+    if isinstance(step, RunHook):
+        # A hook is one statement of the author's: a conflict says that nothing of it was committed, and only that does.
+        return kind is Kind.CONFLICT
+    # A table that was created and has no checks yet is adopted the second time, and gets them then.
+    return True

@@ -1,0 +1,1 @@
+"""What an invocation leaves: events, journal, artifacts, reports."""

@@ -1,0 +1,123 @@
+"""Plans of the selected nodes, and the files that are written of them: compiled texts and the manifest."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timezone
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.tables.first_run import built_in_warehouse
+from merge_runner.errors import Problems
+from merge_runner.graph.manifest import Compiled, Metadata, manifest
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.input_caching import with_shared_inputs
+from merge_runner.plan.nodes.maintenance import Maintenance
+from merge_runner.plan.plan import Planner
+from merge_runner.plan.steps.steps import NodePlan
+from merge_runner.run.results.results import Timing
+from merge_runner.version import version
+
+
+def plan_nodes(
+    prepared: Prepared, ids: Iterable[str], invocation_id: str, maintenance: Maintenance | None = None
+) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
+    """Plans of the nodes that have one, and how long each took to compile; with `maintenance`, of their tables' alone.
+
+    Raises ProblemsError with the problems of all texts: nothing has run then.
+    """
+    planner = Planner(prepared, invocation_id)
+    problems = Problems()
+    with problems.collecting():
+        prepared.templates.check()
+    plans, times = {}, {}
+    for unique_id in ids:
+        started = datetime.now(timezone.utc)
+        with problems.collecting():
+            plan = planner.plan(unique_id) if maintenance is None else planner.maintenance(unique_id, maintenance)
+            if plan is not None:
+                plans[unique_id] = plan
+        times[unique_id] = Timing("compile", started, datetime.now(timezone.utc))
+    problems.check()
+    return plans if maintenance is not None else with_shared_inputs(prepared, plans), times
+
+
+def compile_nodes(
+    prepared: Prepared, ids: Iterable[str], invocation_id: str, say: Callable[[str], None] = lambda _: None
+) -> dict[str, str]:
+    """Write target/compiled and the manifest; return compiled texts by node, without secrets. Raises ProblemsError.
+
+    Of a model whose first run differs the text is that of a first run where its table is known never to have been
+    built, else that of an incremental run; `say` is called with what is shown.
+    """
+    plans, _ = plan_nodes(prepared, ids, invocation_id)
+    plans = _shown(prepared, plans, say)
+    write_texts(prepared, plans, ("compiled",))
+    write_manifest(prepared, invocation_id, plans)
+    return {node: prepared.conceal(plan.sql) for node, plan in plans.items() if plan.sql}
+
+
+def _shown(prepared: Prepared, plans: Mapping[str, NodePlan], say: Callable[[str], None]) -> dict[str, NodePlan]:
+    taken = dict(plans)
+    names: dict[bool | None, list[str]] = {False: [], None: []}
+    for unique_id, plan in plans.items():
+        if plan.first_run is None:
+            continue
+        built = built_in_warehouse(plan)
+        if built is not True:
+            names[built].append(prepared.graph.nodes[unique_id].name)
+        if built is False:
+            taken[unique_id] = plan.first_run.plan
+    if names[False]:
+        say(f"compiled for a first run, as their tables were never built: {', '.join(names[False])}")
+    if names[None]:
+        known = "whether they were built is read when they run"
+        say(f"compiled for an incremental run ({known}): {', '.join(names[None])}")
+    return taken
+
+
+def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iterable[str]) -> None:
+    """Writes the compiled texts below target/<folder>/<project>, at the paths of the authors' files."""
+    root = prepared.target_path
+    for unique_id, plan in plans.items():
+        if plan.sql:
+            for folder in folders:
+                write_atomic(root / folder / compiled_path(prepared, unique_id), prepared.conceal(plan.sql))
+
+
+def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
+    """Replaces the text below target/run by that which runs, bounds and pinned versions included."""
+    write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), prepared.conceal(text))
+
+
+def text_path(prepared: Prepared, unique_id: str, folder: str) -> str:
+    """Return the path of a node's text in `compiled` or `run`, relative to the project where target/ is in it."""
+    path = prepared.target_path / folder / compiled_path(prepared, unique_id)
+    root = prepared.files.root
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def compiled_path(prepared: Prepared, unique_id: str) -> str:
+    """Where the compiled text of a node stands below target/compiled and target/run."""
+    node = prepared.graph.nodes[unique_id]
+    name = node.path
+    if node.unit_test is not None:
+        # Names of unit tests are texts, and one may stand for several models.
+        name += f"/{node.unit_test.model}.{re.sub(r'[^A-Za-z0-9_]+', '_', node.name)}.sql"
+    elif not name.endswith(".sql"):
+        digest = unique_id.rpartition(".")[2]
+        name += f"/{node.name}{f'_{digest}' if unique_id in prepared.graph.tests_of_one_name else ''}.sql"
+    return f"{prepared.graph.project}/{name}"
+
+
+def write_manifest(prepared: Prepared, invocation_id: str, plans: Mapping[str, NodePlan] | None = None) -> None:
+    """Replaces target/manifest.json in one step."""
+    compiled = {
+        unique_id: Compiled(plan.sql, f"{prepared.target_path.name}/compiled/{compiled_path(prepared, unique_id)}")
+        for unique_id, plan in (plans or {}).items()
+        if plan.sql
+    }
+    metadata = Metadata(datetime.now(timezone.utc), invocation_id, version())
+    document = manifest(prepared.graph, metadata, compiled=compiled, selectors=prepared.files.selectors)
+    write_atomic(prepared.target_path / "manifest.json", json.dumps(prepared.concealed(document), default=str))

@@ -1,0 +1,88 @@
+"""The rows of the audit table (`audit` of the profile): one for each model that an invocation was about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from merge_runner.engine.log.commit_metadata import stamp, stamp_confs
+from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import engine_error, from_engine
+from merge_runner.engine.spark.locks import writing
+from merge_runner.engine.steps.audit import write_audit
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.graph.graph import Node
+from merge_runner.graph.naming import table_location
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.relation import Relation
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.results import Result
+
+
+def audit(
+    driver: Driver,
+    prepared: Prepared,
+    table: Relation,
+    invocation_id: str,
+    results: Iterable[Result],
+    events: Events,
+) -> None:
+    """Writes the rows of an invocation. A failure is the event `audit_failed`: it changes no model's result."""
+    rows = audit_rows(invocation_id, results, prepared.graph.nodes)
+    if not rows:
+        return
+    profile, root = prepared.files.profile, prepared.files.root
+    warehouse = root / profile.warehouse if profile.warehouse is not None else None
+
+    def lock() -> AbstractContextManager[None]:
+        if warehouse is None:
+            return nullcontext()
+        return writing(warehouse, table.name, lambda message: events.emit("message", message=message))
+
+    try:
+        stamped = stamp_confs(stamp(invocation_id, "audit"))
+        with driver.session(stamped) as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
+            location = table_location(root, profile, table, {})
+            drift = write_audit(session, Catalog(), table, location, rows, lock)
+    except Exception as error:
+        if not from_engine(error) and not isinstance(error, OSError):
+            raise
+        told = str(error) if isinstance(error, OSError) else engine_error(error).message
+        events.emit(
+            "audit_failed", "warn", table=table.name, message=f"the audit table {table.name} is not written: {told}"
+        )
+        return
+    for item in drift:
+        events.emit("message", "warn", message=f"audit table {table.name}: {item}")
+    events.emit("audit_written", table=table.name, rows=len(rows))
+
+
+def audit_rows(invocation_id: str, results: Iterable[Result], nodes: Mapping[str, Node]) -> list[dict[str, Any]]:
+    """The rows of the models among the results, by the columns of `engine/audit.py`."""
+    return [
+        _row(invocation_id, result, nodes[result.unique_id].name)
+        for result in results
+        if nodes[result.unique_id].resource_type == "model"
+    ]
+
+
+def _row(invocation_id: str, result: Result, name: str) -> dict[str, Any]:
+    response = result.adapter_response
+    return {
+        "invocation_id": invocation_id,
+        "unique_id": result.unique_id,
+        "name": name,
+        "status": result.status,
+        "started_at": min((phase.started_at for phase in result.timing), default=None),
+        "completed_at": max((phase.completed_at for phase in result.timing), default=None),
+        **{key: response.get(key) for key in (*SHORT_NAMES, "attempts", "verdict", "verdict_held")},
+        **{key: _json(response.get(key)) for key in ("bounds", "metrics")},
+        "message": result.message,
+    }
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, default=str)

@@ -1,0 +1,52 @@
+"""The journal: one JSON line for each event, in the file before anything else happens: a killed run is never lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import TracebackType
+
+from merge_runner.run.results.events import Event
+
+
+class Journal:
+    """Appends events to `target/journal.jsonl`; a listener of Events. Use as a context manager.
+
+    An event that cannot be written (a full disk) stops nobody: what it tells of has happened. `failure` says why the
+    first one could not. Raises OSError where the file cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.failure: OSError | None = None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._torn = _ends_torn(path)
+        self._file = path.open("ab", buffering=0)
+
+    def __call__(self, event: Event) -> None:
+        line = json.dumps(event.as_json(), default=str).encode() + b"\n"
+        left = b"\n" + line if self._torn else line
+        try:
+            while left:
+                written = self._file.write(left)  # a disk that is getting full takes a part
+                self._torn, left = True, left[written:]
+            self._torn = False
+        except OSError as error:
+            self.failure = self.failure or error
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _ends_torn(path: Path) -> bool:
+    """A run that was killed while it wrote leaves half a line; the next event must not be glued to it."""
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) != b"\n"

@@ -1,0 +1,130 @@
+"""What the merges of an invocation cost, slowest first, with a hint where a figure is bad."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from merge_runner.run.results.results import Result
+
+ROWS = 20
+"""Rows shown: more than a screen is not read, and what takes long stands first."""
+
+MANY_FILES = 20
+"""From how many files on it matters that all are scanned: fewer are read in less than a MERGE costs anyway."""
+
+FEW_TOUCHED = 0.1
+"""The share of the scanned files that needed a change up to which a filter would have spared most of the scan. Where a
+merge changes more of them, reading the whole table is not what it waits for."""
+
+HIGH_AMPLIFICATION = 100
+"""Copied rows for each changed one from which the rewriting is nearly all of the work: 99 % of what is written."""
+
+MANY_COPIES = 100_000
+"""Copied rows from which that matters: the tables of 100,000 rows that our benchmarks merge into are rewritten in less
+than the fixed cost of a MERGE, some 0.8 s."""
+
+_WITHOUT_COPIES = {
+    "delta": "set delta.enableDeletionVectors to true in its properties",
+    "iceberg": "set write.merge.mode to merge-on-read in its properties",
+}
+
+
+@dataclass(frozen=True)
+class MergeRow:
+    """One merge. Figures that the engine did not tell are None.
+
+    `copied_per_change` is write amplification: rows copied unchanged for each row updated or deleted; None where none
+    was changed.
+    """
+
+    unique_id: str
+    name: str
+    seconds: float
+    files_scanned: int | None
+    files_total: int | None
+    rows_inserted: int | None
+    rows_updated: int | None
+    rows_deleted: int | None
+    rows_copied: int | None
+    copied_per_change: float | None
+    hints: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as JSON values, keys as above."""
+        return {**asdict(self), "hints": list(self.hints)}
+
+
+def summary(results: Iterable[Result], formats: Mapping[str, str]) -> list[MergeRow]:
+    """The merges among the results that ran to their end, slowest first; `formats` are their targets', by node."""
+    rows = [
+        _row(result, formats.get(result.unique_id, "delta"))
+        for result in results
+        if result.status == "success" and result.adapter_response.get("operation") == "MERGE"
+    ]
+    return sorted(rows, key=lambda row: (-row.seconds, row.name))
+
+
+def _row(result: Result, format: str) -> MergeRow:
+    response = result.adapter_response
+    copied = response.get("rows_copied")
+    changed = _changed(response)
+    return MergeRow(
+        result.unique_id,
+        result.unique_id.split(".", 2)[-1],
+        round(result.execution_time, 3),
+        response.get("files_scanned"),
+        response.get("files_total"),
+        response.get("rows_inserted"),
+        response.get("rows_updated"),
+        response.get("rows_deleted"),
+        copied,
+        round(copied / changed, 2) if copied is not None and changed else None,
+        tuple(_hints(response, format)),
+    )
+
+
+def _changed(response: Mapping[str, Any]) -> int | None:
+    """Rows updated and deleted: inserting copies nothing."""
+    updated, deleted = response.get("rows_updated"), response.get("rows_deleted")
+    return updated + deleted if updated is not None and deleted is not None else None
+
+
+def _hints(response: Mapping[str, Any], format: str) -> Iterator[str]:
+    total, scanned = response.get("files_total"), response.get("files_scanned")
+    if total is not None and scanned == total >= MANY_FILES:
+        touched = _touched(response)
+        if touched <= FEW_TOUCHED * total:
+            yield (
+                f"all {total:,} files were scanned to change {touched:,}: filter the target in ON by a partition or "
+                "clustering column; lint says what prunes"
+            )
+    copied, changed = response.get("rows_copied") or 0, _changed(response)
+    if copied >= MANY_COPIES and changed == 0:
+        yield (
+            f"{copied:,} rows were rewritten and none was changed: leave rows that have not changed out of the source"
+        )
+    elif copied >= MANY_COPIES and changed and copied / changed >= HIGH_AMPLIFICATION:
+        yield (
+            f"{copied / changed:,.0f} rows were rewritten for each that changed: {_WITHOUT_COPIES[format]}, or keep "
+            "rows that change together in the same files (partition_by, cluster_by)"
+        )
+    if response.get("verdict_held") is False:
+        yield (
+            f"lint said `{response.get('verdict')}`, and the engine scanned otherwise: `debug --write-catalog` records "
+            "the table's real layout for lint"
+        )
+    attempts = response.get("attempts") or 1
+    if attempts > 1:
+        yield (
+            f"it ran {attempts} times, for other writers committed first: let them run at another time, or give each a "
+            "partition of its own by a literal in ON"
+        )
+
+
+def _touched(response: Mapping[str, Any]) -> int:
+    """Files that were rewritten, or of which rows were marked as deleted."""
+    metrics = response.get("metrics") or {}
+    marked = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsUpdated", "added-delete-files")
+    return max(response.get("files_removed") or 0, sum(int(metrics.get(name, 0)) for name in marked))

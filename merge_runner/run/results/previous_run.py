@@ -1,0 +1,191 @@
+"""The last invocation as its artifacts tell it: what it was told to do, and what it has left undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.run.build import Command
+from merge_runner.run.results.results import Status
+
+_UNDONE = frozenset({"error", "fail", "skipped"})
+_COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test", "optimize": "optimize"}
+
+
+@dataclass(frozen=True)
+class LastInvocation:
+    """`command` and `args` as they were given; `undone` are the nodes that failed, were skipped or never ended.
+
+    `begun` are those of them whose statement may have run: what it has committed carries the stamp of `id`, or of one
+    of the invocations that this one had `retried`. A node that was left over before has begun in one of these, whether
+    or not it did again; and of a killed run the last lines may be missing.
+    """
+
+    id: str
+    command: Command
+    args: Mapping[str, Any]
+    undone: tuple[str, ...]
+    begun: frozenset[str]
+
+    @property
+    def retried(self) -> tuple[str, ...]:
+        """Its own id, and those of the invocations that it went on with."""
+        return (self.id, *self.args.get("retried", ()))
+
+
+def last_invocation(target: Path) -> LastInvocation:
+    """Reads `run_results.json` of the folder, or `journal.jsonl` where a run was killed before it could write results.
+
+    Raises ProblemsError where there is neither, or where they cannot be read.
+    """
+    killed = _killed(target / "journal.jsonl")
+    path = target / "run_results.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if killed is None:
+            raise ProblemsError(
+                [Problem("no-run-results", f"there is no {path}: nothing has been run yet", hint=_HINT)]
+            ) from None
+        return killed
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProblemsError([Problem("no-run-results", f"{path} cannot be read: {error}", hint=_HINT)]) from error
+    if killed is not None and killed.id not in text:
+        return killed
+    with _reading(path):
+        return _of_results(json.loads(text))
+
+
+_HINT = "run `merge-runner build` first: retry goes on with what it has left"
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Whatever the file holds instead of what a run writes is one problem."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        problem = Problem("no-run-results", f"{path} is not what a run has written", hint=_HINT)
+        raise ProblemsError([problem]) from error
+
+
+_ARGS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("selector", "state", "profile", "profiles_dir", "target", "vars_text", "branch"), (str,)),
+    **dict.fromkeys(("threads", "batch_id"), (int,)),
+    **dict.fromkeys(("defer", "fail_fast", "full_refresh", "warn_error", "no_lint", "vacuum"), (bool,)),
+    "retain": (int, float),
+}
+_LISTS = ("select", "exclude", "retried")
+
+
+def _args(given: Any) -> dict[str, Any]:
+    """The arguments of an invocation. Raises TypeError for what the command line would not have taken."""
+    args = dict(given)
+    for name, kinds in _ARGS.items():
+        value = args.get(name)
+        if value is not None and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+            raise TypeError(name)
+        if isinstance(value, int | float) and value < (1 if name == "threads" else 0):
+            raise ValueError(name)
+    for name in _LISTS:
+        values = args.get(name, [])
+        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+            raise TypeError(name)
+    return args
+
+
+def _node(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(value)
+    return value
+
+
+def _status(value: Any) -> str:
+    if value not in get_args(Status):
+        raise ValueError(value)
+    return str(value)
+
+
+def _check_no_stream(command: str) -> None:
+    if command == "stream":
+        hint = "start it again with `merge-runner stream`: what did not end well comes again by itself"
+        raise ProblemsError([Problem("no-run-results", "the last invocation was a stream", hint=hint)])
+
+
+def _of_results(document: Any) -> LastInvocation:
+    args = _args(document["args"])
+    which = args.pop("which")
+    _check_no_stream(which)
+    command = _COMMANDS[which]
+    results = [(_node(entry["unique_id"]), _status(entry["status"])) for entry in document["results"]]
+    begun = _UNDONE if args.get("retried") else {"error"}
+    return LastInvocation(
+        _node(document["metadata"]["invocation_id"]),
+        command,
+        args,
+        tuple(node for node, status in results if status in _UNDONE),
+        frozenset(node for node, status in results if status in begun),
+    )
+
+
+def _killed(journal: Path) -> LastInvocation | None:
+    """The last invocation of a journal, if it never came to an end; one that could not start leaves the one before."""
+    with _reading(journal):
+        return _of_journal(journal)
+
+
+def _of_journal(journal: Path) -> LastInvocation | None:
+    before: tuple[Mapping[str, Any] | None, list[dict[str, Any]]] = (None, [])
+    started, since = before
+    for event in _events(journal):
+        name = event.get("event")
+        if name == "invocation_started":
+            before, started, since = (started, since), event, []
+        elif name == "invocation_failed":
+            started, since = before
+        elif name == "invocation_finished":
+            started = None
+        elif name in ("node_started", "node_finished"):
+            since.append(event)
+    if started is None:
+        return None
+    _check_no_stream(started["command"])
+    if started["command"] not in _COMMANDS:
+        return None
+    statuses = {_node(each["node"]): _status_told(each) for each in since}
+    if not isinstance(started["nodes"], list):
+        raise TypeError("nodes")
+    nodes = tuple(map(_node, started["nodes"]))
+    undone = tuple(node for node in nodes if statuses.get(node) is None or statuses[node] in _UNDONE)
+    return LastInvocation(
+        _node(started["invocation_id"]),
+        _COMMANDS[started["command"]],
+        _args(started["args"]),
+        undone,
+        frozenset(undone),
+    )
+
+
+def _status_told(event: Mapping[str, Any]) -> str | None:
+    """What became of the node of an event; None: it has begun."""
+    return None if event["event"] == "node_started" else _status(event["result"]["status"])
+
+
+def _events(journal: Path) -> Iterator[dict[str, Any]]:
+    """The events of a journal; the line that a killed run was writing may be torn."""
+    try:
+        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict):
+            yield event

@@ -1,0 +1,1 @@
+"""Which node runs when: ready queue, dependencies, write conflicts."""

@@ -1,0 +1,131 @@
+"""The ready queue: a node starts as soon as its parents are done, the most urgent first, a few at a time.
+
+It knows nothing of Spark: what a node does is a callable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from merge_runner.run.scheduling.ready_queue import ReadyQueue
+
+_INTERRUPT_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done: parents by node (only nodes of this run), and what each node does.
+
+    `work(node)` returns whether the children may run; what it raises counts as a failure, and is raised again at the
+    end. `skip(node, cause)` is told of each node that will not run, with the failed node that is to blame (None: the
+    run was stopped). `writes` gives the table that a node writes: two nodes with the same one never run at once.
+    Smaller priorities start first.
+    """
+
+    parents: Mapping[str, Collection[str]]
+    work: Callable[[str], bool]
+    skip: Callable[[str, str | None], None]
+    priority: Mapping[str, Any] = field(default_factory=dict)
+    writes: Mapping[str, Hashable] = field(default_factory=dict)
+
+
+class EndedAtOnceError(KeyboardInterrupt):
+    """A second interrupt: workers are still running, and nobody waits for them."""
+
+
+def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[], None] = lambda: None) -> None:
+    """Runs all nodes of the job in at most `threads` threads; returns when nothing runs any more.
+
+    After a failure the node's descendants are skipped and all others still run; with `fail_fast`, `cancel` is called to
+    stop what runs, and nothing else starts. KeyboardInterrupt does the same as a failure under `fail_fast`, and is
+    raised again when the workers have ended; a second one raises EndedAtOnceError, while they may still be running.
+    """
+    _Run(job, threads, fail_fast, cancel).run()
+
+
+class _Run:
+    def __init__(self, job: Job, threads: int, fail_fast: bool, cancel: Callable[[], None]) -> None:
+        self.job = job
+        self.threads = threads
+        self.fail_fast = fail_fast
+        self.cancel = cancel
+        self.queue = ReadyQueue(job.parents, job.priority, job.writes)
+        self.running = 0
+        self.stopped = False
+        self.crash: BaseException | None = None
+        self.done: SimpleQueue[tuple[str, bool]] = SimpleQueue()
+
+    def run(self) -> None:
+        interrupt: KeyboardInterrupt | None = None
+        pool = ThreadPoolExecutor(max_workers=self.threads, thread_name_prefix="model")
+        while True:
+            try:
+                if interrupt is not None:
+                    self._stop()
+                self._start(pool)
+                if self.running == 0:
+                    break
+                self._finish(*self._next_done())
+            except (KeyboardInterrupt, RuntimeError) as error:
+                if not _is_interrupt(error):
+                    raise
+                if interrupt is not None:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise EndedAtOnceError from None
+                interrupt = KeyboardInterrupt()
+        pool.shutdown()
+        for node in list(self.queue.open):
+            self.job.skip(node, None)
+        if interrupt is not None:
+            raise interrupt
+        if self.crash is not None:
+            raise self.crash
+
+    def _next_done(self) -> tuple[str, bool]:
+        while True:
+            try:
+                # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
+                return self.done.get(timeout=_INTERRUPT_SECONDS)
+            except Empty:
+                continue
+
+    def _start(self, pool: ThreadPoolExecutor) -> None:
+        while self.running < self.threads and not self.stopped:
+            node = self.queue.start()
+            if node is None:
+                return
+            self.running += 1
+            pool.submit(self._work, node)
+
+    def _work(self, node: str) -> None:
+        passed = False
+        try:
+            passed = self.job.work(node)
+        except BaseException as error:  # told when nothing runs any more
+            self.crash = self.crash or error
+        finally:
+            self.done.put((node, passed))
+
+    def _finish(self, node: str, passed: bool) -> None:
+        self.running -= 1
+        for skip in self.queue.finish(node, passed):
+            self.job.skip(skip.node, skip.cause)
+        if self.fail_fast and not passed:
+            self._stop()
+
+    def _stop(self) -> None:
+        if not self.stopped:
+            self.stopped = True
+            self.cancel()
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether it is one, or what became of one: Python's locks do not bear an interrupt while they wait.
+
+    A condition that is interrupted just before it has its lock again ends with "release unlocked lock" (CPython 3.11).
+    """
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)

@@ -1,0 +1,1 @@
+"""Streams: each micro-batch runs the nodes that it feeds."""

@@ -1,0 +1,270 @@
+"""Streams: each micro-batch runs the models that read it and all that follow in the DAG, in parallel.
+
+Of a batch all models are tried before it fails. Its number is committed with every MERGE, so that a batch that comes
+again after a failure or a crash changes no table twice (engine/batches.py); a checkpoint that does not fit is refused
+(run/checkpoints.py).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.merge.idempotency import recorded_batch
+from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.stream.checkpoint import checkpoint_state, write_note
+from merge_runner.engine.stream.reader import RunningStream, read_stream
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.streams import StreamInput, stream_inputs
+from merge_runner.plan.steps.steps import CreateTarget
+from merge_runner.run.execution.dag_run import thread_count
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.results.events import Events
+from merge_runner.run.results.invocation import Invocation
+from merge_runner.run.results.results import RunResults
+from merge_runner.run.scheduling.scheduler import EndedAtOnceError
+from merge_runner.run.stream.checkpoint_check import Target, judge_checkpoint, note
+from merge_runner.run.stream.stream_batches import Outcome, StreamBatches, batch_of
+from merge_runner.run.stream.stream_totals import StreamTotals
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How to run. `threads` None: the profile's. `available_now`: until all that is there now has been read.
+
+    `args` are the invocation's own words. `observe` is given the driver once it runs.
+    """
+
+    threads: int | None = None
+    available_now: bool = False
+    args: Mapping[str, Any] = field(default_factory=dict)
+    observe: Callable[[Driver], None] = lambda _: None
+
+
+def stream(
+    prepared: Prepared,
+    ids: Sequence[str],
+    options: StreamOptions,
+    events: Events,
+    driver: Driver | None = None,
+    starting: Starting | None = None,
+) -> RunResults:
+    """Reads the streams that feed models among `ids`, until they end, one fails, or it is interrupted.
+
+    The result of a model is that of its last batch, with `totals` over all. `driver` and `starting` are as in `build`.
+    Raises ProblemsError where a stream cannot be read, or no more, and KeyboardInterrupt; run_results.json holds what
+    was done.
+    """
+    return _Streaming(prepared, ids, options, events).run(driver, starting)
+
+
+class _Streaming:
+    def __init__(self, prepared: Prepared, ids: Sequence[str], options: StreamOptions, events: Events) -> None:
+        _check(prepared)
+        self.prepared = prepared
+        self.options = options
+        self.events = events
+        self.streams = stream_inputs(prepared, ids)
+        if not self.streams:
+            hint = "a stream is a table of a source with `stream:` in its YAML"
+            raise ProblemsError([Problem("no-stream", "no stream feeds the selected models", hint=hint)])
+        self.invocation = Invocation(prepared, "stream", options.args, events)
+        fed = dict.fromkeys(node for each in self.streams for node in each.fed)
+        self.plans, _ = plan_nodes(prepared, fed, self.invocation.id)
+        self.outcome = Outcome(StreamTotals(self.plans))
+        self.broken: list[Problem] = []
+        """What ended the reading where no batch did."""
+
+    def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
+        def work() -> None:
+            with driving(self.prepared, self.events, driver, starting) as running:
+                self.options.observe(running)
+                self._run(running)
+
+        results = self.invocation.run(self.plans, work, self.outcome.totals.results)
+        if self.broken:
+            raise ProblemsError(self.broken)
+        return results
+
+    def _run(self, driver: Driver) -> None:
+        problems = Problems()
+        readers = list(self._readers(driver))
+        for reader in readers:
+            with problems.collecting():
+                reader.check()
+        problems.check()
+        with ExitStack() as sessions:
+            try:
+                for reader in readers:
+                    reader.start(sessions, self.options.available_now)
+                self._wait(readers)
+            except EndedAtOnceError:
+                raise  # to stop a stream is to wait for its batch
+            except BaseException:
+                for reader in readers:
+                    reader.stop()
+                raise
+        self.broken += [problem for reader in readers if (problem := reader.end()) is not None]
+
+    def _readers(self, driver: Driver) -> Iterator[_Reader]:
+        catalog = Catalog()
+        for each, turn in _turns(self.streams):
+            yield _Reader(
+                StreamBatches(
+                    each,
+                    self.prepared,
+                    driver,
+                    catalog,
+                    {node: self.plans[node] for node in each.fed},
+                    self.invocation.id,
+                    thread_count(self.prepared, self.options.threads, len(each.fed)),
+                    self.events,
+                    self.outcome,
+                    turn,
+                )
+            )
+
+    def _wait(self, readers: Sequence[_Reader]) -> None:
+        interrupt: KeyboardInterrupt | None = None
+        ending = self.outcome.ending
+        while any(reader.goes_on() for reader in readers):
+            try:
+                for reader in readers:
+                    reader.tell_progress()
+                if self.outcome.failed.is_set() and not self.options.available_now:
+                    ending.set()
+                if ending.is_set():
+                    for reader in readers:
+                        reader.stop_between_batches()
+                time.sleep(_POLL_SECONDS)
+            except KeyboardInterrupt as error:
+                if interrupt is not None:
+                    raise EndedAtOnceError from None
+                interrupt = error
+                ending.set()
+                words = "stopping after what runs now (Ctrl-C again ends at once: nothing is lost)"
+                self.events.emit("message", "warn", message=words)
+        if interrupt is not None:
+            raise interrupt
+
+
+def _check(prepared: Prepared) -> None:
+    if prepared.files.profile.remote is not None:
+        hint = "give the output a `master`: the batches run in the process that starts the stream"
+        raise ProblemsError([Problem("stream-remote", "streams do not run over Spark Connect", hint=hint)])
+    if prepared.invocation.full_refresh:
+        message = "a stream does not rebuild its targets: what it has read before would be missing in them"
+        hint = "drop them, and begin anew with another `checkpoint` and a higher `generation`"
+        raise ProblemsError([Problem("stream-full-refresh", message, hint=hint)])
+
+
+def _turns(streams: Sequence[StreamInput]) -> Iterator[tuple[StreamInput, threading.Lock]]:
+    """Each stream with the lock under which its batches run: those that feed one model take turns."""
+    groups: list[tuple[set[str], threading.Lock]] = []
+    for each in streams:
+        fed = set(each.fed)
+        meeting = [group for group in groups if group[0] & fed]
+        joined = (fed.union(*(group[0] for group in meeting)), threading.Lock())
+        groups = [group for group in groups if group not in meeting] + [joined]
+    for each in streams:
+        yield each, next(lock for nodes, lock in groups if nodes & set(each.fed))
+
+
+class _Reader:
+    """Reads one stream."""
+
+    def __init__(self, batches: StreamBatches) -> None:
+        self.batches = batches
+        self.stream = batches.stream
+        self.driver = batches.driver
+        self.nodes = batches.prepared.graph.nodes
+        self.place = self.nodes[self.stream.unique_id].place
+        self.running: RunningStream | None = None
+        self.told = -1
+
+    def check(self) -> None:
+        """Raises ProblemsError where the checkpoint and what the targets have recorded do not fit."""
+        stream, known = self.stream, self.nodes.keys()
+        with ExitStack() as sessions:
+            session = sessions.enter_context(self.driver.session())
+            try:
+                state = checkpoint_state(session, stream.checkpoint)
+                judged = judge_checkpoint(stream, state, dict(self._targets(session)), known, self.place)
+                if judged.problems:
+                    raise ProblemsError(judged.problems)
+                for warning in judged.warnings:
+                    self.batches.events.emit("message", "warn", message=warning)
+                write_note(session, stream.checkpoint, note(stream, state, known))
+            except EngineError as error:
+                raise ProblemsError([self._problem(error)]) from error
+        self.told = state.done
+
+    def _targets(self, session: SparkSession) -> Iterator[tuple[str, Target]]:
+        for unique_id, plan in self.batches.plans.items():
+            step = next((step for step in plan.steps if isinstance(step, CreateTarget)), None)
+            if step is None:
+                continue  # a table that is replaced as a whole has no batches
+            recorded = None
+            if self.batches.catalog.adopt(session, step.layout):
+                app = batch_of(self.stream, self.nodes[unique_id].name, 0).app
+                recorded = recorded_batch(session, step.layout.relation, step.layout.format, app)
+            yield unique_id, Target(step.layout.relation.name, recorded)
+
+    def start(self, sessions: ExitStack, available_now: bool) -> None:
+        """Starts to read. Raises ProblemsError where Spark cannot."""
+        session = sessions.enter_context(self.driver.session())
+        try:
+            if self.stream.attach is not None:
+                self.batches.catalog.attach(session, self.stream.attach)
+            self.running = read_stream(session, self.stream, available_now, self.batches.work)
+        except EngineError as error:
+            raise ProblemsError([self._problem(error)]) from error
+
+    def goes_on(self) -> bool:
+        """Whether there may be another batch."""
+        return self.running is not None and self.running.active
+
+    def stop_between_batches(self) -> None:
+        """Ends the reading where no batch is being worked on."""
+        if not self.batches.working.is_set():
+            self.stop()
+
+    def stop(self) -> None:
+        """Ends the reading."""
+        if self.running is not None:
+            self.running.stop()
+
+    def tell_progress(self) -> None:
+        """Tells what Spark has measured of the batches that have ended since."""
+        for each in self.running.progress(self.told) if self.running is not None else ():
+            self.told = max(self.told, int(each["batchId"]))
+            self.batches.events.emit("stream_progress", "debug", stream=self.stream.name, progress=each)
+
+    def end(self) -> Problem | None:
+        """Tells how it went; gives what ended the reading where that was no batch."""
+        self.tell_progress()
+        outcome = self.batches.outcome
+        self.batches.events.emit(
+            "stream_finished", stream=self.stream.name, **outcome.totals.of_stream(self.stream.name)
+        )
+        error = self.running.error() if self.running is not None else None
+        if error is None or outcome.failed.is_set() or outcome.ending.is_set():
+            return None
+        return self._problem(error)
+
+    def _problem(self, error: EngineError) -> Problem:
+        return Problem("stream", f"stream {self.stream.name}: {error.message} [{error.code}]", self.place, error.hint)
