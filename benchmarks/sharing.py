@@ -18,7 +18,7 @@ from pathlib import Path
 
 from merge_runner import Project
 from merge_runner.engine.startup import Driver, start_driver
-from merge_runner.engine.tables.catalog import input_cache as shared_inputs
+from merge_runner.engine.tables import input_cache as shared_inputs
 
 SOURCES = """sources:
   - name: raw

@@ -14,6 +14,7 @@ import click
 from merge_runner.cli.completion import profiles, selection, selectors, targets
 from merge_runner.cli.display.messages import hide, say, set_style
 from merge_runner.cli.names import Names
+from merge_runner.cli.project_root import project_root
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
@@ -305,13 +306,6 @@ def _tell(log: Log, options: dict[str, Any]) -> None:
     """Shows what a template logs: with info=true always, the rest with --debug."""
     if options.get("debug") or (log.info and not options.get("quiet")):
         say(f"{log.place}: {log.message}" if options.get("debug") else log.message, "info" if log.info else "debug")
-
-
-def project_root(project_dir: Path | None) -> Path:
-    """The project's folder: that of --project-dir and no other, else the nearest one from here upwards."""
-    from merge_runner.project.load.load import find_root
-
-    return find_root(Path.cwd()) if project_dir is None else find_root(project_dir, upwards=False)
 
 
 def selected(project: Project, options: dict[str, Any], *, default: bool = True) -> tuple[str, ...]:

@@ -14,10 +14,11 @@ from merge_runner.cli.display.problems import show_no_effect, show_not_read, sho
 from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.errors import Problem
 from merge_runner.plan.nodes.maintenance import Maintenance
-from merge_runner.run.build import TYPES, Command, Options, build
+from merge_runner.run.build import TYPES, Options, build
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.junit import junit
+from merge_runner.run.results.results import Command
 
 if TYPE_CHECKING:
     from merge_runner.api import Project

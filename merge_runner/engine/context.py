@@ -12,8 +12,6 @@ from merge_runner.engine.tables.input_cache import SharedInputs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.merge.idempotency import Batch
-
 
 @dataclass(frozen=True)
 class Tested:
@@ -28,6 +26,21 @@ class Tested:
     words: str | None = None
     rows: tuple[str, ...] = ()
     unread: str | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a MERGE commits once: `id` is a whole number from 0 that grows with each batch of `app`.
+
+    `words` say what a table has that skips it.
+    """
+
+    app: str
+    id: int
+    words: str = ""
+
+    def __str__(self) -> str:
+        return self.words or f"batch {self.id} or a later one is committed already"
 
 
 @dataclass

@@ -20,7 +20,7 @@ from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
 from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark, pyspark_version
 from merge_runner.engine.spark.user_confs import check_defaults, notes
-from merge_runner.engine.warm.client import client as warm
+from merge_runner.engine.warm import client as warm
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.start_failures import start_failure
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.registry import rules
 from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
-from merge_runner.lint.rule import Hit, Rule, rules
+from merge_runner.lint.rule import Hit, Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.rows.source import Lookup
+from merge_runner.pruning.query.source import Lookup
 from merge_runner.text import Place, Span
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Fix, Severity
 from merge_runner.text import Place, Span
@@ -47,27 +44,3 @@ class Rule:
     def ran_on(self, parsed: bool) -> bool:
         """Whether a rule about one file could say anything of it: `parsed` says that its MERGE could be read."""
         return parsed or self.check_merge is None
-
-
-@cache
-def rules() -> tuple[Rule, ...]:
-    """All rules, in the order of their codes."""
-    from merge_runner.lint import rules as package
-
-    found = [_rule(name) for _, name, _ in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
-    return tuple(sorted(found, key=lambda rule: rule.code))
-
-
-def _rule(module_name: str) -> Rule:
-    module: Any = importlib.import_module(module_name)
-    stem = module_name.rpartition(".")[2]
-    code, _, name = stem.partition("_")
-    return Rule(
-        code.upper(),
-        name.replace("_", "-"),
-        module.SEVERITY,
-        module.__doc__,
-        check_merge=getattr(module, "check_merge", None),
-        check_file=getattr(module, "check_file", None),
-        check_project=getattr(module, "check_project", None),
-    )

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 from merge_runner.errors import Problems
 from merge_runner.graph.methods.paths import holds_path
 from merge_runner.lint.finding import SEVERITIES, Severity
+from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
-from merge_runner.lint.rule import Rule, rules
+from merge_runner.lint.rule import Rule
 from merge_runner.lint.selector import closest, meant, suggestion, weight
 
 if TYPE_CHECKING:

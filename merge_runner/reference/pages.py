@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.atomic import write_atomic
 from merge_runner.lint import documentation
-from merge_runner.lint.rule import rules
+from merge_runner.lint.registry import rules
 from merge_runner.reference import command_page, project_pages, yaml_page
 
 FOLDERS = ("docs/reference", "docs/reference/rules")

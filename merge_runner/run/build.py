@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from merge_runner.engine.merge.idempotency import Batch
+from merge_runner.engine.context import Batch
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.branch_catalog import BranchCatalog
@@ -26,12 +26,11 @@ from merge_runner.run.results.artifacts import plan_nodes
 from merge_runner.run.results.audit import audit
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
-from merge_runner.run.results.results import RunResults
+from merge_runner.run.results.results import Command, RunResults
 from merge_runner.run.scheduling.previous_timings import recorded_durations
 
 _MOST_OTHERS = 3
 """How many drivers take the place of one that is lost: what loses them all would lose the next one."""
-Command = Literal["build", "run", "test", "optimize"]
 TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test", "unit_test"}),
     "run": frozenset({"model"}),

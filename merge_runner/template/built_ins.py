@@ -21,7 +21,7 @@ from merge_runner.template.rendered import Log
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
-    from merge_runner.template.rendering import Rendering
+    from merge_runner.template.current_rendering import CurrentRendering
 
 
 _NOTHING: Any = object()
@@ -30,7 +30,7 @@ _NOTHING: Any = object()
 class BuiltIns:
     """The built-ins of one rendering. A name that does not resolve is reported, and rendering goes on."""
 
-    def __init__(self, rendering: Rendering) -> None:
+    def __init__(self, rendering: CurrentRendering) -> None:
         self._rendering = rendering
         self._context = rendering.context
         self._refs: dict[Ref, None] = {}

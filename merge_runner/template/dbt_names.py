@@ -18,7 +18,7 @@ from merge_runner.template.rendered import Log
 
 if TYPE_CHECKING:
     from merge_runner.template.built_ins import BuiltIns
-    from merge_runner.template.rendering import Rendering
+    from merge_runner.template.current_rendering import CurrentRendering
 
 _NOTHING: Any = object()
 _SLOW = 50
@@ -29,7 +29,7 @@ _PREFIXES = ("spark__", "default__")
 class DbtNames:
     """dbt's names in one rendering."""
 
-    def __init__(self, rendering: Rendering, built_ins: BuiltIns) -> None:
+    def __init__(self, rendering: CurrentRendering, built_ins: BuiltIns) -> None:
         self._rendering = rendering
         self._built_ins = built_ins
 
@@ -123,7 +123,7 @@ class DbtNames:
 class Adapter:
     """`adapter`: what of it needs no engine."""
 
-    def __init__(self, rendering: Rendering) -> None:
+    def __init__(self, rendering: CurrentRendering) -> None:
         self._rendering = rendering
 
     def dispatch(self, macro_name: Any, macro_namespace: Any = None, packages: Any = None) -> Any:

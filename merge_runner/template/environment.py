@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from jinja2.runtime import Context as JinjaContext
 from jinja2.runtime import Undefined, str_join
@@ -23,20 +23,10 @@ from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 
 if TYPE_CHECKING:
-    from merge_runner.template.rendering import Rendering
+    from merge_runner.template.current_rendering import CurrentRendering
 
 _LAZY = frozenset({"map", "select", "reject", "selectattr", "rejectattr"})
 RELATION_ATTRIBUTES = frozenset({"catalog", "database", "identifier", "name", "schema", "table"})
-
-
-class ProjectMacro:
-    """A macro of the project's macro files as a value in templates, which a rendering calls (see Rendering.call)."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self) -> NoReturn:
-        raise TypeError(f"the macro {self.name} is called outside a rendering")
 
 
 class RunFlag(int):
@@ -108,7 +98,7 @@ class ModelEnvironment(SandboxedEnvironment):
 class ModelContext(JinjaContext):
     """The names of one template in one rendering, and what the generated code calls (see OffsetGenerator)."""
 
-    rendering: Rendering
+    rendering: CurrentRendering
     path: str
 
     def derived(self, locals: dict[str, Any] | None = None) -> ModelContext:
@@ -123,7 +113,7 @@ class ModelContext(JinjaContext):
 
     def this(self, value: Any) -> Any:
         """The value of the name `this`, which a template reads."""
-        self.rendering.built_ins.read_this(value)
+        self.rendering.read_this(value)
         return value
 
     def missing(self, name: str, offset: int) -> ReportedUndefined:

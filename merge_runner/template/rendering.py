@@ -13,8 +13,9 @@ from merge_runner.template.built_ins import BuiltIns, plain
 from merge_runner.template.captured import Captured
 from merge_runner.template.compiler import Compiled, assigned_names
 from merge_runner.template.context import Context
+from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.dbt_names import DbtNames
-from merge_runner.template.environment import ModelContext, ProjectMacro
+from merge_runner.template.environment import ModelContext
 from merge_runner.template.failure import failure, innermost, undefined_use
 from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.library import Library
@@ -128,6 +129,10 @@ class Rendering:
     def project_macro(self, name: str) -> ProjectMacro | None:
         """Return the macro of the project's macro files; None where there is none of this name."""
         return self._library.macros.get(name)
+
+    def read_this(self, value: Any) -> None:
+        """Record that the template reads `this`."""
+        self.built_ins.read_this(value)
 
     def call_place(self) -> Place:
         """The place of the running built-in's call."""

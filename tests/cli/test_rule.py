@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from merge_runner.cli.commands.rule import command
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.rule import rules
+from merge_runner.lint.registry import rules
 
 
 def run(*arguments):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.engine.spark.errors import EngineError, Kind
-from merge_runner.engine.tables.catalog import alter as altering
+from merge_runner.engine.tables import alter as altering
 from merge_runner.engine.tables.constraint_drift import constraint_drift
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.plan.steps.steps import Column, Layout

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from merge_runner.engine.merge.idempotency import Batch, recorded_batch, recording
+from merge_runner.engine.context import Batch
+from merge_runner.engine.merge.idempotency import recorded_batch, recording
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark

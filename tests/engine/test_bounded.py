@@ -14,7 +14,7 @@ from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.plan.steps.steps import RunMerge
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark

@@ -7,8 +7,8 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
-from merge_runner.engine.tables.catalog import ddl
 from merge_runner.plan.layout.table_layout import table_checks, table_columns
 from merge_runner.plan.steps.steps import Column, Layout
 from merge_runner.project.schema.properties import ModelProperties

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from merge_runner.engine.merge.dry_run import Figures, counting_query, dry_count
-from merge_runner.engine.merge.runtime_filter import Bounded
+from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.merge.parse import parse
 from merge_runner.project.schema.expect_merge import ExpectMerge

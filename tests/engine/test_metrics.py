@@ -273,7 +273,7 @@ def test_only_our_own_commit_is_ours(table, format):
 
 
 def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
-    from merge_runner.engine.metrics.merge_metrics import delta_metrics
+    from merge_runner.engine.metrics import delta_metrics
 
     def lost(*_):
         raise EngineError("gone", "the log is gone")

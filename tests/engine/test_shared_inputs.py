@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.tables.catalog import input_cache as shared_inputs
+from merge_runner.engine.tables import input_cache as shared_inputs
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
 

@@ -18,10 +18,10 @@ import pytest
 from merge_runner.cli.commands.warm import command
 from merge_runner.engine import startup as session
 from merge_runner.engine.startup import Starting, start_warm
+from merge_runner.engine.warm import client as warm
+from merge_runner.engine.warm import daemon as warm_keeper
+from merge_runner.engine.warm import driver as attached
 from merge_runner.engine.warm.client import Gone, Line, Order, Refused
-from merge_runner.engine.warm.client import client as warm
-from merge_runner.engine.warm.client import daemon as warm_keeper
-from merge_runner.engine.warm.client import driver as attached
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 

@@ -11,7 +11,7 @@ import pytest
 
 from merge_runner.cli.lint import run as linting
 from merge_runner.cli.main import main
-from merge_runner.lint.run.run import cache
+from merge_runner.lint.run import cache
 from merge_runner.project.schema.layout_file import RECORDED
 
 FILES = {
@@ -219,7 +219,7 @@ def test_variables_of_the_environment_count_where_they_are_read(root, lint, monk
 
 
 def test_variables_count_that_are_read_in_other_processes(root, lint, monkeypatch):
-    from merge_runner.lint.run.run import parallel
+    from merge_runner.lint.run import parallel
 
     monkeypatch.setattr(parallel, "_processes", lambda models: 2 if models > 1 else 1)
     for number in range(6):

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from merge_runner.lint.documentation import Example, check, examples, index, page, summary, text
-from merge_runner.lint.rule import Rule, rules
+from merge_runner.lint.registry import rules
+from merge_runner.lint.rule import Rule
 
 RULE = Rule(
     "P001",

@@ -69,7 +69,7 @@ def test_the_finding_has_the_severity_of_the_settings(known):
 
 
 def test_s001_is_a_rule_without_a_check():
-    from merge_runner.lint.rule import rules
+    from merge_runner.lint.registry import rules
 
     (rule,) = (rule for rule in rules() if rule.code == "S001")
     assert (rule.name, rule.severity) == ("unused-suppression", "warning")

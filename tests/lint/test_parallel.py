@@ -15,8 +15,8 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.check import Checked
+from merge_runner.lint.run import parallel
 from merge_runner.lint.run.project import ProjectLinter
-from merge_runner.lint.run.run import parallel
 from merge_runner.project.syntax.environment import RecordingEnv
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
@@ -116,7 +116,7 @@ def test_a_process_that_is_killed_is_an_error_and_no_hang(models, forked, monkey
 SLOW = """\
 import os, sys, time
 from merge_runner.cli.main import main
-from merge_runner.lint.run.run import parallel
+from merge_runner.lint.run import parallel
 from merge_runner.lint.check import Checked
 from merge_runner.lint.run.project import ProjectLinter
 

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from merge_runner.formats.types import parse_type
 from merge_runner.lint.check import linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge
-from merge_runner.lint.rule import Hit, rules
+from merge_runner.lint.registry import rules
+from merge_runner.lint.rule import Hit
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText, Span
 

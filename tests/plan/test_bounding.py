@@ -10,7 +10,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 
 CASES = yaml.safe_load((Path(__file__).parent / "bounding.yml").read_text(encoding="utf-8"))
 TARGET = TableLayout(

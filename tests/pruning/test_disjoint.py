@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.merge.parse import parse
+from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 from merge_runner.pruning.layout.layout import PartitionField, TableLayout
+from merge_runner.pruning.logic.canonical import Call, Col, holds
+from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.predicate.scope import Scope
-from merge_runner.pruning.rows.canonical import Call, Col, holds
-from merge_runner.pruning.rows.constant_value import Lit
-from merge_runner.pruning.rows.disjoint_writes import are_disjoint, partition_conditions
 
 LAYOUT = TableLayout(partition_by=(PartitionField("k"), PartitionField("j")))
 COLUMN = Col(1, "k")

@@ -14,7 +14,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
 from merge_runner.pruning.layout.table_properties import with_properties
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 
 CASES = yaml.safe_load((Path(__file__).parent / "judgements.yml").read_text(encoding="utf-8"))
 WORDS = {True: "prunes", False: "reads all", None: "unknown"}

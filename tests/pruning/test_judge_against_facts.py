@@ -17,7 +17,7 @@ from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.predicate.predicate import Operator
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 
 _SPEC = importlib.util.spec_from_file_location(
     "probe_tables", Path(__file__).parents[1] / "formats" / "probe_tables.py"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from merge_runner.merge.parse import MergeSyntaxError, parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 
 
 def _load(name: str):

@@ -7,7 +7,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.engine.merge import execute as merging
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.pruning.judge.judge import merge_analysis as judged
+from merge_runner.pruning.judge import merge_analysis as judged
 
 pytestmark = pytest.mark.spark
 

@@ -195,7 +195,7 @@ def test_a_stream_leaves_the_jvm_to_the_next_run(shop):
 
 
 def test_ctrl_c_leaves_the_jvm_and_kill_ends_it(shop):
-    from merge_runner.engine.warm.client import client as warm
+    from merge_runner.engine.warm import client as warm
 
     shop.call("warm", "start")
     jvm = shop.warm_jvm()

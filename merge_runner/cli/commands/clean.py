@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from merge_runner.cli.command import Command
-from merge_runner.cli.options import folder_options, output_options_without, project_root
+from merge_runner.cli.options import folder_options, output_options_without
+from merge_runner.cli.project_root import project_root
 
 
 @click.command("clean", cls=Command)

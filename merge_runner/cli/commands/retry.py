@@ -16,9 +16,9 @@ from merge_runner.cli.options import (
     load_project,
     output_options,
     project_options,
-    project_root,
     running_options,
 )
+from merge_runner.cli.project_root import project_root
 
 _PATHS = frozenset({"state", "profiles_dir"})
 

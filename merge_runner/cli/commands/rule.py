@@ -27,7 +27,7 @@ def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -
     """
     from merge_runner.cli.display.messages import show_text
     from merge_runner.lint.documentation import summary, text
-    from merge_runner.lint.rule import rules
+    from merge_runner.lint.registry import rules
 
     if codes and every:
         raise click.UsageError("--all takes no codes.")
@@ -47,7 +47,7 @@ def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -
 def _found(codes: tuple[str, ...]) -> tuple[Rule, ...]:
     """The rules that the words mean, each once; raises ProblemsError with every word that means none."""
     from merge_runner.errors import Problems
-    from merge_runner.lint.rule import rules
+    from merge_runner.lint.registry import rules
     from merge_runner.lint.selector import meant, suggestion
 
     problems = Problems()

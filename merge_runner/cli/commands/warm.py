@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from merge_runner.cli.command import Command
-from merge_runner.cli.options import load_project, output_options_without, project_options, project_root
+from merge_runner.cli.options import load_project, output_options_without, project_options
+from merge_runner.cli.project_root import project_root
 
 
 @click.command("warm", cls=Command)
@@ -44,7 +45,7 @@ def _start(options: dict[str, Any], idle: float) -> int:
 
 
 def _stop(options: dict[str, Any], _idle: float) -> int:
-    from merge_runner.engine.warm.client import client as warm
+    from merge_runner.engine.warm import client as warm
 
     ended = warm.stop(warm.socket_path(project_root(options["project_dir"]), os.environ))
     click.echo("the warm driver has ended" if ended else "there is no warm driver")
@@ -52,7 +53,7 @@ def _stop(options: dict[str, Any], _idle: float) -> int:
 
 
 def _status(options: dict[str, Any], _idle: float) -> int:
-    from merge_runner.engine.warm.client import client as warm
+    from merge_runner.engine.warm import client as warm
 
     told = warm.status(warm.socket_path(project_root(options["project_dir"]), os.environ))
     if told is None:

@@ -12,7 +12,7 @@ import click
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
-from merge_runner.lint.sources.sql_files import holds_no_sql
+from merge_runner.lint.sources.sql_file import holds_no_sql
 from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.schema.profile import FILE as PROFILES
 

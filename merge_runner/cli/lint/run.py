@@ -17,7 +17,8 @@ from merge_runner.cli.options import parsed_vars, project_flags, selected
 from merge_runner.errors import Problem
 from merge_runner.lint.run.run import LintOptions, lint_project
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
-from merge_runner.lint.sources.sql_files import PlainFile, plain_files, read_plain, with_text
+from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
+from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.text import as_source

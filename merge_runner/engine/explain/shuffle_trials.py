@@ -19,7 +19,7 @@ from merge_runner.plan.explain.shuffles import Shuffle, shuffles
 from merge_runner.pruning.judge.storage_join import storage_join
 from merge_runner.pruning.layout.layout import TableLayout, partition_field
 from merge_runner.pruning.predicate.join_keys import join_keys
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 from merge_runner.relation import Relation, quote
 from merge_runner.text import Span
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import Batch, Workplace
 from merge_runner.engine.merge.execute import run_merge
-from merge_runner.engine.merge.idempotency import Batch, recorded_batch, skipped
+from merge_runner.engine.merge.idempotency import recorded_batch, skipped
 from merge_runner.plan.steps.steps import RunMerge
 
 

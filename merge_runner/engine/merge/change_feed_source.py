@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import Batch, Workplace
 from merge_runner.engine.log.commit_metadata import same_node
 from merge_runner.engine.log.delta_log import Snapshot, latest_commits, snapshot
 from merge_runner.engine.log.table_state import table_state
 from merge_runner.engine.merge.execute import run_merge
-from merge_runner.engine.merge.idempotency import Batch, recorded_batches
+from merge_runner.engine.merge.idempotency import recorded_batches
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.plan.steps.steps import Feed, RunMerge

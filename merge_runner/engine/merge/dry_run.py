@@ -21,7 +21,7 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.merge.runtime_filter import Bounded
+    from merge_runner.engine.merge.statement import Bounded
     from merge_runner.project.schema.expect_merge import ExpectMerge
     from merge_runner.text import Span
 

@@ -12,7 +12,8 @@ from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
 from merge_runner.engine.merge.idempotency import recording, skipped
 from merge_runner.engine.merge.limits import check_before, check_committed
 from merge_runner.engine.merge.merge_on_branch import merge_on_branch, runs_on_branch
-from merge_runner.engine.merge.runtime_filter import Bounded, bounded
+from merge_runner.engine.merge.runtime_filter import bounded
+from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.metrics.merge_metrics import merge_response
 from merge_runner.engine.metrics.verdict_check import verdict_held
 from merge_runner.engine.spark.errors import EngineError, Kind

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import Batch, Workplace
 from merge_runner.engine.log.delta_log import snapshot
 from merge_runner.engine.log.iceberg_log import ancestry, branches
 from merge_runner.engine.spark.errors import EngineError, engine_error
@@ -29,21 +29,6 @@ if TYPE_CHECKING:
 _APP_KEY = "merge-runner.app"
 _BATCH_KEY = "merge-runner.batch"
 """Keys of an Iceberg snapshot's summary. They go with the snapshot when it expires (see engine/iceberg_expire.py)."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What a MERGE commits once: `id` is a whole number from 0 that grows with each batch of `app`.
-
-    `words` say what a table has that skips it.
-    """
-
-    app: str
-    id: int
-    words: str = ""
-
-    def __str__(self) -> str:
-        return self.words or f"batch {self.id} or a later one is committed already"
 
 
 @dataclass(frozen=True)

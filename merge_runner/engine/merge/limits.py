@@ -11,7 +11,7 @@ from typing import Literal
 from merge_runner.engine.context import Workplace
 from merge_runner.engine.merge.dry_run import Figures, deletes_once, dry_count
 from merge_runner.engine.merge.duplicate_matches import duplicate_keys, duplicate_matches, several_matches
-from merge_runner.engine.merge.runtime_filter import Bounded
+from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.plan.steps.limits import Expectation
 from merge_runner.plan.steps.steps import CheckSource, RunMerge

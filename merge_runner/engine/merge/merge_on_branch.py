@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.engine.context import Workplace
-    from merge_runner.engine.merge.runtime_filter import Bounded
+    from merge_runner.engine.merge.statement import Bounded
     from merge_runner.plan.steps.limits import Expectation
     from merge_runner.plan.steps.steps import RunMerge
 

@@ -18,7 +18,7 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.merge.runtime_filter import Bounded
+    from merge_runner.engine.merge.statement import Bounded
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.bounds.source_determinism import Scan
 

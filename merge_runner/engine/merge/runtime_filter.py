@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.log.table_state import TableState, table_state
 from merge_runner.engine.merge.pinned_source import FixedSource, is_view
 from merge_runner.engine.merge.source_values import AskedValues, source_values
+from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error
 from merge_runner.engine.spark.sql import analyse, files_read
 from merge_runner.formats.types import parse_type
-from merge_runner.merge.splice import splice
 from merge_runner.plan.steps.runtime_filter import Bounding
 from merge_runner.plan.steps.steps import RunMerge
 from merge_runner.pruning.bounds.bound_literal import LiteralType, literal_type
@@ -39,43 +38,6 @@ NEARLY_ALL = 0.9
 
 _MOST_LISTED_BY_ICEBERG = 200
 """Iceberg takes a longer list for one that may match every file (IN_PREDICATE_LIMIT of its metrics evaluator)."""
-
-
-@dataclass
-class Bounded:
-    """A MERGE as it runs: `edits` of the author's text, bounds in words by column, versions of inputs by table.
-
-    `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `news` are those of these
-    reasons that only this run could find out, and that are not so on every run; `staged`: the source was
-    computed before. `not_fixed` says why the source was not fixed, where that was wanted: it may be read twice.
-    """
-
-    text: str
-    edits: list[tuple[Span, str]] = field(default_factory=list)
-    bounds: dict[str, str] = field(default_factory=dict)
-    pins: dict[str, int] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
-    news: list[str] = field(default_factory=list)
-    staged: bool = False
-    condition: str | None = None
-    not_fixed: str | None = None
-
-    @property
-    def sql(self) -> str:
-        """The text that runs."""
-        return splice(self.text, self.edits)
-
-    def piece(self, span: Span) -> str:
-        """What stands at a span of the author's text in the text that runs."""
-        return splice(span.of(self.text), self.edits_in(span))
-
-    def edits_in(self, span: Span) -> list[tuple[Span, str]]:
-        """The edits inside a span of the author's text, counted from its start."""
-        return [
-            (Span(edit.start - span.start, edit.end - span.start), text)
-            for edit, text in self.edits
-            if span.start <= edit.start and edit.end <= span.end
-        ]
 
 
 class _LeaveOutError(Exception):

@@ -14,7 +14,7 @@ from merge_runner.engine.merge.contract import check_schema, enforce_contract
 from merge_runner.engine.merge.execute import run_merge
 from merge_runner.engine.merge.idempotency import outlives_replacement
 from merge_runner.engine.merge.limits import check_source
-from merge_runner.engine.merge.runtime_filter import Bounded
+from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.metrics.empty_table import warn_of_empty_table
 from merge_runner.engine.model_tests.data_test import run_data_test
 from merge_runner.engine.model_tests.unit_test import run_unit_test

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from merge_runner.engine.log.iceberg_log import ancestry, branches
 from merge_runner.engine.log.iceberg_procedures import call_procedure
 from merge_runner.engine.spark.sql import run_command
-from merge_runner.engine.tables.catalog import ddl
+from merge_runner.engine.tables import ddl
 from merge_runner.formats.branches import CONF, GROUP_FILTER, MAIN, PROPERTY
 from merge_runner.relation import Relation, quote, string_literal
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
-from merge_runner.engine.tables.catalog import ddl
 from merge_runner.engine.tables.constraint_drift import check_drift
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps.steps import BatchInput, Column, FileInput, Input, Layout, TableInput, ViewInput

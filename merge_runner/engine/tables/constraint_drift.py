@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.log.delta_log import GENERATED, schema_fields
 from merge_runner.engine.spark.errors import engine_error
-from merge_runner.engine.tables.catalog import ddl
+from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.formats.constraints import UNALTERABLE, Unalterable
 from merge_runner.merge.syntax.error import MergeSyntaxError

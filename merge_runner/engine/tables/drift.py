@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from merge_runner.engine.log.delta_log import RealLayout, protocol, real_layout
 from merge_runner.engine.log.iceberg_layout import iceberg_layout
 from merge_runner.engine.spark.sql import analyse
-from merge_runner.engine.tables.catalog import ddl
+from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.constraint_drift import constraint_drift, is_generated
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.plan.steps.steps import Column, Layout

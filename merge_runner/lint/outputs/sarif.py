@@ -11,8 +11,9 @@ from urllib.parse import quote
 from merge_runner.lint.documentation import sections, summary
 from merge_runner.lint.finding import Finding, Fix, Severity
 from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
-from merge_runner.lint.rule import Rule, rules
+from merge_runner.lint.rule import Rule
 from merge_runner.text import Place
 
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}

@@ -53,7 +53,7 @@ _DBT_TEMPORARY = "__dbt_tmp"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each filter of the target that rows to be inserted need not satisfy."""
-    from merge_runner.pruning.rows.insert_consistency import one_sided_filters
+    from merge_runner.pruning.judge.insert_consistency import one_sided_filters
 
     statement = merge.statement
     if not merge.inserts or _is_unknown_dbt_query(merge):

@@ -57,7 +57,7 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on USING where its rows are not proven to be unique on the keys of ON."""
-    from merge_runner.pruning.rows.insert_consistency import matching_columns
+    from merge_runner.pruning.judge.insert_consistency import matching_columns
 
     statement = merge.statement
     harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import Assignment, Clause, Expr
     from merge_runner.pruning.layout.verdict import Side
     from merge_runner.pruning.predicate.scope import ColumnRef
-    from merge_runner.pruning.unknown_names import UnknownName
+    from merge_runner.pruning.query.unknown_names import UnknownName
 
 SEVERITY: Severity = "error"
 _ONLY: dict[str, Side] = {"not_matched": "source", "not_matched_by_source": "target"}
@@ -80,7 +80,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _unknown_in_source(merge: LintedMerge) -> list[tuple[Expr, UnknownName]]:
     """The names in the query of USING and its CTEs that no relation there has, each with the expression it is in."""
-    from merge_runner.pruning.unknown_names import unknown_names
+    from merge_runner.pruning.query.unknown_names import unknown_names
 
     statement = merge.statement
     queries = [cte.query for cte in statement.ctes]

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from merge_runner.graph.graph import Node
     from merge_runner.lint.context import LintedMerge, LintedProject
-    from merge_runner.pruning.rows.canonical import Term
+    from merge_runner.pruning.logic.canonical import Term
 
 SEVERITY: Severity = "warning"
 
@@ -64,7 +64,7 @@ SEVERITY: Severity = "warning"
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
     from merge_runner.graph.writers import unordered_writers
-    from merge_runner.pruning.rows.disjoint_writes import are_disjoint, partition_conditions
+    from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
     for unique_id, node in project.graph.nodes.items():

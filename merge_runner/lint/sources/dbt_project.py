@@ -16,7 +16,7 @@ from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
 from merge_runner.merge.find import holds_merge
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.rows.source import KnownTable, Lookup
+from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.text import Place, as_source
 
 MANIFEST = "manifest.json"
@@ -103,12 +103,12 @@ class DbtProject:
     def _columns(self, node: DbtNode) -> tuple[str, ...] | None:
         """The columns of a model's table, which dbt creates from its query; None where they are not all known."""
         from merge_runner.merge.read_query import read_query
-        from merge_runner.pruning.rows.query_facts import Queries
+        from merge_runner.pruning.query.query_facts import VisibleQueries
 
         if node.layout.complete:
             return tuple(column.name for column in node.layout.columns or ())
         query = self._compiled(node)
-        facts = Queries(self.lookup()).facts(read_query(query).expression) if query else None
+        facts = VisibleQueries(self.lookup()).facts(read_query(query).expression) if query else None
         return tuple(column.name for column in facts.known) if facts is not None and facts.names_known else None
 
     @cached_property

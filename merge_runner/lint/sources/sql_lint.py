@@ -17,7 +17,7 @@ from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.sources.dbt_files import created
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, read_dbt_project, target_folder
-from merge_runner.lint.sources.sql_files import PlainFile, shown
+from merge_runner.lint.sources.sql_file import PlainFile, shown
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.merge.find import holds_merge
@@ -30,7 +30,7 @@ from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.pruning.layout.layout import UNKNOWN
-from merge_runner.pruning.rows.source import KnownTable, Lookup
+from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.rendered import Rendered

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report, ReportedMerge
-from merge_runner.lint.rule import Rule, rules
+from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.lint.suppress.noqa import Suppressions

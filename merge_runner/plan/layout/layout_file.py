@@ -13,7 +13,7 @@ from merge_runner.project.schema.layout_file import FileTable, LayoutFile, read_
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout, partition_field
 from merge_runner.pruning.layout.table_properties import with_properties
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 
 _NUMBERED = ("bucket", "truncate")
 _TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", *_NUMBERED})

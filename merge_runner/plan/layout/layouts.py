@@ -20,7 +20,7 @@ from merge_runner.plan.load.query import query
 from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.pruning.layout.layout import UNKNOWN, PartitionField, TableColumn, TableLayout, partition_field
 from merge_runner.pruning.layout.table_properties import with_properties
-from merge_runner.pruning.rows.source import KnownTable
+from merge_runner.pruning.query.source import KnownTable
 from merge_runner.relation import Relation, changes_of
 
 if TYPE_CHECKING:
@@ -374,7 +374,7 @@ class Layouts:
 
     def _queried(self, node: Node) -> tuple[Sequence[TableColumn], bool]:
         """The columns of a model's query as far as they are known, and whether that is all of them."""
-        from merge_runner.pruning.rows.query_facts import query_facts
+        from merge_runner.pruning.query.query_facts import query_facts
 
         text = self._query(node)
         if text is None:
@@ -384,7 +384,7 @@ class Layouts:
 
     def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
         """The columns of what a model's MERGE inserts; None where they are not all known."""
-        from merge_runner.pruning.rows.source import inserted_columns, source_facts
+        from merge_runner.pruning.query.using import inserted_columns, source_facts
 
         try:
             statement = self._compiler.parsed(node.unique_id)

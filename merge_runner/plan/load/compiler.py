@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.build import Invocation
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
+from merge_runner.project.load.files import ProjectFiles
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context, model_values
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered import Log, Rendered
+from merge_runner.template.templates import Templates
 from merge_runner.text import PlacedText, SourceText
 
 
 class Compiler:
     """Compiled texts of one invocation, made when they are asked for. Safe for many threads."""
 
-    def __init__(self, prepared: Prepared) -> None:
-        self._prepared = prepared
+    def __init__(
+        self,
+        files: ProjectFiles,
+        templates: Templates,
+        graph: Graph,
+        invocation: Invocation,
+        deferral: Deferral,
+        on_log: Callable[[Log], None],
+    ) -> None:
+        self._files = files
+        self._templates = templates
+        self._graph = graph
+        self._invocation = invocation
+        self._deferral = deferral
+        self._on_log = on_log
         self._rendered: dict[str, Rendered] = {}
         self._failed: dict[str, tuple[Problem, ...]] = {}
         self._lock = threading.RLock()
@@ -34,7 +49,7 @@ class Compiler:
             if unique_id in self._failed:
                 raise ProblemsError(self._failed[unique_id])
             if unique_id not in self._rendered:
-                node = self._prepared.graph.nodes[unique_id]
+                node = self._graph.nodes[unique_id]
                 try:
                     self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
                 except ProblemsError as error:
@@ -50,7 +65,7 @@ class Compiler:
     def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
         name = node.generic_test.name if node.generic_test is not None else node.name
-        text, _ = self._prepared.templates.render_test(name, self._context(node), caller, arguments)
+        text, _ = self._templates.render_test(name, self._context(node), caller, arguments)
         return Rendered.plain(PlacedText(caller.path, text, caller.at))
 
     def read_by(self, node: Node) -> Sequence[str]:
@@ -61,11 +76,11 @@ class Compiler:
         if not node.differs_by_run:
             return node.depends_on
         hooks = [SourceText(node.path, text) for when in ("pre_hook", "post_hook") for text in node.config[when]]
-        capture, context = self._prepared.templates.capture, self._context(node)
+        capture, context = self._templates.capture, self._context(node)
         captured = [self.rendered(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
         names = {ref.name for each in captured for ref in each.refs}
         sources = {(source.source, source.table) for each in captured for source in each.sources}
-        nodes = self._prepared.graph.nodes
+        nodes = self._graph.nodes
         return [
             parent
             for parent in node.depends_on
@@ -74,9 +89,9 @@ class Compiler:
         ]
 
     def _render(self, node: Node, source: SourceText) -> Rendered:
-        rendered = self._prepared.templates.render(source, self._context(node))
+        rendered = self._templates.render(source, self._context(node))
         for log in rendered.logs:
-            self._prepared.on_log(log)
+            self._on_log(log)
         return rendered
 
     def parsed(self, unique_id: str) -> MergeStatement:
@@ -98,9 +113,9 @@ class Compiler:
 
     def relation(self, unique_id: str) -> Relation:
         """How a node is named in the SQL of others: an ephemeral model by its query in brackets."""
-        if unique_id in self._prepared.deferral.ids:
-            return self._prepared.deferral.built[unique_id].relation
-        node = self._prepared.graph.nodes[unique_id]
+        if unique_id in self._deferral.ids:
+            return self._deferral.built[unique_id].relation
+        node = self._graph.nodes[unique_id]
         if node.relation is None:
             raise LookupError(f"{node.name} has no relation")
         if node.config.get("materialized") != "ephemeral":
@@ -109,17 +124,17 @@ class Compiler:
         return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
 
     def _context(self, node: Node) -> Context:
-        files = self._prepared.files
+        files = self._files
         project = files.settings.name
-        invocation = self._prepared.invocation
+        invocation = self._invocation
         full_refresh = is_rebuilt(node, invocation)
-        nodes = self._prepared.graph.nodes
+        nodes = self._graph.nodes
 
         def resolve_ref(name: str) -> Relation:
             for kind in ("model", "seed"):
                 if f"{kind}.{project}.{name}" in nodes:
                     return self.relation(f"{kind}.{project}.{name}")
-            if name in self._prepared.graph.unread:
+            if name in self._graph.unread:
                 return Relation(name)  # the problem is in its own file
             hint = did_you_mean(name, [other.name for other in nodes.values() if other.resource_type == "model"])
             raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))

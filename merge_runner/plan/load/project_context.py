@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.build import Invocation, build_graph
 from merge_runner.graph.graph import Graph
+from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
@@ -21,9 +22,6 @@ from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 from merge_runner.text import SourceText
-
-if TYPE_CHECKING:
-    from merge_runner.plan.load.compiler import Compiler
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,7 @@ class Prepared:
     @cached_property
     def compiler(self) -> Compiler:
         """The compiled texts of this project, each made once however many ask for it."""
-        from merge_runner.plan.load.compiler import Compiler
-
-        return Compiler(self)
+        return Compiler(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log)
 
     @cached_property
     def first_run(self) -> Prepared:

@@ -14,7 +14,7 @@ from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DE
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.lexer import lex
-from merge_runner.pruning.rows.source import Lookup
+from merge_runner.pruning.query.source import Lookup
 from merge_runner.text import Span
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement, Source, Target
-    from merge_runner.pruning.rows.source import Lookup
+    from merge_runner.pruning.query.source import Lookup
 
 
 _HIDDEN = frozenset(

@@ -24,7 +24,7 @@ from merge_runner.pruning.predicate.predicate import (
     disjunction,
 )
 from merge_runner.pruning.predicate.scope import Scope
-from merge_runner.pruning.rows.source import SourceFacts
+from merge_runner.pruning.query.source import SourceFacts
 from merge_runner.pruning.skipping.delta import delta_outcome, delta_whole_outcome
 from merge_runner.pruning.skipping.iceberg import iceberg_outcome
 from merge_runner.pruning.skipping.pruning_result import Outcome, side_of, target_columns

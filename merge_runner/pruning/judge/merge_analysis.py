@@ -13,10 +13,11 @@ from merge_runner.pruning.judge.judge import judge
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.layout.verdict import Judgement
 from merge_runner.pruning.predicate.scope import Scope
-from merge_runner.pruning.rows.source import Lookup, SourceFacts, source_facts
+from merge_runner.pruning.query.source import Lookup, SourceFacts
+from merge_runner.pruning.query.using import source_facts
 
 if TYPE_CHECKING:
-    from merge_runner.pruning.unknown_names import ReadSelect
+    from merge_runner.pruning.query.relation import ReadSelect
 
 
 @dataclass(frozen=True)

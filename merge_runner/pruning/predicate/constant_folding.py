@@ -12,6 +12,8 @@ from sqlglot import exp
 
 from merge_runner.formats.functions import NON_DETERMINISTIC
 from merge_runner.formats.types import INTEGERS, DataType
+from merge_runner.pruning.predicate.expression_type import Typed, expression_type
+from merge_runner.pruning.predicate.spark_type import spark_type
 
 _INT_MAX = 2**31
 _LONGEST_NUMBER = 100
@@ -21,32 +23,6 @@ _STRING = DataType("string")
 _DATE = DataType("date")
 _TIMESTAMP = DataType("timestamp")
 
-_TYPES = {
-    "BOOLEAN": "boolean",
-    "TINYINT": "tinyint",
-    "SMALLINT": "smallint",
-    "INT": "int",
-    "BIGINT": "bigint",
-    "FLOAT": "float",
-    "DOUBLE": "double",
-    "DECIMAL": "decimal",
-    "TEXT": "string",
-    "VARCHAR": "varchar",
-    "CHAR": "char",
-    "BINARY": "binary",
-    "VARBINARY": "binary",
-    "DATE": "date",
-    "TIMESTAMP": "timestamp",
-    "TIMESTAMPTZ": "timestamp",
-    "TIMESTAMPLTZ": "timestamp",
-    "TIMESTAMPNTZ": "timestamp_ntz",
-    "TIME": "time",
-    "VARIANT": "variant",
-    "INTERVAL": "interval",
-    "ARRAY": "array",
-    "MAP": "map",
-    "STRUCT": "struct",
-}
 """Names of sqlglot's types, as its Databricks dialect reads Spark's, and Spark's own."""
 
 _RETURNS = {
@@ -146,23 +122,6 @@ def constant(tree: exp.Expr) -> Constant | None:
     return _function(tree)
 
 
-def spark_type(tree: exp.DataType) -> DataType | None:
-    """The type that a cast names."""
-    name = _TYPES.get(tree.this.name if hasattr(tree.this, "name") else str(tree.this))
-    if name is None:
-        return None
-    numbers = [
-        int(parameter.name)
-        for parameter in tree.expressions
-        if isinstance(parameter, exp.DataTypeParam) and parameter.name.isdigit()
-    ]
-    if name == "decimal":
-        return DataType(name, numbers[0] if numbers else 10, numbers[1] if len(numbers) > 1 else 0)
-    if name in ("varchar", "char"):
-        return DataType(name, length=numbers[0] if numbers else None)
-    return DataType(name)
-
-
 def _literal(tree: exp.Literal) -> Constant:
     text = tree.name
     if tree.is_string:
@@ -240,8 +199,6 @@ def _moved(tree: exp.Binary, left: Constant, right: Constant) -> DataType | None
 
 def _function(tree: exp.Expr) -> Constant | None:
     """A call whose arguments all fold; of a function that nobody knows the type is not known."""
-    from merge_runner.pruning.predicate.expression_type import Typed, expression_type
-
     if isinstance(tree, exp.Case):
         return _case(tree)
     if isinstance(tree, exp.Anonymous):

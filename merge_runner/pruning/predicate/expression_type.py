@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from merge_runner.formats.types import INTEGERS, DataType
-from merge_runner.pruning.predicate.constant_folding import spark_type
+from merge_runner.pruning.predicate.spark_type import spark_type
 
 
 class Typed(NamedTuple):

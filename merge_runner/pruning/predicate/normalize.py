@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
-from merge_runner.pruning.predicate.constant_folding import CASTS, Constant, constant, spark_type
+from merge_runner.pruning.predicate.constant_folding import CASTS, Constant, constant
 from merge_runner.pruning.predicate.function_name import function_name
 from merge_runner.pruning.predicate.predicate import (
     FALSE,
@@ -26,6 +26,7 @@ from merge_runner.pruning.predicate.predicate import (
     disjunction,
 )
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope
+from merge_runner.pruning.predicate.spark_type import spark_type
 
 _MIRRORED: dict[Operator, Operator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _DEEPEST = 400

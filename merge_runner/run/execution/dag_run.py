@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Literal
 
-from merge_runner.engine.merge.idempotency import Batch
+from merge_runner.engine.context import Batch
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.catalog import Catalog

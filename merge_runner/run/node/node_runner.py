@@ -12,11 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from merge_runner.engine.context import Tested, Workplace
+from merge_runner.engine.context import Batch, Tested, Workplace
 from merge_runner.engine.log.commit_metadata import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.maintenance.optimize import changed_files, in_words
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, several_matches
-from merge_runner.engine.merge.idempotency import Batch
 from merge_runner.engine.model_tests.data_test import read_failing_rows
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.run.build import Command
-from merge_runner.run.results.results import Status
+from merge_runner.run.results.results import Command, Status
 
 _UNDONE = frozenset({"error", "fail", "skipped"})
 _COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test", "optimize": "optimize"}

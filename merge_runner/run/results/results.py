@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from merge_runner.atomic import write_atomic
 
+Command = Literal["build", "run", "test", "optimize"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
 FAILED: frozenset[Status] = frozenset({"error", "fail"})
 

@@ -59,7 +59,7 @@ def _on(plan: NodePlan) -> str | None:
 
 def _groups(merges: Mapping[str, JudgedMerge]) -> dict[str, int]:
     """Numbers from 1, by node: two that are not provably disjoint have the same, and so have those that each meets."""
-    from merge_runner.pruning.rows.disjoint_writes import are_disjoint, partition_conditions
+    from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     groups = {node: number for number, node in enumerate(merges, 1)}
     conditions = {

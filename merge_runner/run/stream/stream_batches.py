@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from merge_runner.engine.merge.idempotency import Batch
+from merge_runner.engine.context import Batch
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.plan.load.project_context import Prepared

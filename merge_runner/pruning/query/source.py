@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 
 if TYPE_CHECKING:
-    from merge_runner.merge.statement import MergeStatement
-    from merge_runner.pruning.rows.canonical import Term
-    from merge_runner.pruning.rows.implication import Facts
-    from merge_runner.pruning.unknown_names import ReadSelect
+    from merge_runner.pruning.logic.canonical import Term
+    from merge_runner.pruning.logic.implication import Facts
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class SourceFacts:
 
     def is_null(self, place: int) -> bool:
         """Whether the column at a place, counted from 0, is NULL in all rows; False: that is not proven."""
-        from merge_runner.pruning.rows.canonical import Call, Col
+        from merge_runner.pruning.logic.canonical import Call, Col
 
         columns = self.columns if self.columns is not None else self.some[: self.leading]
         if place >= len(columns):
@@ -96,7 +94,7 @@ class SourceFacts:
 
     def is_constant(self, name: str) -> bool:
         """Whether the column has one value in all rows."""
-        from merge_runner.pruning.rows.canonical import Col
+        from merge_runner.pruning.logic.canonical import Col
 
         column = self.column(name)
         whole = column is not None and column.data_type is not None and column.data_type.name in _WHOLE
@@ -104,15 +102,15 @@ class SourceFacts:
 
     def is_bounded(self, name: str) -> bool:
         """Whether constants bound the column from below or above."""
-        from merge_runner.pruning.rows.canonical import Col
+        from merge_runner.pruning.logic.canonical import Col
 
         return bool(self.facts.bounds(Col(0, name.casefold())))
 
     @cached_property
     def facts(self) -> Facts:
         """The restrictions, in a form that answers questions."""
-        from merge_runner.pruning.rows.canonical import Col
-        from merge_runner.pruning.rows.implication import Facts
+        from merge_runner.pruning.logic.canonical import Col
+        from merge_runner.pruning.logic.implication import Facts
 
         return Facts(self.restrictions, [Col(0, c.name.casefold()) for c in self.known if c.nullable is False])
 
@@ -130,55 +128,3 @@ _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 UNREADABLE = SourceFacts(readable=False)
 """Rows of which nothing is known."""
-
-
-def source_facts(statement: MergeStatement, lookup: Lookup, selects: list[ReadSelect] | None = None) -> SourceFacts:
-    """What is known of the rows of USING, through the statement's CTEs and the views that it names.
-
-    Each SELECT of the statement that is read on the way is added to `selects`.
-    """
-    from merge_runner.pruning.rows.query_facts import Queries
-
-    source = statement.source
-    queries = Queries(lookup, selects=selects)
-    for cte in statement.ctes:
-        queries = queries.with_cte(cte.name, cte.query.expression, cte.columns, recursive=statement.recursive)
-    if source.query is not None:
-        return queries.facts(source.query.expression)
-    return queries.table(source.parts)
-
-
-def inserted_columns(statement: MergeStatement, facts: SourceFacts) -> tuple[TableColumn, ...] | None:
-    """The columns of a target that is created by its first MERGE; None where they are not all known.
-
-    They are those of `insert_shape`; whether they take NULL is up to the table and stays unknown.
-    """
-    from merge_runner.pruning.predicate.expression_type import Typed, expression_type
-    from merge_runner.pruning.predicate.scope import Scope
-
-    inserts = [clause for clause in statement.clauses if clause.action == "insert"]
-    if not inserts:
-        return None
-    if any(clause.star for clause in inserts):
-        return tuple(TableColumn(c.name, c.data_type) for c in facts.columns or ()) if facts.names_known else None
-    scope = Scope.of(statement, TableLayout(columns=(), complete=True), facts.columns)
-
-    def typed(node: exp.Expr) -> Typed:
-        found = scope.reference(node)
-        if found is None or found.side != "source" or len(found.path) > 1:
-            return Typed()
-        column = facts.column(found.column)
-        return Typed(column.data_type, column.nullable) if column else Typed()
-
-    columns = []
-    for assignment in max(inserts, key=lambda clause: len(clause.assignments)).assignments:
-        if assignment.value.text.strip().upper() == "DEFAULT":
-            continue
-        tree = assignment.value.expression
-        data_type = expression_type(tree, typed).data_type if tree is not None else None
-        columns.append(TableColumn(assignment.column[-1], data_type))
-    return tuple(columns)
-
-
-if TYPE_CHECKING:
-    from sqlglot import exp

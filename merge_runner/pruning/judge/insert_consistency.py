@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+from merge_runner.pruning.logic.canonical import Call, Col, Resolve, Term, columns, condition, conjuncts, replaced, term
+from merge_runner.pruning.logic.constant_value import NULL
+from merge_runner.pruning.logic.implication import Facts, strict_column
 from merge_runner.pruning.predicate.scope import Scope, name_parts
-from merge_runner.pruning.rows.canonical import Call, Col, Resolve, Term, columns, condition, conjuncts, replaced, term
-from merge_runner.pruning.rows.constant_value import NULL
-from merge_runner.pruning.rows.implication import Facts, strict_column
-from merge_runner.pruning.rows.source import SourceFacts
+from merge_runner.pruning.query.source import SourceFacts
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -6,15 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
 from merge_runner.pruning.layout.layout import TableColumn
-from merge_runner.pruning.predicate.expression_type import Typed, expression_type
-from merge_runner.pruning.predicate.scope import name_parts
-from merge_runner.pruning.rows.canonical import (
+from merge_runner.pruning.logic.canonical import (
     Call,
     Col,
     Term,
@@ -25,14 +22,13 @@ from merge_runner.pruning.rows.canonical import (
     replaced,
     term,
 )
-from merge_runner.pruning.rows.constant_value import NULL, Lit
-from merge_runner.pruning.rows.implication import PARTS, Facts, is_plain, restricted_columns
-from merge_runner.pruning.rows.joined_rows import AMBIGUOUS, JoinedRows, Key
-from merge_runner.pruning.rows.source import SourceFacts, name_at
-from merge_runner.pruning.unknown_names import ReadSelect
-
-if TYPE_CHECKING:
-    from merge_runner.pruning.rows.query_facts import Queries
+from merge_runner.pruning.logic.constant_value import NULL, Lit
+from merge_runner.pruning.logic.implication import PARTS, Facts, is_plain, restricted_columns
+from merge_runner.pruning.predicate.expression_type import Typed, expression_type
+from merge_runner.pruning.predicate.scope import name_parts
+from merge_runner.pruning.query.joined_rows import AMBIGUOUS, JoinedRows, Key
+from merge_runner.pruning.query.relation import Queries, ReadSelect
+from merge_runner.pruning.query.source import SourceFacts, name_at
 
 _MAX_KEYS = 12
 _ALIASED = (exp.Aliases, exp.Alias)
@@ -66,8 +62,7 @@ class _Select:
         self.select = select
         self.rows = JoinedRows(queries)
         self.rows.read(select)
-        if queries.selects is not None:
-            queries.selects.append(ReadSelect(select, tuple(self.rows.relations)))
+        queries.record(ReadSelect(select, tuple(self.rows.relations)))
         self.aliases: dict[str, exp.Expr] = {}
         self.outputs: list[Output] = []
         self.complete = True

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+from merge_runner.pruning.logic.canonical import Call, Col, Term, replaced, term
+from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.predicate.expression_type import any_nullable, expression_type, wider
-from merge_runner.pruning.rows.canonical import Call, Col, Term, replaced, term
-from merge_runner.pruning.rows.constant_value import NULL, Lit
-from merge_runner.pruning.rows.source import UNREADABLE, Lookup, SourceFacts, name_at
+from merge_runner.pruning.query.renamed import by_position, renamed
+from merge_runner.pruning.query.select_facts import select_facts
+from merge_runner.pruning.query.source import UNREADABLE, Lookup, SourceFacts
 
 if TYPE_CHECKING:
-    from merge_runner.pruning.unknown_names import ReadSelect
+    from merge_runner.pruning.query.relation import ReadSelect
 
 _MAX_VIEWS = 20
 """Views inside views."""
@@ -32,11 +34,11 @@ def query_facts(query: exp.Expr | str | None, lookup: Lookup) -> SourceFacts:
         from merge_runner.merge.read_query import read_query
 
         query = read_query(query).expression
-    return Queries(lookup).facts(query)
+    return VisibleQueries(lookup).facts(query)
 
 
 @dataclass(frozen=True)
-class Queries:
+class VisibleQueries:
     """Answers for queries that see the same CTEs. `views` are those that are being looked into."""
 
     lookup: Lookup
@@ -56,9 +58,18 @@ class Queries:
         except RecursionError:
             return UNREADABLE
 
+    def subquery_facts(self, node: exp.Expr | None) -> SourceFacts:
+        """Return what is known of the rows of a subquery in an expression, which sees the names around it too."""
+        return replace(self, selects=None).facts(node)
+
+    def record(self, read: ReadSelect) -> None:
+        """Keep a SELECT that was read, where `selects` asks for it."""
+        if self.selects is not None:
+            self.selects.append(read)
+
     def with_cte(
         self, name: str, tree: exp.Expr | None, columns: Sequence[str] = (), *, recursive: bool = False
-    ) -> Queries:
+    ) -> VisibleQueries:
         """The same with one more CTE, which itself sees those before it only; it is looked at when it is named."""
         found: list[SourceFacts] = []
 
@@ -90,7 +101,7 @@ class Queries:
         from merge_runner.merge.read_query import read_query
 
         if folded not in self.seen:
-            inner = Queries(self.lookup, views=(*self.views, folded), seen=self.seen)
+            inner = VisibleQueries(self.lookup, views=(*self.views, folded), seen=self.seen)
             self.seen[folded] = _with_declared(inner.facts(read_query(known.query).expression), own)
         return self.seen[folded]
 
@@ -103,8 +114,6 @@ class Queries:
                 names = [column.name for column in alias.columns]
                 queries = queries.with_cte(alias.name, cte.this, names, recursive=bool(ctes.args.get("recursive")))
         if isinstance(node, exp.Select):
-            from merge_runner.pruning.rows.select_facts import select_facts
-
             found = select_facts(node, queries)
         elif isinstance(node, exp.SetOperation):
             found = queries._combined(node)
@@ -139,7 +148,7 @@ class Queries:
             first = left.columns if left.columns is not None else left.some[: left.leading]
             found = SourceFacts(None, (), same, readable, tuple(TableColumn(c.name) for c in first), len(first))
             return _with_nulled(found, left, right)
-        renaming = _by_position(right, left)
+        renaming = by_position(right, left)
         others = [replaced(item, renaming) for item in right.restrictions] if right.columns is not None else []
         unique = [frozenset(c.name.casefold() for c in left.columns)] if distinct else []
         if isinstance(node, exp.Except):
@@ -151,7 +160,7 @@ class Queries:
             unique += left.unique
             columns = left.columns
         else:
-            from merge_runner.pruning.rows.implication import Facts
+            from merge_runner.pruning.logic.implication import Facts
 
             mine, theirs = left.facts, Facts(others)
             common = [item for item in left.restrictions if theirs.implies(item) is True]
@@ -199,35 +208,6 @@ def _with_nulled(union: SourceFacts, left: SourceFacts, right: SourceFacts) -> S
     keys = (*(key for key in mine if key & empty_right), *(key for key in theirs if key & empty_left))
     nulled = left.nulled | {moved[name] for name in right.nulled & moved.keys()} | (empty_left ^ empty_right)
     return replace(union, unique_not_null=keys, nulled=frozenset(nulled & set(names)))
-
-
-def renamed(facts: SourceFacts, names: Sequence[str]) -> SourceFacts:
-    """The rows under the column names that an alias such as `v(a, b)` gives them."""
-    if not names:
-        return facts
-    if facts.columns is None or len(facts.columns) != len(names):
-        return SourceFacts(tuple(TableColumn(name) for name in names), readable=facts.readable)
-    columns = tuple(replace(column, name=name) for column, name in zip(facts.columns, names, strict=True))
-    rename = _by_position(facts, replace(facts, columns=columns))
-    new = {old.name.casefold(): column.name.casefold() for old, column in zip(facts.columns, columns, strict=True)}
-    unique, not_null = (
-        tuple(frozenset(new[name] for name in key) for key in keys if key <= new.keys())
-        for keys in (facts.unique, facts.unique_not_null)
-    )
-    restrictions = tuple(replaced(item, rename) for item in facts.restrictions)
-    nulled = frozenset(new[name] for name in facts.nulled & new.keys())
-    return SourceFacts(columns, unique, restrictions, facts.readable, unique_not_null=not_null, nulled=nulled)
-
-
-def _by_position(facts: SourceFacts, other: SourceFacts) -> Callable[[Term], Term | None]:
-    """Exchanges the columns of one for those of the other that stand in the same place."""
-    pairs = enumerate(zip(facts.columns or (), other.columns or (), strict=False))
-    new = {name_at(old.name, place): name_at(column.name, place) for place, (old, column) in pairs}
-
-    def rename(item: Term) -> Term | None:
-        return Col(0, new[item.name], item.path) if isinstance(item, Col) and item.name in new else None
-
-    return rename
 
 
 def _table_facts(layout: TableLayout) -> SourceFacts:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from merge_runner.pruning.predicate.scope import name_parts
-
-if TYPE_CHECKING:
-    from merge_runner.pruning.rows.joined_rows import Relation
+from merge_runner.pruning.query.relation import ReadSelect, Relation
 
 _NOT_COLUMNS = frozenset(
     [
@@ -34,14 +31,6 @@ _UNITS = frozenset(
     ]
 )
 """First arguments of functions such as `dateadd`, which sqlglot may read as columns."""
-
-
-@dataclass(frozen=True)
-class ReadSelect:
-    """A SELECT of the source query with the relations of its FROM and joins."""
-
-    select: exp.Select
-    relations: tuple[Relation, ...]
 
 
 @dataclass(frozen=True)

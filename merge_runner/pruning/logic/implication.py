@@ -7,8 +7,8 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import cached_property
 
-from merge_runner.pruning.rows import constant_value as literal
-from merge_runner.pruning.rows.canonical import (
+from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic.canonical import (
     FLIPPED,
     Call,
     Col,
@@ -19,7 +19,7 @@ from merge_runner.pruning.rows.canonical import (
     is_constant,
     replaced,
 )
-from merge_runner.pruning.rows.constant_value import NULL, TRUE, Lit
+from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 
 _COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "<>"})
 _STRICT = frozenset({"+", "-", "*", "neg", "date_add", "add_months", "lower", "upper", "abs", "trim"})

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from merge_runner.pruning.rows import constant_value as literal
-from merge_runner.pruning.rows.constant_value import FALSE, NULL, TRUE, Lit
+from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic.constant_value import FALSE, NULL, TRUE, Lit
 
 
 class Col(NamedTuple):

@@ -3,58 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from merge_runner.pruning.layout.layout import TableColumn
+from merge_runner.pruning.logic.canonical import Call, Col, Term, condition, conjuncts, is_constant, replaced
+from merge_runner.pruning.logic.implication import Facts, restricted_columns
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
 from merge_runner.pruning.predicate.scope import name_parts
-from merge_runner.pruning.rows.canonical import Call, Col, Term, condition, conjuncts, is_constant, replaced
-from merge_runner.pruning.rows.implication import Facts, restricted_columns
-from merge_runner.pruning.rows.query_facts import Queries, renamed
-from merge_runner.pruning.rows.source import UNREADABLE, SourceFacts
+from merge_runner.pruning.query.relation import Queries, Relation
+from merge_runner.pruning.query.renamed import renamed
+from merge_runner.pruning.query.source import UNREADABLE, SourceFacts
 
 Key = frozenset[Term]
 
 _MAX_KEYS = 12
 AMBIGUOUS = -1_000
 """Number of the relation that stands for whichever one has a column that several may have: all but one have it not."""
-
-
-@dataclass(frozen=True)
-class Relation:
-    """One table, view or subquery of FROM. `names` are what qualifies its columns, case folded."""
-
-    number: int
-    names: tuple[tuple[str, ...], ...]
-    facts: SourceFacts
-    nullable: bool = False
-    """An outer join may fill its columns with NULL."""
-    visible: bool = True
-    """Its columns are rows' columns: not so behind a semi or anti join."""
-    versioned: bool = False
-    """It is read as of an older version, which may have had other columns."""
-
-    def column(self, name: str) -> Col:
-        """The term of a column."""
-        return Col(self.number, name.casefold())
-
-    def typed(self, name: str) -> Typed:
-        """The type of a column."""
-        column = self.facts.column(name)
-        if column is None:
-            return UNKNOWN
-        return Typed(column.data_type, True if self.nullable else column.nullable)
-
-    def lifted(self, item: Term) -> Term:
-        """A condition on its own columns, as one on the joined rows."""
-        return replaced(item, lambda part: replace_column(part, self.number))
-
-
-def replace_column(part: Term, number: int) -> Term | None:
-    """An output column as a column of the relation with that number."""
-    return Col(number, part.name, part.path) if isinstance(part, Col) and part.relation == 0 else None
 
 
 class JoinedRows:
@@ -266,13 +232,13 @@ class JoinedRows:
 
     def _membership(self, node: exp.In) -> list[Term]:
         """A subquery's values may be restricted by its data too, so that the column is in doubt besides."""
-        from merge_runner.pruning.rows.canonical import columns, term
+        from merge_runner.pruning.logic.canonical import columns, term
 
         subject = term(node.this, self.resolve)
         if subject is None:
             return []
         found: list[Term] = [Call("notnull", (subject,)), Call("opaque", tuple(columns(subject)))]
-        inner = replace(self.queries, selects=None).facts(node.args["query"])  # it sees the names around it too
+        inner = self.queries.subquery_facts(node.args["query"])  # it sees the names around it too
         if inner.columns is not None and len(inner.columns) == 1:
             name = inner.columns[0].name.casefold()
             for item in inner.restrictions:
@@ -300,7 +266,7 @@ def _fixed(key: Key, others: set[int], on: Sequence[Term]) -> bool:
 
 
 def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
-    from merge_runner.pruning.rows.canonical import columns
+    from merge_runner.pruning.logic.canonical import columns
 
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:
@@ -312,7 +278,7 @@ def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
 
 def _is_fixed(column: Term, own: set[int], on: Sequence[Term]) -> bool:
     """Whether ON equates a column with something that is not of its own relation."""
-    from merge_runner.pruning.rows.canonical import columns
+    from merge_runner.pruning.logic.canonical import columns
 
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from merge_runner.merge.statement import Conjunct
+from merge_runner.pruning.judge.insert_consistency import on_terms
 from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.logic.canonical import Call, Term, columns, condition, conjuncts, negated
+from merge_runner.pruning.logic.constant_value import Lit
+from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.predicate.scope import Scope
-from merge_runner.pruning.rows.canonical import Call, Term, columns, condition, conjuncts, negated
-from merge_runner.pruning.rows.constant_value import Lit
-from merge_runner.pruning.rows.implication import Facts
-from merge_runner.pruning.rows.insert_consistency import on_terms
 
 
 def partition_conditions(on: tuple[Conjunct, ...], scope: Scope, layout: TableLayout) -> tuple[Term, ...]:

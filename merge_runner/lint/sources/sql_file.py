@@ -1,0 +1,62 @@
+"""A SQL file outside of a project, or the file of a dbt model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from merge_runner.errors import Problems
+from merge_runner.lint.sources.dbt_model import DbtModel
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.text import SourceText
+
+
+@dataclass(frozen=True)
+class PlainFile:
+    """A file as it is to be shown (`path`), and its text; None where it could not be read, and `problem` says why.
+
+    `model` is the dbt model that the file is of.
+    """
+
+    path: str
+    file: Path
+    source: SourceText | None
+    problem: str | None = None
+    model: DbtModel | None = None
+
+
+def with_text(file: PlainFile, text: str) -> PlainFile:
+    """Return a file as if `text` was written in it."""
+    source = SourceText(file.path, text)
+    if file.model is None:
+        return replace(file, source=source, problem=None)
+    return replace(file, source=source, model=replace(file.model, config=replace(file.model.config, source=source)))
+
+
+def sql_files(folder: Path) -> list[Path]:
+    """Return all .sql files below a folder, hidden ones left out."""
+    inside = (file for file in sorted(folder.rglob("*.sql")) if not _is_hidden(file.relative_to(folder)))
+    return [file for file in inside if not file.is_dir()]
+
+
+def holds_no_sql(file: str) -> bool:
+    """Return whether the name of a file says that it holds something else than SQL."""
+    return file.lower().endswith((".yml", ".yaml", ".toml", ".json", ".csv", ".md", ".py"))
+
+
+def read_plain(file: Path, path: str) -> PlainFile:
+    """Return a file with its text, shown as `path`."""
+    problems = Problems()
+    source = read_text(file, path, problems)
+    return PlainFile(path, file, source, next((problem.message for problem in problems), None))
+
+
+def shown(file: Path, root: Path) -> str:
+    """Return the path of a file relative to `root`; as a whole where it is elsewhere."""
+    absolute = Path(os.path.abspath(file))  # noqa: PTH100 -- `..` ends, links stay
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

@@ -1,0 +1,1 @@
+"""Conditions and constants in one form, and which conditions follow from others."""

@@ -1,0 +1,1 @@
+"""What is known of the rows of a query: its columns, keys and what holds for each row."""

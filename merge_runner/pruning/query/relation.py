@@ -1,0 +1,72 @@
+"""The relations of a SELECT, and what answers for the queries and tables among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlglot import exp
+
+from merge_runner.pruning.logic.canonical import Col, Term, replaced
+from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
+from merge_runner.pruning.query.source import SourceFacts
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One table, view or subquery of FROM. `names` are what qualifies its columns, case folded."""
+
+    number: int
+    names: tuple[tuple[str, ...], ...]
+    facts: SourceFacts
+    nullable: bool = False
+    """An outer join may fill its columns with NULL."""
+    visible: bool = True
+    """Its columns are rows' columns: not so behind a semi or anti join."""
+    versioned: bool = False
+    """It is read as of an older version, which may have had other columns."""
+
+    def column(self, name: str) -> Col:
+        """The term of a column."""
+        return Col(self.number, name.casefold())
+
+    def typed(self, name: str) -> Typed:
+        """The type of a column."""
+        column = self.facts.column(name)
+        if column is None:
+            return UNKNOWN
+        return Typed(column.data_type, True if self.nullable else column.nullable)
+
+    def lifted(self, item: Term) -> Term:
+        """A condition on its own columns, as one on the joined rows."""
+        return replaced(item, lambda part: replace_column(part, self.number))
+
+
+def replace_column(part: Term, number: int) -> Term | None:
+    """An output column as a column of the relation with that number."""
+    return Col(number, part.name, part.path) if isinstance(part, Col) and part.relation == 0 else None
+
+
+@dataclass(frozen=True)
+class ReadSelect:
+    """A SELECT of the source query with the relations of its FROM and joins."""
+
+    select: exp.Select
+    relations: tuple[Relation, ...]
+
+
+class Queries(Protocol):
+    """What answers for the queries and tables that a SELECT reads."""
+
+    def facts(self, node: exp.Expr | None) -> SourceFacts:
+        """Return what is known of the rows of a query; nothing where its tree is None."""
+
+    def subquery_facts(self, node: exp.Expr | None) -> SourceFacts:
+        """Return what is known of the rows of a subquery in an expression, which sees the names around it too."""
+
+    def table(self, parts: Sequence[str]) -> SourceFacts:
+        """Return what is known of the rows of a table, view or CTE, given the unquoted parts of its name."""
+
+    def record(self, read: ReadSelect) -> None:
+        """Keep a SELECT that was read."""

@@ -1,1 +1,0 @@
-"""What is known of the rows of a query, and what follows from a condition."""
