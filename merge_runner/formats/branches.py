@@ -1,9 +1,10 @@
-"""How Iceberg keeps what a session writes on a branch of its own (write-audit-publish), as data.
+"""How Iceberg keeps what a session writes on a separate branch (write-audit-publish), as data.
 
 Measured on Iceberg 1.12.0 and Spark 4.1.4, with and without a cache in the catalog: MERGE, INSERT, DELETE, UPDATE,
 TRUNCATE and INSERT OVERWRITE write the branch, also its first snapshot; queries, views that others have made, and
-EXPLAIN read it; `VERSION AS OF` reads what it names. The metadata tables `history` and `files` tell of main all the
-same, `snapshots` of all branches. CREATE OR REPLACE TABLE AS SELECT writes the branch and leaves main empty.
+EXPLAIN read it; `VERSION AS OF` reads what it names. The metadata tables `history` and `files` are
+still those of main, `snapshots` has all branches. CREATE OR REPLACE TABLE AS SELECT writes the branch and leaves main
+empty.
 `fast_forward` creates main where it has no snapshot, changes nothing where it is there already, and refuses where main
 has moved.
 """
@@ -11,7 +12,7 @@ has moved.
 from __future__ import annotations
 
 MAIN = "main"
-"""The branch that every table has from its first snapshot on, and that readers see who name none."""
+"""The branch that every table has from its first snapshot on, and that a reader sees that names none."""
 
 CONF = "spark.wap.branch"
 PROPERTY = "write.wap.enabled"

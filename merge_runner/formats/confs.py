@@ -1,4 +1,4 @@
-"""The Spark confs that Spark 4.1, open-source Delta and Iceberg define, and those that only other platforms know."""
+"""The configuration keys that Spark 4.1, open-source Delta and Iceberg define, and those of other platforms only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Literal
 from merge_runner.errors import nearest
 from merge_runner.formats.properties import known as known_properties
 
-Standing = Literal["known", "static", "launch", "removed", "unknown", "foreign"]
+Status = Literal["known", "static", "launch", "removed", "unknown", "foreign"]
 """`static`, `launch`: known, but a running session refuses to set it; `removed`: an older Spark had it; `foreign`:
-outside of the prefixes whose keys are all known here."""
+outside the prefixes whose keys are all known here."""
 
 _PREFIXES = ("spark.sql.", "spark.databricks.", "spark.microsoft.")
 _OPEN = (
@@ -21,7 +21,7 @@ _OPEN = (
     "spark.sql.streaming.stateStore.rocksdb.",  # RocksDBConf reads the map of confs, and registers no entry
 )
 DEFAULTS = "spark.databricks.delta.properties.defaults."
-"""Behind it stands a table property of Delta, which new tables get (DeltaConfigs.mergeGlobalConfigs)."""
+"""The prefix of Delta table properties that new tables get (DeltaConfigs.mergeGlobalConfigs)."""
 
 INSTEAD: Mapping[str, str] = MappingProxyType(
     {
@@ -49,12 +49,12 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "spark.sql.parquet.vorder.default": "V-Order is Fabric's own: the config key optimize can say zorder_by",
     }
 )
-"""Confs of other platforms that open source does not read, and what does the same there."""
+"""Keys of other platforms that open source does not read, and what does the same there."""
 
 
 @cache
 def known() -> Mapping[str, str]:
-    """Every key that this Spark, Delta and Iceberg define, with what it says beside it: `static`, `launch`, `removed`.
+    """Return every key that this Spark, Delta and Iceberg define, with its mark: `static`, `launch`, `removed` or none.
 
     A key that ends in a dot is a prefix.
     """
@@ -63,24 +63,24 @@ def known() -> Mapping[str, str]:
     return MappingProxyType({key: said for key, _, said in rows})
 
 
-def standing(key: str) -> Standing:
-    """What this Spark makes of a conf. Names of confs compare with case, those of default properties without."""
+def status(key: str) -> Status:
+    """Return how this Spark treats a key. Keys are case-sensitive, names of default properties are not."""
     if key.startswith(DEFAULTS):
         name = f"delta.{key.removeprefix(DEFAULTS)}".lower()
         return "known" if any(name == each.lower() for each in known_properties("delta")) else "unknown"
     said = known().get(key)
     if said is not None:
-        return _STANDING[said]
+        return _STATUS[said]
     if not key.startswith(_PREFIXES) or key.startswith(_OPEN):
         return "foreign"
     return "known" if any(each.endswith(".") and key.startswith(each) for each in known()) else "unknown"
 
 
-_STANDING: Mapping[str, Standing] = {"": "known", "static": "static", "launch": "launch", "removed": "removed"}
+_STATUS: Mapping[str, Status] = {"": "known", "static": "static", "launch": "launch", "removed": "removed"}
 
 
 def instead(key: str) -> str | None:
-    """What to do in place of a conf that nothing reads: its replacement, or the known key that is closest."""
+    """Return what to set instead of a key that nothing reads: its replacement, or the known key that is closest."""
     if key in INSTEAD:
         return INSTEAD[key]
     folded = key.lower()

@@ -1,4 +1,4 @@
-"""What ALTER cannot do to the constraints of a table that is there, and what to do instead, as data."""
+"""What ALTER cannot do to the constraints of an existing table, and what to do instead, as data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from merge_runner.formats import Format
 
 @dataclass(frozen=True, slots=True)
 class Unalterable:
-    """Why a format cannot alter something, in words with a way out; None: it can. `{}` is the column."""
+    """Why a format cannot alter something, as a message with the fix; None: it can. `{}` is the column."""
 
     not_null: str
     generated: str
@@ -19,16 +19,16 @@ class Unalterable:
     check: str | None = None
 
 
-_ANEW = "build with --full-refresh"
-_GENERATED = f"no ALTER changes how a column is generated; {_ANEW}"
+_RECREATE = "build with --full-refresh"
+_GENERATED = f"no ALTER changes how a column is generated; {_RECREATE}"
 
 UNALTERABLE: Mapping[Format, Unalterable] = MappingProxyType(
     {
         "delta": Unalterable(
-            f"no ALTER of Delta does that; declare the check `{{}} is not null`, or {_ANEW}", _GENERATED
+            f"no ALTER of Delta does that; declare the check `{{}} is not null`, or {_RECREATE}", _GENERATED
         ),
         "iceberg": Unalterable(
-            f"no ALTER of Iceberg does that; {_ANEW}",
+            f"no ALTER of Iceberg does that; {_RECREATE}",
             _GENERATED,
             default="no statement of Spark gives an Iceberg table a default; compute it in USING",
             check="Iceberg has no CHECK; test the rows with expression_is_true",

@@ -22,11 +22,11 @@ class Kind(Enum):
     TRANSIENT = "transient"
     """Something around the statement broke: it may be run again, once the table says that it has not committed."""
     COMMIT_UNKNOWN = "commit_unknown"
-    """The answer to the commit was lost: only the table knows, and is asked before anything else."""
+    """The answer to the commit was lost: only the table has it, and is read before anything else."""
     LOST = "lost"
     """The connection to the engine broke, which may go on alone: the table knows once the engine has ended it."""
     CANCELLED = "cancelled"
-    """It was stopped by us."""
+    """merge-runner stopped it."""
 
 
 MOST_RETRIES = {
@@ -37,7 +37,7 @@ MOST_RETRIES = {
     Kind.CANCELLED: 0,
     Kind.USER: 0,
 }
-"""How often a statement is run again after each kind, however many `retries` its model allows."""
+"""How often a statement is run again at most after each kind, even where its model allows more `retries`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Failure:
     """One thing that an engine raises.
 
     `error` is the simple name of an exception's class or an error condition (DELTA_…); `text` is a pattern that the
-    beginning of its message matches (class and condition taken off). `retries` is the most that the engine's own nature
-    allows, where that is less than its kind does. `format` None: Spark's own. `source` says where the row is from.
+    beginning of its message matches (without class and condition). `retries` is the most for this error, where that is
+    less than for its kind. `format` None: Spark's own. `source` says where the row is from.
     """
 
     error: str
@@ -56,8 +56,8 @@ class Failure:
     text: str = ""
     retries: int | None = None
 
-    def is_told_by(self, error: str, message: str) -> bool:
-        """Whether a class name or condition with this message is what the row speaks of."""
+    def matches(self, error: str, message: str) -> bool:
+        """Return whether a class name or condition with this message is the one of the row."""
         return error == self.error and re.match(self.text, message) is not None
 
 
@@ -67,7 +67,7 @@ _ICEBERG = "org.apache.iceberg.exceptions and the callers of SnapshotProducer.va
 _SPARK = "Spark 4.1.4: error-conditions.json, DAGScheduler, TaskEndReason"
 _NETWORK = "java.net; raised by stores and catalogs far away"
 
-# A task's own exception stands in the same text: it must not be able to look like the loss of its executor.
+# A task's own exception is in the same text: it must not look like the loss of its executor.
 _STAGE = r"Job aborted due to stage failure: (?:(?!Exception|Error).)*?"
 
 FAILURES: tuple[Failure, ...] = (
@@ -82,7 +82,7 @@ FAILURES: tuple[Failure, ...] = (
     Failure("Py4JNetworkError", Kind.LOST, "py4j.protocol: the JVM does not answer"),
     Failure("Py4JError", Kind.LOST, "py4j.protocol: the JVM died", text=r"An error occurred while calling \S+\Z"),
     Failure(
-        *("Py4JError", Kind.LOST, "PySpark asks for py4j.reflection.TypeUtil to tell what was raised; the JVM died"),
+        *("Py4JError", Kind.LOST, "PySpark asks for py4j.reflection.TypeUtil to find what was raised; the JVM died"),
         text=r"(?:py4j|java|org)[\w.]* does not exist in the JVM",
     ),
     Failure("ConnectionRefusedError", Kind.LOST, "Python: the JVM does not listen any more"),
@@ -95,7 +95,7 @@ FAILURES: tuple[Failure, ...] = (
     # Spark has stopped: its JVM is ending (an OutOfMemoryError of a task, in a local driver), or its master gave it up.
     Failure("SparkException", Kind.LOST, _SPARK, text=r"Job \S+ cancelled because SparkContext was shut down"),
     Failure("IllegalStateException", Kind.LOST, _SPARK, text=r"Cannot call methods on a stopped SparkContext"),
-    # Stopped by us.
+    # Stopped by merge-runner.
     Failure("OPERATION_CANCELED", Kind.CANCELLED, "Spark Connect, after interruptAll"),
     Failure("SPARK_JOB_CANCELLED", Kind.CANCELLED, _SPARK),
     Failure("SparkException", Kind.CANCELLED, _SPARK, text=r"Job \S+ (?:was )?cancelled\b"),
@@ -161,7 +161,7 @@ DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN
 """Error conditions of a MERGE in which several source rows match one target row, of Delta and of Iceberg."""
 
 UNREADABLE = "_LEGACY_ERROR_TEMP_1121"
-"""The error condition of a table that does not give rows by itself. Spark 4.1.4 leaves Delta's tables as such in the
+"""The error condition of a table that cannot be read as rows. Spark 4.1.4 leaves Delta's tables as such in the
 plan of an Iceberg MERGE that copies files (1.12.0); merge-on-read and insert-only ones have them replaced. Delta
 (4.4.0) leaves the target as such in a subquery expression of USING, where USING also joins an aggregate."""
 UNREADABLE_TARGET = (
@@ -193,7 +193,7 @@ HINTS = {
 }
 """What to do about error conditions that are the statement's own fault, where the engine does not say."""
 
-_ANEW = "or move the table's folder away (in a catalog: drop the table) and build its model anew"
+_REBUILD = "or move the table's folder away (in a catalog: drop the table) and build its model again"
 SURROUNDINGS: tuple[tuple[str, str], ...] = (
     (
         r"No space left on device|Disk quota exceeded",
@@ -213,20 +213,20 @@ SURROUNDINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"/_delta_log/\d+\.|\.metadata\.json|Metadata file for version \d+ is missing",
-        f"the table's own record is damaged: bring the file back from a copy, {_ANEW}",
+        f"the table's own record is damaged: bring the file back from a copy, {_REBUILD}",
     ),
     (
         r"File \S+\.(?:parquet|orc|avro) does not exist|Encountered error while reading file \S+\. File does not exist",
         "a file of a table is gone: bring it back from a copy, take the table back to a version without it "
-        f"(RESTORE, rollback_to_snapshot), {_ANEW}",
+        f"(RESTORE, rollback_to_snapshot), {_REBUILD}",
     ),
 )
-"""What to do about what the engine stands on: disks, memory, the files of a table. Known by what stands anywhere in an
-error and its causes (measured: tests/run/test_engine_faults.py); the first row that fits counts."""
+"""What to do about what the engine needs: disks, memory, the files of a table. A pattern is searched in the whole text
+of an error and its causes (measured: tests/run/test_engine_faults.py); the first row that matches counts."""
 
 
 def surroundings(text: str) -> tuple[str, str] | None:
-    """What an error and its causes say of what the engine stands on, in their words, and what to do; None: nothing."""
+    """Return what an error and its causes report of disks, memory or files, and what to do; None: nothing."""
     for pattern, advice in SURROUNDINGS:
         if said := re.search(pattern, text):
             return said[0], advice
@@ -234,11 +234,11 @@ def surroundings(text: str) -> tuple[str, str] | None:
 
 
 def known_failure(errors: tuple[tuple[str, str], ...]) -> Failure | None:
-    """The row that speaks of an error; None: the statement's own fault.
+    """Return the row of an error; None: the statement itself is wrong.
 
     `errors` are class names and conditions with their messages, from the error that was raised down to its last cause.
     """
     for row in FAILURES:
-        if any(row.is_told_by(error, message) for error, message in errors):
+        if any(row.matches(error, message) for error, message in errors):
             return row
     return None

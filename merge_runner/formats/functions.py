@@ -39,7 +39,7 @@ AGGREGATES = _names(
 )
 
 WINDOW_ONLY = _names("cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number")
-"""Functions that stand in front of OVER only."""
+"""Functions that are called with OVER only."""
 
 GENERATORS = _names(
     """

@@ -61,7 +61,7 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
 """Names that look real but are not in open-source Delta 4.4.0, case folded, and what to do instead."""
 
 _DEAD_PREFIXES = ("write.", "read.", "commit.", "history.")
-"""Where Iceberg's own names live; what else stands there is nobody's."""
+"""The prefixes of Iceberg's own names: nothing reads another name that begins so."""
 
 _YEARS = re.compile(r"\b(month|year)s?\b", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d+\Z", re.ASCII)
@@ -70,11 +70,11 @@ _AT_LEAST = re.compile(r"int>=(-?\d+)\Z")
 
 @cache
 def known(name: Format) -> Mapping[str, str]:
-    """All properties of a format by name, and what values they take.
+    """Return all properties of a format by name, and what values they take.
 
     `boolean`, `interval` (of days and less), `int`, `int>=N`, `a|b`, `columns`, `feature` (supported, enabled), `text`
-    (not looked at), `computed` (never set by hand), `reserved` (dropped in silence). A name that ends in a dot takes
-    a column behind it.
+    (not looked at), `computed` (never set by hand), `reserved` (dropped silently). A name that ends in a dot is
+    followed by a column.
     """
     text = files("merge_runner.formats").joinpath(f"{name}_properties.txt").read_text(encoding="utf-8")
     rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))
@@ -82,7 +82,7 @@ def known(name: Format) -> Mapping[str, str]:
 
 
 def fault(name: Format, key: str, value: str, columns: Collection[str] | None = None) -> Fault | None:
-    """What is wrong with a property of a table of open-source Delta or Iceberg; None where nothing is.
+    """Return what is wrong with a property of a table of open-source Delta or Iceberg; None where nothing is.
 
     `columns` are the names of the table's columns, None where they are not all known.
     """
@@ -173,7 +173,7 @@ def _value(key: str, value: str, takes: str, columns: Collection[str] | None, sy
 
 
 def _wanted(value: str, takes: str, columns: Collection[str] | None) -> str | None:
-    """What the value ought to be, where it is something else."""
+    """Return what the value must be, where it is something else."""
     if takes == "boolean":
         return None if value.lower() in ("true", "false") else "it must be true or false"
     if takes == "interval":

@@ -1,4 +1,4 @@
-"""How long a table keeps what its newest version does not need any more: properties, and what holds without them."""
+"""How long a table keeps what its newest version no longer needs: properties, and their defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PART = re.compile(rf"\s*(\d+)\s+({'|'.join(_UNITS)})s?\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Retention:
-    """The table property that says how long, and the seconds that hold where it is not set."""
+    """The table property that sets it, and the seconds where it is not set."""
 
     property: str
     default: float
@@ -39,9 +39,9 @@ RETENTION: Mapping[str, Retention] = MappingProxyType(
 
 
 def kept_for(table_format: str, properties: Mapping[str, str]) -> float:
-    """Seconds for which a table with these properties keeps what is no longer needed.
+    """Return the seconds for which a table with these properties keeps what is no longer needed.
 
-    A value that cannot be read counts as not set: the engine refuses it by itself.
+    A value that cannot be read counts as not set: the engine refuses it.
     """
     rule = RETENTION[table_format]
     said = next((value for key, value in properties.items() if key.lower() == rule.property.lower()), None)
@@ -51,7 +51,7 @@ def kept_for(table_format: str, properties: Mapping[str, str]) -> float:
 
 
 def _interval(text: str) -> float | None:
-    """Seconds of an interval as Delta takes it: `interval 3 days`, `1 week 12 hours`. Months and years it refuses."""
+    """Return the seconds of a Delta interval: `interval 3 days`, `1 week 12 hours`; Delta refuses months and years."""
     rest = re.sub(r"\A\s*interval\b", "", text, flags=re.IGNORECASE)
     total, position = 0.0, 0
     while part := _PART.match(rest, position):

@@ -16,7 +16,7 @@ class Rewording:
 
     `condition` is the beginning of the condition (of the class where it has none), `text` a pattern that fits anywhere
     in its message. `message` and `hint` are templates over the groups of the pattern; an empty message keeps that of
-    the engine. The group `name` is what the statement may have in one place only; `known`, in brackets and with
+    the engine. The group `name` is what the statement may have in one place only; `known`, in `[…]` and with
     backquotes, are the names that would be right.
     """
 

@@ -106,9 +106,9 @@ ROWS: tuple[Syntax, ...] = (
 
 @cache
 def runs(name: Format, feature: str, insert_only: bool = False) -> bool:
-    """Whether a format runs a feature of `ROWS` in a MERGE that does or does not only insert.
+    """Return whether a format runs a feature of `ROWS` in a MERGE that does or does not only insert.
 
-    Where no row tells the two kinds of MERGE apart, the other kind's row counts.
+    Where there is no row for this kind of MERGE, that of the other kind counts.
     """
     rows = [row for row in ROWS if row.format == name and row.feature == feature]
     own = [row for row in rows if row.insert_only is insert_only]

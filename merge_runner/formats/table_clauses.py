@@ -41,7 +41,7 @@ class ClauseFault:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredColumn:
-    """A column as it is declared: `data_type` is DDL text, `generated` what stands behind it (`generated always …`)."""
+    """A column as it is declared: `data_type` is DDL text, `generated` what follows it (`generated always …`)."""
 
     name: str
     data_type: str | None = None
@@ -85,7 +85,7 @@ def _delta_partitioning(items: Sequence[str], types: Mapping[str, DataType | Non
     folded = [item.casefold() for item in items]
     if len(set(folded)) < len(folded):
         twice = next(item for item in items if folded.count(item.casefold()) > 1)
-        yield ClauseFault("partition_by", twice, f'"{twice}" stands twice in partition_by', "keep one of them")
+        yield ClauseFault("partition_by", twice, f'"{twice}" appears twice in partition_by', "keep one of them")
     if types and set(types) <= set(folded):
         message = "every column is a partition column, which Delta refuses"
         yield ClauseFault("partition_by", items[0], message, "leave one column out of partition_by")
@@ -108,7 +108,7 @@ def _delta_clustering(
         yield ClauseFault("cluster_by", items[_CLUSTERED], message, "keep those that filters and joins use")
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
-        yield ClauseFault("cluster_by", twice, f'"{twice}" stands twice in cluster_by', "keep one of them")
+        yield ClauseFault("cluster_by", twice, f'"{twice}" appears twice in cluster_by', "keep one of them")
     for item in items:
         own = next((column.name for column in columns if column.name.casefold() == item.casefold()), None)
         data_type = types.get(item.casefold())
@@ -197,7 +197,7 @@ def _iceberg_partitioning(items: Sequence[str], types: Mapping[str, DataType | N
 
 
 def _column(arguments: str) -> str:
-    """The argument of a transform that is no number; the only one, or the one beside a number."""
+    """Return the argument of a transform that is no number: the only one, or the other one."""
     return next((argument for each in arguments.split(",") if not (argument := each.strip()).isdigit()), "")
 
 

@@ -11,7 +11,7 @@ from merge_runner.formats.merge_plans import Shape
 _DELTA = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 _OPTIMIZED = ("delta.autoOptimize.optimizeWrite", "spark.databricks.delta.optimizeWrite.enabled")
 ICEBERG_CONF = "spark.sql.iceberg.distribution-mode"
-"""Stands above the properties of all Iceberg tables."""
+"""Takes precedence over the properties of all Iceberg tables."""
 _MERGE, _WRITE = "write.merge.distribution-mode", "write.distribution-mode"
 
 
@@ -20,7 +20,7 @@ class WriteDistribution:
     """What a format does with the rows of a MERGE before it writes them into a partitioned table.
 
     `gathered`: the rows of a partition come together. False: up to one file for each task and partition. `setting` and
-    `value` decide it. Every case is held against the engine by tests/formats/test_write_distribution.py.
+    `value` decide it. tests/formats/test_write_distribution.py compares every case with the engine.
     """
 
     gathered: bool
@@ -29,7 +29,7 @@ class WriteDistribution:
 
     @property
     def words(self) -> str:
-        """It in words, for people."""
+        """The same as text, for users."""
         what = (
             "the rows of a partition are brought together before they are written"
             if self.gathered
@@ -41,10 +41,10 @@ class WriteDistribution:
 def write_distribution(
     format: Format, shape: Shape, properties: Mapping[str, str], conf: Mapping[str, str]
 ) -> WriteDistribution:
-    """How a MERGE of this shape into a partitioned table distributes its rows. Names of properties are exact.
+    """Return how a MERGE of this shape into a partitioned table distributes its rows. Names of properties are exact.
 
-    Measured on Delta 4.4.0 and Iceberg 1.12.0 (Spark 4.1.4): Iceberg's conf stands above its properties; a MERGE that
-    only inserts is an append and goes by the table's own mode, every other one by that of MERGE and no other.
+    Measured on Delta 4.4.0 and Iceberg 1.12.0 (Spark 4.1.4): Iceberg's configuration key takes precedence over its
+    properties; a MERGE that only inserts is an append and uses the table's own mode, every other one that of MERGE.
     """
     if format == "delta":
         table, session = _OPTIMIZED
@@ -59,5 +59,5 @@ def write_distribution(
 
 
 def iceberg_key(shape: Shape) -> str:
-    """The property by which Iceberg distributes the rows of a MERGE of this shape."""
+    """Return the property by which Iceberg distributes the rows of a MERGE of this shape."""
     return _WRITE if shape == "insert" else _MERGE

@@ -50,13 +50,13 @@ def test_nothing_is_said_of_columns_that_are_not_known():
 def test_what_only_looks_real_is_not_known_and_its_replacement_is(key):
     hint = {**INSTEAD, **confs.INSTEAD}[key]
     for name in re.findall(r"\bspark\.[\w.]*\w", hint):
-        assert confs.standing(name) == "known", name
+        assert confs.status(name) == "known", name
     for name in re.findall(r"\bdelta\.[\w.]*\w", re.sub(r"spark\.[\w.]+", "", hint)):
         assert name in known("delta"), name
     if key.startswith("delta."):
         assert fault("delta", key, "1").kind == "refused"
     else:
-        assert confs.standing(key) == "unknown"
+        assert confs.status(key) == "unknown"
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_spark_has_these_confs(session):
 @pytest.mark.spark
 def test_a_running_session_refuses_what_belongs_to_the_start(session):
     conf = session.newSession().conf
-    fixed = [key for key in confs.known() if confs.standing(key) in ("static", "launch")]
+    fixed = [key for key in confs.known() if confs.status(key) in ("static", "launch")]
     assert [key for key in fixed if raised(lambda key=key: conf.set(key, "1")) is None] == []
 
 

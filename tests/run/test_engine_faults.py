@@ -276,7 +276,7 @@ def test_a_table_that_is_dropped_under_its_merge(make_project, race, spark, tabl
     results = race.meanwhile(drop, lambda: build("true"))
     assert (results["m"].status, results["beside"].status) == ("error", "success")
     assert (
-        "or move the table's folder away (in a catalog: drop the table) and build its model anew"
+        "or move the table's folder away (in a catalog: drop the table) and build its model again"
         in results["m"].message
     )
     assert build("false")["m"].message == "2 inserted, 0 updated, 0 deleted"  # there is no table: it is made anew

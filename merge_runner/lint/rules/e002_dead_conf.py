@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from merge_runner.formats.confs import INSTEAD, instead, standing
+from merge_runner.formats.confs import INSTEAD, instead, status
 from merge_runner.formats.properties import fault
 from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
@@ -83,7 +83,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
             continue
         conf: Mapping[str, str] = node.config["conf"]
         for key in conf:
-            fixed = _FIXED.get(standing(key))
+            fixed = _FIXED.get(status(key))
             if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):
                 hint = "set it in the profile, for all models" if fixed else _hint(key)
                 yield Hit(entry_place(project, node, "conf", key), found, hint, subject=key)
@@ -106,7 +106,7 @@ def _only_ours(profile: Profile) -> bool:
 
 
 def _dead(key: str, sure: bool) -> str | None:
-    found = standing(key)
+    found = status(key)
     if found == "removed":
         return f'"{key}" is of an older Spark: this one does not read it'
     if found != "unknown" or not (sure or key in INSTEAD):
