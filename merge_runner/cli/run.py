@@ -55,7 +55,7 @@ def run_command(name: Command, options: dict[str, Any]) -> int:
     if name == "build":
         show_not_read(project.prepared.files, options)
     ids = selected(project, options)
-    if name in ("build", "run"):
+    if name in ("build", "run", "test"):
         show_no_effect(project.graph, ids, options)
     show_warnings(_passed_over(name, project, ids), as_errors=options["warn_error"])
     return run_nodes(name, project, ids, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from merge_runner.cli.display.problems import show_no_effect
 from merge_runner.cli.options import load_project, selected
 from merge_runner.cli.run import display_for, exit_status, kept
 from merge_runner.run.execution.driver_scope import starting_driver
@@ -17,6 +18,7 @@ def stream_command(options: dict[str, Any]) -> int:
     """Reads streams until they end; the exit status is 1 where a batch failed, or warned under --warn-error."""
     project = load_project(options)
     ids = selected(project, options)
+    show_no_effect(project.graph, ids, options)
     display = display_for(options)
     asked = StreamOptions(options["threads"], options["available_now"], kept(options, _KEPT), display.observe)
     events = Events(display)

@@ -118,3 +118,19 @@ def test_an_incremental_model_without_a_merge_is_warned_of_each_time(make_projec
     assert call(command, "--warn-error", cwd=root).returncode == 1
     if command != "parse":
         assert call(command, "--warn-error", "--select", "up", cwd=root).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["build", "run", "test", "stream", "retry"])
+def test_commands_that_run_warn_of_it_before_anything_runs(make_project, call, command):
+    root = make_project({"models/sel.sql": "select 1 as id {% if is_incremental() %} -- {% endif %}"})
+    last = {
+        "metadata": {"invocation_id": "a"},
+        "args": {"which": "build"},
+        "results": [{"unique_id": "model.shop.sel", "status": "error"}],
+    }
+    (root / "target").mkdir(exist_ok=True)
+    (root / "target/run_results.json").write_text(json.dumps(last))
+    done = call(command, "--warn-error", cwd=root)
+    assert done.returncode == 1
+    assert "models/sel.sql:1:22: error: is_incremental() is always false in a view" in done.stderr
+    assert "starting Spark" not in done.stderr

@@ -34,7 +34,7 @@ _PATHS = frozenset({"state", "profiles_dir"})
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
     from merge_runner.cli.display.messages import say
-    from merge_runner.cli.display.problems import show_warnings
+    from merge_runner.cli.display.problems import show_no_effect, show_warnings
     from merge_runner.cli.run import run_nodes
     from merge_runner.errors import Problem, Problems
     from merge_runner.project.load.load import read_settings
@@ -55,6 +55,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if not ids:
         say(f"nothing to retry of the last {last.command}")
         return 0
+    show_no_effect(project.graph, ids, options)
     say(f"retrying {len(ids)} of the last {last.command}")
     return run_nodes(last.command, project, ids, options, last)
 
