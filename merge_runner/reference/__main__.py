@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from merge_runner.reference.markdown import COMMAND
 from merge_runner.reference.pages import out_of_date, write
 
 
-def main(arguments: list[str]) -> int:
-    """Write or check the pages of the repository that is the working directory. Return the exit status."""
-    root = Path.cwd()
-    if arguments not in ([], ["--check"]) or not (root / "docs").is_dir():
+def main(arguments: Sequence[str], root: Path) -> int:
+    """Write or check the pages of the repository at `root`. Return the exit status."""
+    if list(arguments) not in ([], ["--check"]) or not (root / "docs").is_dir():
         sys.stderr.write(f"usage, in the root of the repository: {COMMAND} [--check]\n")
         return 2
     if not arguments:
@@ -25,4 +25,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], Path.cwd()))

@@ -72,7 +72,7 @@ class Key:
 
 def keys(kind: type) -> list[Key]:
     """Return the keys of a dataclass, in order. Raises ValueError for a field without a docstring or an example."""
-    texts = _docstrings(kind)
+    texts = docstrings(kind)
     hints = get_type_hints(kind, include_extras=True)
     return [_key(kind, field, hints[field.name], texts.get(field.name)) for field in fields(kind)]
 
@@ -119,7 +119,7 @@ def type_name(hint: Any) -> str:
         return ", ".join(f"`{value}`" for value in arguments)
     if origin in (Union, UnionType):
         return " or ".join(dict.fromkeys(type_name(member) for member in arguments if member is not NoneType))
-    if origin is tuple:
+    if origin in (tuple, list):
         return f"list of {_plural(type_name(arguments[0]))}"
     if origin is not None and issubclass(origin, Mapping):
         return "mapping" if arguments[1] is Any else f"mapping of {_plural(type_name(arguments[1]))}"
@@ -163,8 +163,8 @@ def _default(field: Field[Any]) -> str:
 
 
 @cache
-def _docstrings(kind: type) -> Mapping[str, str]:
-    """Return the strings below the fields of a class, by field."""
+def docstrings(kind: type) -> Mapping[str, str]:
+    """Return the strings below the fields that a class has itself, by field."""
     tree = ast.parse(Path(inspect.getfile(kind)).read_text(encoding="utf-8"))
     body = next(each.body for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == kind.__name__)
     found = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from merge_runner.atomic import write_atomic
 from merge_runner.lint import documentation
 from merge_runner.lint.registry import rules
-from merge_runner.reference import command_page, project_pages, yaml_page
+from merge_runner.reference import command_page, error_page, project_pages, record_pages, yaml_page
 
 FOLDERS = ("docs/reference", "docs/reference/rules")
 """Where the pages are. In the second one there are no others."""
@@ -23,6 +23,9 @@ def pages() -> dict[str, str]:
         "settings.md": project_pages.settings(),
         "yaml.md": yaml_page.yaml(),
         "cli.md": command_page.command_line(),
+        "error-codes.md": error_page.error_codes(),
+        "adapter-response.md": record_pages.adapter_response(),
+        "journal-events.md": record_pages.journal_events(),
     }
     found = {f"{reference}/{name}": text for name, text in written.items()}
     return found | {f"{of_rules}/{name}": text for name, text in documentation.pages(rules()).items()}

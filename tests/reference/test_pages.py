@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+from merge_runner.engine.metrics.adapter_response import GROUPS
 from merge_runner.project.schema.config import Contract, ModelConfig
 from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
+from merge_runner.reference.__main__ import main
 from merge_runner.reference.command_page import commands
 from merge_runner.reference.keys import Key, keys
 from merge_runner.reference.markdown import COMMAND
-from merge_runner.reference.pages import FOLDERS, out_of_date, pages, write
+from merge_runner.reference.pages import FOLDERS, out_of_date, pages
+from merge_runner.reference.record_pages import recorded
+from merge_runner.run.results.event_fields import EVENTS
+from tests.reference.raised_codes import raised_codes
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,12 +38,19 @@ def test_every_key_option_and_code_is_in_the_reference():
         "profiles.md": [f"`{key.name}`" for kind in (ProfileEntry, Output) for key in keys(kind)],
         "settings.md": [f"`{name}`" for key in keys(SettingsTable) for name in _with_nested(key)],
         "yaml.md": [f"`{spelling}`" for key in keys(PropertyFile) for spelling in _all_spellings(key)],
+        "error-codes.md": [f"`{code}`" for code in raised_codes().found],
+        "adapter-response.md": [f"`{each.name}`" for kind in GROUPS for each in recorded(kind)],
+        "journal-events.md": [f"`{text}`" for name, kind in EVENTS.items() for text in (name, *_fields(kind))],
         "cli.md": [f"`{name}`" for command in commands().values() for name in _options(command)]
         + [f"## `merge-runner {name}`" for name in commands()],
     }
     for page, texts in wanted.items():
         written = (ROOT / FOLDERS[0] / page).read_text(encoding="utf-8")
         assert [text for text in texts if text not in written] == []
+
+
+def _fields(kind: Any) -> list[str]:
+    return [each.name for each in recorded(kind)]
 
 
 def _with_nested(key: Key) -> list[str]:
@@ -56,37 +68,36 @@ def _options(command: click.Command) -> list[str]:
     ]
 
 
-def test_a_page_that_differs_is_reported_with_the_command(tmp_path):
+def test_a_page_that_differs_is_reported_with_the_command(tmp_path, capsys):
     (tmp_path / "docs").mkdir()
-    write(tmp_path)
+    assert main([], tmp_path) == 0
     assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.md")) == sorted(pages())
-    assert list(out_of_date(tmp_path)) == []
+    assert main(["--check"], tmp_path) == 0
 
     (tmp_path / "docs/reference/cli.md").write_text("other")
     (tmp_path / "docs/reference/profiles.md").unlink()
     (tmp_path / "docs/reference/rules/Z009.md").write_text("of a rule that is gone")
-    run = _reference(tmp_path, "--check")
-    assert run.returncode == 1
-    assert run.stderr.splitlines() == [
+    assert capsys.readouterr().err == ""
+    assert main(["--check"], tmp_path) == 1
+    assert capsys.readouterr().err.splitlines() == [
         f"docs/reference/{name} is out of date: run `{COMMAND}`" for name in ("profiles.md", "cli.md", "rules/Z009.md")
     ]
-    assert _reference(tmp_path).returncode == 0
-    assert _reference(tmp_path, "--check").returncode == 0
+    assert main([], tmp_path) == 0
+    assert main(["--check"], tmp_path) == 0
     assert not (tmp_path / "docs/reference/rules/Z009.md").exists()
 
 
 @pytest.mark.parametrize("arguments", [("--chekc",), ("docs",)])
-def test_wrong_usage_writes_nothing(tmp_path, arguments):
+def test_wrong_usage_writes_nothing(tmp_path, capsys, arguments):
     (tmp_path / "docs").mkdir()
-    run = _reference(tmp_path, *arguments)
-    assert (run.returncode, run.stderr) == (2, f"usage, in the root of the repository: {COMMAND} [--check]\n")
+    assert main(arguments, tmp_path) == 2
+    assert capsys.readouterr().err == f"usage, in the root of the repository: {COMMAND} [--check]\n"
     assert not list(tmp_path.rglob("*.md"))
 
 
-def _reference(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *COMMAND.split()[1:], *arguments]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+def test_there_is_nothing_to_write_outside_of_the_repository(tmp_path):
+    assert main([], tmp_path) == 2
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_command_imports_the_generator():

@@ -155,7 +155,8 @@ class Described:
         if name in self.known[other]:
             hint = f'"{name}" is a {other}: describe it under "{other}s:"'
         message = f'there is no {kind} "{name}" to describe'
-        self.problems.add(f"unknown-{kind}", message, place, hint)
+        code = {"model": "unknown-model", "seed": "unknown-seed"}[kind]
+        self.problems.add(code, message, place, hint)
 
     def _twice(self, kind: str, name: str, place: Place, first: Place) -> None:
         message = f'the {kind} "{name}" is described twice, first in {first}'

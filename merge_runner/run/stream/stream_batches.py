@@ -128,10 +128,10 @@ class StreamBatches:
 
 def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) -> Result:
     """The result with its batch, and how long after the batch's begin it was there (ms)."""
-    own: dict[str, Any] = {"stream": stream, "batch_id": batch_id}
+    response: dict[str, Any] = {"stream": stream, "batch_id": batch_id}
     if result.timing and result.status not in FAILED:
-        own["lag_ms"] = round(1000 * (result.timing[-1].completed_at - started_at).total_seconds())
-    return replace(result, adapter_response={**result.adapter_response, **own})
+        response["lag_ms"] = round(1000 * (result.timing[-1].completed_at - started_at).total_seconds())
+    return replace(result, adapter_response={**result.adapter_response, **response})
 
 
 def _told(result: Result) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+"""The pages of what a run records: adapter responses, journal events."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+from merge_runner.engine.metrics.adapter_response import GROUPS
+from merge_runner.reference.keys import class_text, docstrings, type_name
+from merge_runner.reference.markdown import page, table
+from merge_runner.run.results.event_fields import EVENTS, EveryEvent
+from merge_runner.run.results.results import Status
+
+_RESPONSE = """\
+`adapter_response` of a node is in its entry of `target/run_results.json` and in the event `node_finished` of
+`target/journal.jsonl`. All figures are those of the engine; nothing is estimated. A key is missing where it does not
+apply, and `null` where the format does not report it."""
+
+STATUS: Mapping[Status, str] = {
+    "success": "a model or seed ran",
+    "no-op": "there was nothing to do: the batch is committed already, no changes, nothing to compact",
+    "error": "it failed",
+    "pass": "a test passed",
+    "warn": "a test has failures that are a warning",
+    "fail": "a test has failures",
+    "skipped": "something upstream failed, or the run was stopped",
+}
+
+_EVENTS = """\
+`target/journal.jsonl` has one JSON object per line for everything that happens in a run, appended and flushed before
+the run goes on: a run that is killed is never lost. `--log-format json` writes the same lines to standard error.
+Fields may be added; those below keep their names."""
+
+
+class Recorded(NamedTuple):
+    """A field of a record. `unit` is empty where there is none."""
+
+    name: str
+    type_name: str
+    unit: str
+    meaning: str
+
+
+def recorded(kind: Any) -> list[Recorded]:
+    """Return the fields of a type, those of its bases first. Raises ValueError for one without a docstring."""
+    texts: dict[str, str] = {}
+    for each in kind.__mro__:
+        texts |= docstrings(each) if each.__module__.startswith("merge_runner.") else {}
+    found = []
+    for name, hint in get_type_hints(kind).items():
+        if name not in texts:
+            raise ValueError(f"{kind.__qualname__}.{name} has no docstring: say what it means")
+        meaning, _, unit = inspect.cleandoc(texts[name]).partition(" Unit: ")
+        found.append(Recorded(name, _json_type(hint), unit, meaning))
+    return found
+
+
+def adapter_response() -> str:
+    """Return the page of the keys of adapter responses."""
+    return page(
+        "Adapter response",
+        _RESPONSE,
+        *(part for kind in GROUPS for part in (f"## {_title(kind)}", _table(kind))),
+        "## Status of a node",
+        "`status` in the same entry:",
+        table(("status", "meaning"), ((f"`{status}`", text) for status, text in STATUS.items())),
+    )
+
+
+def _title(kind: Any) -> str:
+    return class_text(kind).partition("\n")[0].rstrip(".")
+
+
+def journal_events() -> str:
+    """Return the page of the events of the journal."""
+    return page("Journal events", _EVENTS, "## Fields of every event", _table(EveryEvent), *_events())
+
+
+def _events() -> Iterator[str]:
+    for name, kind in EVENTS.items():
+        yield f"## `{name}`"
+        yield class_text(kind)
+        yield _table(kind)
+
+
+def _table(kind: Any) -> str:
+    rows = ((f"`{each.name}`", each.type_name, each.unit, each.meaning) for each in recorded(kind))
+    return table(("field", "type", "unit", "meaning"), rows)
+
+
+def _json_type(hint: Any) -> str:
+    nullable = type(None) in get_args(hint)
+    return type_name(hint).replace("mapping", "object") + (" or `null`" if nullable else "")
