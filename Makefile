@@ -1,5 +1,7 @@
 # make demo       sets everything up and builds the flights project on real data
-# make test       sets everything up, checks types, style and layers, and runs the tests
+# make check      style, types, import contracts, and whether the generated pages of docs are up to date; under a minute
+# make test-fast  the tests without Java, in two minutes or less
+# make test       what a change has to pass: check, and all tests but the slow ones
 # make test-slow  the tests that take long: a real Spark cluster, large inputs
 # make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
@@ -9,13 +11,16 @@ VENV := .venv
 PYTEST := python -m pytest -n 2 --dist loadfile  # two workers, a Spark driver each; a file's tests share what they build
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check docs clean java data
+.PHONY: demo test test-fast test-slow check docs clean java data
 
 demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
 
 test: $(VENV)/.dev java data check
 	$(BIN)/$(PYTEST) -m "not slow"
+
+test-fast: $(VENV)/.dev data
+	$(BIN)/$(PYTEST) -m "not spark and not slow"
 
 test-slow: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m slow
