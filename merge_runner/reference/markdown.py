@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 
 COMMAND = "python -m merge_runner.reference"
+_WIDTH = 120
+"""Characters of a line of prose: differences of pages can be read then."""
 
 
 def page(title: str, *parts: str) -> str:
     """Return a generated page: a note, the title, and the parts that are not empty."""
     note = f"<!-- Generated from the code by `{COMMAND}`; do not edit. -->"
-    return "\n\n".join((note, f"# {title}", *(part.strip("\n") for part in parts if part))) + "\n"
+    return "\n\n".join((note, f"# {title}", *(_wrapped(part.strip("\n")) for part in parts if part))) + "\n"
+
+
+def _wrapped(part: str) -> str:
+    """Return a part with its paragraphs wrapped where a line is too long; tables, lists and code stay as they are."""
+    if "```" in part:
+        return part
+    paragraphs = part.split("\n\n")
+    for at, text in enumerate(paragraphs):
+        if text[:1] not in "|#-1" and any(len(line) > _WIDTH for line in text.splitlines()):
+            whole = re.sub(r"`[^`]*`", lambda found: found[0].replace(" ", "\0"), " ".join(text.split()))
+            lines = textwrap.wrap(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
+            paragraphs[at] = "\n".join(lines).replace("\0", " ")
+    return "\n\n".join(paragraphs)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
