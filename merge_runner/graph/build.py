@@ -22,7 +22,8 @@ from merge_runner.graph.streams import batch_view, check_streams
 from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, test_arguments, unit_test_node
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile, SourceEntry
-from merge_runner.project.schema.config import ModelConfig, resolve
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.config_layers import resolve
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.static.macro_definitions import TEST_PREFIX

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems
-from merge_runner.project.schema.config import Layer, ModelConfig, config_place
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.config_layers import Layer, config_place
 
 if TYPE_CHECKING:
     from merge_runner.project.load.files import ModelFile, SeedFile

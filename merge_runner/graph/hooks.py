@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems
-from merge_runner.project.schema.config import Layer, ModelConfig, hook_texts
+from merge_runner.project.schema.config import ModelConfig, hook_texts
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.text import Place, PlacedText
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from merge_runner.errors import Problems
-from merge_runner.project.schema.config import Layer, ModelConfig
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.text import Place
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from merge_runner.errors import Problem
 from merge_runner.merge.find import find_merge, find_statement
-from merge_runner.project.schema.config import Layer
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.template.static.tags import STRING
 from merge_runner.text import SourceText
 

@@ -53,7 +53,7 @@ from merge_runner.plan.steps.steps import (
     Step,
     VacuumTable,
 )
-from merge_runner.project.schema.config import Layer, config_place
+from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.relation import changes_of
 from merge_runner.text import Place
 

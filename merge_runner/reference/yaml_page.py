@@ -14,20 +14,16 @@ from merge_runner.project.schema.properties import (
     Column,
     ColumnConfig,
     Constraint,
-    Expect,
-    Given,
     MacroProperties,
     ModelProperties,
-    Overrides,
     PropertyFile,
     Source,
     SourceConfig,
     SourceTable,
-    UnitTest,
-    UnitTestConfig,
 )
 from merge_runner.project.schema.selectors import INDIRECT, OF_METHOD, OF_SELECTOR, OPERATIONS
 from merge_runner.project.schema.stream import Stream, Watermark
+from merge_runner.project.schema.unit_test import Expect, Given, Overrides, UnitTest, UnitTestConfig
 from merge_runner.reference.keys import class_text, keys
 from merge_runner.reference.markdown import fenced, page, table
 from merge_runner.reference.project_pages import key_table

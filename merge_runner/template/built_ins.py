@@ -11,7 +11,7 @@ from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
 from merge_runner.project.load.files import Layer
-from merge_runner.project.schema.config import config_key
+from merge_runner.project.schema.config_layers import config_key
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.environment import RunFlag

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from merge_runner.errors import Problems
 from merge_runner.project.load.read_properties import read_properties
-from merge_runner.project.schema import properties
-from merge_runner.project.schema.config import Layer, ModelConfig, resolve
+from merge_runner.project.schema import properties, unit_test
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.config_layers import Layer, resolve
 from merge_runner.project.schema.profile import read_profile
 from merge_runner.project.schema.selectors import selectors
 from merge_runner.project.schema.settings import settings
@@ -29,9 +30,9 @@ _TYPES = (
     properties.ModelProperties,
     properties.Column,
     properties.Constraint,
-    properties.UnitTest,
-    properties.Expect,
-    properties.Given,
+    unit_test.UnitTest,
+    unit_test.Expect,
+    unit_test.Given,
     ModelConfig,
 )
 _KEYS = sorted({field.name for kind in _TYPES for field in fields(kind)} | {"tests", "arguments", "+tags", "x", ""})

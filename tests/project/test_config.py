@@ -8,7 +8,8 @@ from datetime import date
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.schema.config import Contract, Layer, ModelConfig, Optimize, config_key, resolve
+from merge_runner.project.schema.config import Contract, ModelConfig, Optimize
+from merge_runner.project.schema.config_layers import Layer, config_key, resolve
 from merge_runner.text import Place
 
 

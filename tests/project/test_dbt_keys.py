@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from merge_runner.errors import Problems
-from merge_runner.project.schema.config import MODEL_KEYS, Layer, config_key, resolve
+from merge_runner.project.schema.config import MODEL_KEYS
+from merge_runner.project.schema.config_layers import Layer, config_key, resolve
 from merge_runner.project.schema.dbt_keys import CONFIG
 from merge_runner.project.schema.settings import settings
 from merge_runner.text import Place, SourceText

@@ -15,19 +15,15 @@ from merge_runner.project.schema.properties import (
     Constraint,
     Contract,
     DataTest,
-    Expect,
-    Given,
     MacroProperties,
     ModelProperties,
-    Overrides,
     PropertyFile,
     Source,
     SourceConfig,
     SourceTable,
-    UnitTest,
-    UnitTestConfig,
 )
 from merge_runner.project.schema.stream import Stream, Watermark
+from merge_runner.project.schema.unit_test import Expect, Given, Overrides, UnitTest, UnitTestConfig
 from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import Place, SourceText
 

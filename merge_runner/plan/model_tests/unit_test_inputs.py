@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from merge_runner.errors import did_you_mean
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.plan.layout.table_layout import own_relation
-from merge_runner.project.schema.properties import Given
+from merge_runner.project.schema.unit_test import Given
 from merge_runner.project.syntax.places import KeyPath
 
 _INPUT = re.compile(

@@ -25,8 +25,9 @@ from merge_runner.plan.steps.inferred_schema import Shape, insert_shape
 from merge_runner.plan.steps.steps import Expected, Given, Layout, NodePlan, RunUnitTest
 from merge_runner.project.load.files import UnitTestEntry
 from merge_runner.project.schema.declared_vars import RefusedVar, given_values
-from merge_runner.project.schema.properties import Column, Expect, Overrides
-from merge_runner.project.schema.properties import Given as GivenRows
+from merge_runner.project.schema.properties import Column
+from merge_runner.project.schema.unit_test import Expect, Overrides
+from merge_runner.project.schema.unit_test import Given as GivenRows
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.templates import RUN_FLAGS

@@ -9,7 +9,7 @@ from typing import Literal
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.load.files import DataTestEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
-from merge_runner.project.schema.config import Layer, config_layer
+from merge_runner.project.schema.config_layers import Layer, config_layer
 from merge_runner.project.schema.properties import Column, MacroProperties, ModelProperties, PropertyFile, SourceTable
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.yaml_tree import YamlTree

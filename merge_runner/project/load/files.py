@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.project.load.not_read import NotRead
-from merge_runner.project.schema.config import Layer
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.profile import Profile
-from merge_runner.project.schema.properties import DataTest, MacroProperties, ModelProperties, SourceTable, UnitTest
+from merge_runner.project.schema.properties import DataTest, MacroProperties, ModelProperties, SourceTable
 from merge_runner.project.schema.selectors import Selector
 from merge_runner.project.schema.settings import Settings
+from merge_runner.project.schema.unit_test import UnitTest
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place, SourceText

@@ -17,7 +17,7 @@ from merge_runner.project.load.not_read import files_not_read, keys_not_read
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
-from merge_runner.project.schema.config import Layer
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
 from merge_runner.project.schema.folder_config import FolderConfig
 from merge_runner.project.schema.profile import Profile, read_profile

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from merge_runner.project.schema.config import config_key
+from merge_runner.project.schema.config_layers import config_key
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.value_template import ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree

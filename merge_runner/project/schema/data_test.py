@@ -10,7 +10,8 @@ from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBoo
 
 from merge_runner.errors import Problems
 from merge_runner.project.schema.config import Count, Names
-from merge_runner.project.schema.properties import DataTest, Mapped
+from merge_runner.project.schema.properties import DataTest
+from merge_runner.project.schema.yaml_types import Mapped
 from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.validate import shown, validate
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.project.schema.config import MODEL_KEYS, Layer
+from merge_runner.project.schema.config import MODEL_KEYS
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.dbt_keys import CONFIG as DBT_KEYS
 from merge_runner.project.schema.settings import Settings
 

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, StrictBool
 
 from merge_runner.errors import Problems
 from merge_runner.project.schema.config import Count, Names
-from merge_runner.project.schema.properties import Many, Name, Texts
+from merge_runner.project.schema.yaml_types import Many, Name, Texts
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree

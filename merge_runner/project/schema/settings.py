@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from merge_runner.errors import Problems
-from merge_runner.project.schema.config import TABLE_KEYS, Layer, Names, config_key, config_layer, listed
+from merge_runner.project.schema.config import TABLE_KEYS, Names, listed
+from merge_runner.project.schema.config_layers import Layer, config_key, config_layer
 from merge_runner.project.schema.dbt_keys import SETTINGS as DBT_SETTINGS
 from merge_runner.project.syntax.toml_tree import TomlTree, toml_tree
 from merge_runner.project.syntax.validate import validate

@@ -28,7 +28,7 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.steps import AttachInputs, OpenFeed, RunUnitTest
 from merge_runner.project.load.files import UnitTestEntry
 from merge_runner.project.load.unit_test_file import as_written, unit_test_file
-from merge_runner.project.schema.properties import Expect, Given, UnitTest
+from merge_runner.project.schema.unit_test import Expect, Given, UnitTest
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.results.events import Events

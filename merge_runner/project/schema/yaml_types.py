@@ -1,0 +1,31 @@
+"""Types of values in YAML files, where a key without a value counts as an empty one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+T = TypeVar("T")
+
+
+def _or_list(value: Any) -> Any:
+    return () if value is None else value
+
+
+def _or_mapping(value: Any) -> Any:
+    return {} if value is None else value
+
+
+def _or_text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+Many = Annotated[tuple[T, ...], BeforeValidator(_or_list)]
+"""A list; a key without a value counts as an empty one, here and below."""
+Text = Annotated[str, BeforeValidator(_or_text)]
+Name = Annotated[str, Field(min_length=1)]
+Mapped = Annotated[Mapping[str, Any], BeforeValidator(_or_mapping)]
+Texts = Annotated[Mapping[str, str], BeforeValidator(_or_mapping)]
+Catalog = Annotated[str | None, Field(validation_alias=AliasChoices("catalog", "database"))]
