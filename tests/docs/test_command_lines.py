@@ -6,7 +6,6 @@ import shutil
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from merge_runner.cli.main import cli
 from tests.docs.command_lines import CLUSTER, PAGES, ROOT, CommandLine, command_lines
@@ -107,12 +106,13 @@ def test_a_command_line_without_spark_runs(line, tmp_path, monkeypatch):
         for file in (ROOT / "tests").glob("*.sql"):
             shutil.copy(file, project / "tests")
     monkeypatch.chdir(project)
-    result = CliRunner().invoke(cli, list(line.args))
-    assert result.exit_code == 0, result.output
+    assert cli.main(list(line.args), "merge-runner", standalone_mode=False) == 0
 
 
-def test_the_output_that_readme_shows_of_ls_is_what_ls_prints(monkeypatch):
+def test_the_output_that_readme_shows_of_ls_is_what_ls_prints(monkeypatch, capsys):
     shown = (ROOT / "README.md").read_text(encoding="utf-8").partition("$ merge-runner ls ")[2]
     monkeypatch.chdir(ROOT)
-    result = CliRunner().invoke(cli, ["ls", "-s", "+agg_route_day", "--resource-type", "model"])
-    assert result.stdout.split() == shown.partition("\n\n")[0].split("\n", 1)[1].split()
+    assert (
+        cli.main(["ls", "-s", "+agg_route_day", "--resource-type", "model"], "merge-runner", standalone_mode=False) == 0
+    )
+    assert capsys.readouterr().out.split() == shown.partition("\n\n")[0].split("\n", 1)[1].split()
