@@ -30,7 +30,7 @@ def branch_name(name: str) -> str:
 
 
 def on_branch(prepared: Prepared) -> Prepared:
-    """The project as a build on a branch plans it: its views stand in place, as ephemeral models do.
+    """Return the project as a build on a branch plans it: views are inlined as subqueries, as ephemeral models are.
 
     A view has no branches: to define it would change what everybody reads, and to read it as it is would leave the
     project's own text of it untested. No table is compacted: Iceberg's procedures work on main. Failing rows of tests
@@ -58,8 +58,8 @@ def check_isolated(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> 
     problems = [
         Problem(
             "no-branches",
-            f"{node.name} writes a {node.config['format']} table, which has no branches: its readers would see at once "
-            "what is written",
+            f"{node.name} writes a {node.config['format']} table, which has no branches: its readers would "
+            "see the rows immediately",
             node.place,
             "leave it out (--exclude: what reads it reads it as it is), or give it `format: iceberg`",
         )

@@ -1,4 +1,4 @@
-"""The steps of a node: what `build` runs and `explain` tells."""
+"""The steps of a node: what `build` runs and `explain` displays."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class Planner:
             raise ProblemsError(problems)
 
     def _config_place(self, node: Node, key: str) -> Place:
-        """Where a config key of a node stands."""
+        """Return the place of a config key of a node."""
         files = self._prepared.files
         if node.resource_type == "seed":
             layers = list(files.seeds[node.name].layers)

@@ -120,7 +120,7 @@ def test_rows_of_this_make_a_test_one_of_an_incremental_run(make_project, given,
         (
             f"given: [{GIVEN}], expect: {{changes: []}}",
             {"fct": MERGE_ON_READ + FCT},
-            "expects changes, and fct is a merge-on-read table, of which Iceberg tells none",
+            "expects changes, and fct is merge-on-read: Iceberg reports no changes for it",
         ),
         (
             f"given: [{{input: this, rows: []}}, {GIVEN}], expect: {{rows: []}}",

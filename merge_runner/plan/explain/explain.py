@@ -42,7 +42,7 @@ class ExplainedNode:
     """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
 
     `kind` is a model's materialization (`merge`, `table`, `view`), for other nodes the resource type (`seed`, `test`,
-    `unit_test`). `told` is what a running engine reports of it, where one was queried.
+    `unit_test`). `told` is what a running engine reports about it, where one was queried.
     """
 
     name: str
@@ -73,7 +73,7 @@ class ExplainedNode:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The nodes that have something to do, level by level: all nodes of a level could run at once.
+    """The nodes that have steps, level by level: all nodes of a level could run concurrently.
 
     `asked`: a running engine was asked about each MERGE.
     """

@@ -28,7 +28,7 @@ def write_distribution_of(merge: JudgedMerge, conf: Mapping[str, str]) -> WriteD
 
 
 def shape(statement: MergeStatement) -> Shape:
-    """Which kinds of clauses a MERGE has, as far as its plan depends on them."""
+    """Return the kinds of clauses of a MERGE that its physical plan depends on."""
     kinds = {clause.kind for clause in statement.clauses}
     if "not_matched_by_source" in kinds:
         return "by-source-insert" if "not_matched" in kinds else "by-source"

@@ -17,10 +17,10 @@ _KINDS: tuple[Kind, ...] = ("Exchange", "Sort")
 _JOIN = re.compile(r"\w*Join\b|CartesianProduct\b")
 _ABOVE_THE_JOIN = ("ReplaceData", "WriteDelta", "AppendData", "MergeRows")
 _PASSING = ("AdaptiveSparkPlan", "Project", "Filter", *_KINDS)
-"""Nodes that hand on what is below them as it lies: what a shuffle is for stands above them."""
+"""Nodes to look past: the operator that a shuffle below them serves is above them."""
 _GROUPED = re.compile(r"\bgroupedBy=\w")
 _FOR_A_NODE = "ENSURE_REQUIREMENTS"
-"""What Spark writes beside an Exchange that an operator needs; others are asked for by the query or the table."""
+"""What Spark prints next to an Exchange that an operator needs; others are requested by the query or the table."""
 
 _WORDS: Mapping[tuple[Kind, Purpose], str] = {
     ("Exchange", "join"): "shuffles the {side} for the join",
@@ -29,8 +29,8 @@ _WORDS: Mapping[tuple[Kind, Purpose], str] = {
     ("Sort", "write"): "sorts the rows before they are written",
     ("Exchange", "files"): "shuffles for {consumer} in the pass that finds the files with matches",
     ("Sort", "files"): "sorts for {consumer} in the pass that finds the files with matches",
-    ("Exchange", "pruning"): "shuffles for {consumer} in a query that tells which partitions can match",
-    ("Sort", "pruning"): "sorts for {consumer} in a query that tells which partitions can match",
+    ("Exchange", "pruning"): "shuffles for {consumer} in a query that finds which partitions can match",
+    ("Sort", "pruning"): "sorts for {consumer} in a query that finds which partitions can match",
     ("Exchange", "source"): "shuffles for {consumer} in the source's own query",
     ("Sort", "source"): "sorts for {consumer} in the source's own query",
 }
@@ -49,8 +49,8 @@ class Shuffle:
     """An Exchange or a Sort of a plan. `line` is its line in the plan's text, from 0.
 
     `purpose`: `join`, for the MERGE's own join, with the `side` of it; `write`, before the rows are written; `files`,
-    in the pass by which copy-on-write finds the files with matches; `pruning`, in a query that tells a scan what it may
-    leave out; `source`, in the source's own query. A broadcast is none: it moves a small side alone.
+    in the pass by which copy-on-write finds the files with matches; `pruning`, in a query that finds what a scan may
+    skip; `source`, in the source's own query. A broadcast is none: it moves a small side alone.
     """
 
     kind: Kind
@@ -107,7 +107,7 @@ def _purpose(
     if join is None or join not in node.above:
         writes = all(each.name in (*_ABOVE_THE_JOIN, *_PASSING) for each in node.above)
         return ("write" if writes else "source"), None
-    # What the join needs stands right below it: an Exchange, and a Sort above that.
+    # What the join needs is right below it: an Exchange, and a Sort above that.
     between = node.above[node.above.index(join) + 1 :]
     asked_for = node.name == "Exchange" and _FOR_A_NODE not in node.details
     if asked_for or [each.name for each in between] not in ([], ["Sort"]) or (between and node.name == "Sort"):
@@ -117,7 +117,7 @@ def _purpose(
 
 
 def _purpose_of_subquery(node: PlanNode, by_number: Mapping[int, PlanNode]) -> Purpose:
-    """A query in a condition may stand in another one: the outermost says what it is for."""
+    """Return the purpose of a query in a condition. It may be nested in another one: the outermost decides."""
     subquery, purpose = node.subquery, "source"
     while subquery is not None:
         if subquery.expression.startswith("_file#"):

@@ -11,19 +11,19 @@ from merge_runner.plan.explain.shuffle_remedies import Remedied
 
 @dataclass(frozen=True)
 class TargetFiles:
-    """How many files the target has, and how many of them the MERGE would read; None: it cannot be told."""
+    """How many files the target has, and how many of them the MERGE would read (None: unknown)."""
 
     total: int
     read: int | None
 
     def __str__(self) -> str:
-        read = "it cannot be told how many" if self.read is None else f"{self.read:,}"
+        read = "an unknown number" if self.read is None else f"{self.read:,}"
         return f"files of the target that it would read: {read} of {self.total:,}"
 
 
 @dataclass(frozen=True)
 class EngineTold:
-    """The engine's own plan of a MERGE, and the files of its target. `notes` say why something is not told.
+    """The engine's own plan of a MERGE, and the files of its target. `notes` say why a value is missing.
 
     `shuffles` are the shuffles and sorts of the plan with what takes each away; None where the plan does not show them,
     as Delta's. `error` is why the engine refuses the statement, with its place in the author's file.

@@ -133,7 +133,7 @@ def _generated(column: Column) -> str | None:
 
 
 def seed_header(file: Path, delimiter: str) -> tuple[str, ...] | None:
-    """The names as Spark takes them; None where they cannot be told without Spark (none, empty or equal names)."""
+    """Return the names as Spark reads them; None where only Spark can decide (none, empty or equal names)."""
     if len(delimiter) != 1:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Layouts that a file tells: of a recorded catalog, or of what `lint --layout` names."""
+"""Layouts from a file: a recorded catalog, or what `lint --layout` names."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _tables(file: LayoutFile, namespace: Namespace, problems: Problems) -> dict[
         key = namespace.key(parts)
         if key in found:
             place = file.tree.place((*at, "name"))
-            problems.add("duplicate-name", f"the table {table.name} stands twice", place, "keep one of the two")
+            problems.add("duplicate-name", f"the table {table.name} is listed twice", place, "keep one of the two")
         found[key] = _Checker(file, table, at, problems).layout()
     return found
 
@@ -117,7 +117,7 @@ class _Checker:
                 message = f'column {column.name}: "{column.data_type}" is no type that Spark knows'
                 self._problem(message, ("columns", index, "data_type"), 'leave "data_type" out where it is unknown')
             if column.name.casefold() in found:
-                self._problem(f"the column {column.name} stands twice", ("columns", index, "name"))
+                self._problem(f"the column {column.name} is listed twice", ("columns", index, "name"))
             found[column.name.casefold()] = TableColumn(column.name, data_type, column.nullable, column.generated)
         return tuple(found.values())
 

@@ -139,10 +139,9 @@ class Layouts:
         return replace(layout, columns=tuple(columns))
 
     def lookup(self, parts: tuple[str, ...]) -> KnownTable | None:
-        """The table that a name in rendered SQL means; None where nothing is known of it.
+        """Return the table that a name in rendered SQL means; None where nothing is known about it.
 
-        A single part that begins with a bracket is the text of a query in brackets, such as stands for an ephemeral
-        model.
+        A single part that begins with a parenthesis is the text of a subquery, such as an inlined ephemeral model.
         """
         if len(parts) == 1 and parts[0].startswith("("):
             return self.inlined(parts[0])
@@ -168,7 +167,7 @@ class Layouts:
             return known
 
     def inlined(self, query: str | exp.Expr) -> KnownTable | None:
-        """The ephemeral model whose query stands in place as this one: its text, in brackets or not, or its tree.
+        """Return the ephemeral model that is inlined as this query: its text, parenthesized or not, or its tree.
 
         Its layout has what the model declares: columns without NULL, keys without duplicates. None: no such model.
         """
@@ -373,7 +372,7 @@ class Layouts:
             return None
 
     def _queried(self, node: Node) -> tuple[Sequence[TableColumn], bool]:
-        """The columns of a model's query as far as they are known, and whether that is all of them."""
+        """Return the columns of a model's query where they are known, and whether that is all of them."""
         from merge_runner.pruning.query.query_facts import query_facts
 
         text = self._query(node)

@@ -1,4 +1,4 @@
-"""Renders the nodes of a graph, each once, with the relations that it names; ephemeral models stand in place."""
+"""Renders the nodes of a graph, each once, with the relations that it names; ephemeral models are inlined."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Compiler:
                 try:
                     self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
                 except ProblemsError as error:
-                    # An ephemeral model may stand in many: each would try again, and so would theirs.
+                    # An ephemeral model may be inlined in many: each would try again, and so would theirs.
                     self._failed[unique_id] = error.problems
                     raise
             return self._rendered[unique_id]
@@ -95,7 +95,7 @@ class Compiler:
         return rendered
 
     def parsed(self, unique_id: str) -> MergeStatement:
-        """The MERGE of a model, read anew each time: the trees of a large project are many.
+        """Parse the MERGE of a model, again on each call: the trees of a large project take much memory.
 
         Raises ProblemsError for its Jinja, MergeSyntaxError where Spark would not parse it.
         """
@@ -112,7 +112,7 @@ class Compiler:
             raise ProblemsError([Problem("not-a-merge", error.message, place, error.hint)]) from None
 
     def relation(self, unique_id: str) -> Relation:
-        """How a node is named in the SQL of others: an ephemeral model by its query in brackets."""
+        """Return how a node is named in the SQL of others: an ephemeral model by its query in parentheses."""
         if unique_id in self._deferral.ids:
             return self._deferral.built[unique_id].relation
         node = self._graph.nodes[unique_id]
@@ -120,7 +120,7 @@ class Compiler:
             raise LookupError(f"{node.name} has no relation")
         if node.config.get("materialized") != "ephemeral":
             return node.relation
-        # The closing bracket on a line of its own: the query may end in a comment.
+        # The closing parenthesis is on a separate line: the query may end in a comment.
         return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
 
     def _context(self, node: Node) -> Context:

@@ -16,7 +16,7 @@ from merge_runner.relation import Relation
 
 @dataclass(frozen=True)
 class BuiltNode:
-    """A model or seed as an earlier manifest.json tells it; `parents` are ids."""
+    """A model or seed as an earlier manifest.json describes it; `parents` are ids."""
 
     relation: Relation
     materialized: str

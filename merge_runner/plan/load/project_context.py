@@ -45,7 +45,7 @@ class Prepared:
     graph: Graph
     invocation: Invocation
     on_log: Callable[[Log], None] = field(default=lambda _log: None, repr=False)
-    """Is told what templates log while they are compiled."""
+    """Receives what templates log while they are compiled."""
     deferral: Deferral = field(default_factory=Deferral)
     """The nodes that --defer reads from another target."""
 
@@ -69,7 +69,7 @@ class Prepared:
         """What no message, log or artifact may show: of the profile, of vars, and of what was asked of the environment.
 
         It grows while templates are rendered. A value that is also a name of the project, or a part of one, is not
-        among them: every path and every id would tell it.
+        among them: every path and every id would contain it.
         """
         env = self.invocation.env
         asked = env.asked if isinstance(env, RecordingEnv) else {}
@@ -122,10 +122,10 @@ def prepare(
 def prepare_to_lint(
     root: Path, flags: Flags, env: Mapping[str, str], texts: Mapping[str, str] | None = None
 ) -> tuple[Prepared, tuple[Problem, ...]]:
-    """The project as far as it can be looked at without building it, and what is wrong with its Jinja.
+    """Return the project, as complete as it can be without a build, and the problems of its Jinja.
 
     Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
-    where the project runs. `texts` stand for those of model files, as an editor has them. Raises ProblemsError with
+    where the project runs. `texts` replace those of model files, as an editor has them. Raises ProblemsError with
     everything else that is wrong.
     """
     problems, found = Problems(), Problems()

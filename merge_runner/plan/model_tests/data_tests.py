@@ -128,7 +128,7 @@ class DataTestPlanner:
         return Layout(relation, config["format"], table_location(self._root, self._profile, relation, config))
 
     def _argument(self, node: Node, name: str, value: Any) -> Any:
-        """An argument of a test; the id of a node stands for its relation."""
+        """Return an argument of a test; the id of a node gives its relation."""
         if not isinstance(value, str):
             return value
         return self._compiler.relation(value) if value in self._prepared.graph.nodes else self._text(node, name, value)

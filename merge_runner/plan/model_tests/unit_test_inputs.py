@@ -1,4 +1,4 @@
-"""What a unit test gives: which input of its model each of its rows stands for."""
+"""The given rows of a unit test: which input of its model each of them belongs to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Fault = Callable[[str, str | None, KeyPath], None]
 
 
 class UnitTestInputs:
-    """The rows of a test by what they stand for; `fault` is called with what does not fit the model.
+    """The rows of a test by the input that they replace; `fault` is called with what does not fit the model.
 
     `read_by` returns the parents that the kind of run under test reads: of others no rows need to be given.
 

@@ -161,7 +161,7 @@ class _Planned:
         return given_values(settings.vars, self.test.overrides.vars, settings.places)
 
     def _in_scratch(self) -> Prepared:
-        """The project with the tables of the test in place of its own, and with what the test overrides."""
+        """Return the project with the tables of the test instead of the project's, and with what the test overrides."""
         overridden = self._overridden()
         graph, files = overridden.graph, overridden.files
         nodes = dict(graph.nodes)
@@ -200,7 +200,7 @@ class _Planned:
         return self._overridden().compiler.read_by(self.model)
 
     def _moved(self, node: Node) -> Node:
-        """A node whose table is the test's: given rows of an ephemeral model stand for its query."""
+        """Return a node whose table is the test's: given rows of an ephemeral model replace its query."""
         relation = own_relation(node)
         is_target = node.unique_id == self.model.unique_id
         catalog = relation.catalog if is_target else None
@@ -270,7 +270,7 @@ class _Planned:
             return replace(layout, properties={**layout.properties, _FEED: "true"})
         if marks(layout.format, layout.properties):
             self._add(
-                f"expects changes, and {self.model.name} is a merge-on-read table, of which Iceberg tells none",
+                f"expects changes, and {self.model.name} is merge-on-read: Iceberg reports no changes for it",
                 'leave "changes" out, and expect "rows"',
             )
         return layout
@@ -353,7 +353,7 @@ class _Planned:
         return (*names, *_OF_A_CHANGE) if key != unique_id else names
 
     def _key(self, statement: MergeStatement | None) -> tuple[str, ...]:
-        """The columns that tell rows apart: the model's `unique_key`, else what ON ties to the source."""
+        """Return the columns that identify a row: the model's `unique_key`, else what ON ties to the source."""
         key = tuple(self.model.config.get("unique_key") or ())
         if key or statement is None:
             return key

@@ -1,4 +1,4 @@
-"""Inputs that several nodes of one invocation read, and that are dear: they are computed once for all."""
+"""Caches expensive inputs that several nodes of one invocation read."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _TEXT_FORMATS = ("csv", "json", "text", "xml")
 def with_shared_inputs(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dict[str, NodePlan]:
     """The plans with a step that shares inputs, where another plan reads them too.
 
-    Files of text are dear, and so are views that read them, or that join, group, number or combine rows. A table with
-    columns and statistics is read faster than it is kept.
+    Text files are expensive, and so are views that read them, or that join, group, number or combine rows. A table with
+    columns and statistics is read faster than it is cached.
     """
     sharing = _Sharing(prepared)
     readers: dict[str, list[str]] = {}
@@ -68,7 +68,7 @@ class _Sharing:
         return relation
 
     def read_by(self, unique_id: str) -> Iterator[str]:
-        """The sources and views that stand in the SQL of a node, those of ephemeral models included."""
+        """Yield the sources and views that the SQL of a node reads, those of ephemeral models included."""
         for parent in self._nodes[unique_id].depends_on:
             node = self._nodes.get(parent)
             if node is None or parent in self._prepared.deferral.ids:

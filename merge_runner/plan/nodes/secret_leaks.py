@@ -1,4 +1,4 @@
-"""Secrets that a table or view would keep for ever: what nobody may read in a log must not stand in the warehouse."""
+"""Secrets that a table or view would store: a value that no log may show must not be in the warehouse either."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CODE = "secret-is-kept"
 
 
 def kept_secrets(plan: NodePlan, place: Place, tells: Callable[[str], bool]) -> Iterator[Problem]:
-    """What of a node's steps would be stored with its table and holds a secret; `tells` says whether a text does.
+    """Yield what a node's steps would store with its table and holds a secret; `tells` returns whether a text does.
 
     Delta writes the conditions of a MERGE and of OPTIMIZE into its log (`operationParameters` of 4.4.0), a catalog
     keeps the query of a view and the properties of a table. The rows of a query and what a hook does are the author's.
@@ -38,7 +38,7 @@ _HINT = "join with a table of secrets, or use it in a query whose rows do not sh
 
 
 def _kept(step: Step) -> Iterator[tuple[str, str, int | None]]:
-    """What is stored, its text, and where that stands in the compiled text."""
+    """Yield what is stored, its text, and the offset of that text in the compiled text."""
     if isinstance(step, DefineView):
         yield "the query of a view", step.sql, 0
     elif isinstance(step, RunMerge) and step.judged.layout.format != "iceberg":

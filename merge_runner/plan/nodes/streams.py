@@ -17,7 +17,7 @@ from merge_runner.project.schema.stream import Stream, Watermark
 from merge_runner.relation import Relation
 
 _WITHOUT_PLACE = frozenset({"kafka", "rate", "rate-micro-batch"})
-"""Formats that are told by their options where to read."""
+"""Formats whose options specify where to read."""
 _TABLE_FORMATS = frozenset({"delta", "iceberg"})
 _WITH_COLUMNS = _TABLE_FORMATS | _WITHOUT_PLACE
 """Formats that know their columns: Spark infers none of files that it reads as a stream."""
@@ -75,7 +75,7 @@ def _runs(node: Node) -> bool:
 
 
 class _StreamReader:
-    """Reads one stream; what is wrong with it stands at its table in YAML."""
+    """Reads one stream; a problem is reported at its table in YAML."""
 
     def __init__(self, prepared: Prepared, node: Node, problems: Problems) -> None:
         self.prepared = prepared
@@ -184,4 +184,4 @@ def _check_checkpoints(streams: Iterable[StreamInput], prepared: Prepared, probl
         if other is not stream:
             place = prepared.graph.nodes[stream.unique_id].place
             message = f"the streams {other.name} and {stream.name} have one checkpoint, {path}"
-            problems.add("stream", message, place, "give each a folder of its own")
+            problems.add("stream", message, place, "give each a separate folder")

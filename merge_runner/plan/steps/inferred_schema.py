@@ -13,7 +13,7 @@ from merge_runner.text import Span
 class Shape:
     """A query made of pieces of a statement, for analysis alone: it is never run.
 
-    `pieces` are pairs of spans of equal length: one in `query`, and where the same text stands in the statement.
+    `pieces` are pairs of spans of equal length: one in `query`, and that of the same text in the statement.
     """
 
     query: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Keys:
-    """What the source's rows are told apart by: spans of expressions of the source in the statement.
+    """What identifies a row of the source: spans of expressions of the source in the statement.
 
     A row whose value of an expression in `strict` is NULL is equal to no other: ON joins it by `=`.
     """
@@ -47,7 +47,7 @@ class Expectation:
         if not self.limits.about_rows:
             how = "looked at before it runs"
         else:
-            how = "run on a branch of its own first" if self.on_branch else "counted before it runs"
+            how = "run on a separate branch first" if self.on_branch else "counted before it runs"
         return f"{how} ({self.limits})"
 
 

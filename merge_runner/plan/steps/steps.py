@@ -1,4 +1,4 @@
-"""What building one node consists of, as values: the same steps are run by the engine or told by `explain`."""
+"""The steps of building one node, as values: the engine runs them and `explain` displays them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Column:
     nullable: bool = True
     comment: str | None = None
     generated: str | None = None
-    """What stands behind the type for a generated or default column: `generated always as (…)`."""
+    """What follows the type of a generated or default column: `generated always as (…)`."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class OpenFeed:
 class RunHook:
     """A statement before or after the model's own (`pre_hook`, `post_hook`).
 
-    `prepares` is the target of the MERGE that a pre_hook stands before; None elsewhere. `names_this` says that it names
+    `prepares` is the target of the MERGE that a pre_hook precedes; None elsewhere. `names_this` says that it names
     `{{ this }}`, `place` where it is written.
     """
 
@@ -239,7 +239,7 @@ class KeepHistory:
 
 @dataclass(frozen=True)
 class CreateTarget:
-    """Creates the target where it is missing (`replace`: anew), else adopts it and reports drift.
+    """Creates the target where it is missing (`replace`: recreates it), else uses the existing one and reports drift.
 
     `shape` is a query without rows to read whose analysed columns the table gets where none are declared.
     `reads_itself` is where the source of the MERGE reads the table, which then cannot give its own columns.
@@ -262,7 +262,7 @@ class CreateTarget:
 
 @dataclass(frozen=True)
 class RunMerge:
-    """The author's MERGE, what the judge says of its scan, and how it is bounded when it runs.
+    """The author's MERGE, the static analysis of its scan, and its runtime filter.
 
     With a `feed` it runs once for each change, and not at all where there is none. What goes beyond what `expect`
     allows is not committed.
@@ -374,10 +374,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class RunUnitTest:
-    """A unit test of a model: its statement runs over what the test gives, and what comes of it is compared.
+    """A unit test of a model: its statement runs over what the test gives, and its result is compared.
 
     `target` is the table that a MERGE writes, with the rows `this` in it; None: the model is a query. `text` is the
-    compiled text, `edits` what is put into it before it runs. `key` are the columns that tell rows apart. `confs` are
+    compiled text, `edits` what is put into it before it runs. `key` are the columns that identify a row. `confs` are
     those of the test's session. `reads_itself` is where the source that `shape` is made of reads the table, which then
     cannot give its own columns.
     """
@@ -484,7 +484,7 @@ class NodePlan:
     rendered: Rendered | None = None
     """The compiled text of the node, with its map to the author's file; None for a seed or a generic test."""
     sql: str = ""
-    """The compiled text: what stands in target/compiled."""
+    """The compiled text: the content of target/compiled."""
     writes: Relation | None = None
     first_run: FirstRun | None = None
     """What runs instead where the table was never built, if that differs."""
