@@ -94,3 +94,15 @@ def test_anchors_of_headings(tmp_path: Path):
     page = tmp_path / "page.md"
     page.write_text("# A & `b`: is_c()\n```sh\n# no heading\n```\n## [x](y.md) -- z\n")
     assert anchors(page) == {"a-b-is_c", "a--b-is_c", "x-z", "x----z"}
+
+
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", "docs/contributing/architecture.md", "docs/contributing/where-to-change.md"]
+)
+def test_the_modules_that_contributors_are_sent_to_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = {path for code in re.findall(r"`([^`\n]+)`", text) for path in re.findall(r"[\w.-]+(?:/[\w.-]+)+", code)}
+    roots = (ROOT, ROOT / "merge_runner", ROOT / "docs")
+    made = {".venv/bin/activate", "target/journal.jsonl"}
+    assert named
+    assert [path for path in sorted(named - made) if not any((root / path).exists() for root in roots)] == []
