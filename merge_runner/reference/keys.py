@@ -136,9 +136,11 @@ def _limits(extras: tuple[Any, ...]) -> Iterator[str]:
 
 
 def _plural(name: str) -> str:
-    name = name.rpartition(" or ")[2].partition(",")[0]
-    first, blank, rest = name.partition(" of ")
-    return name if name.startswith("`") or name == "any value" else f"{first}s{blank}{rest}"
+    last = name.rpartition(" or ")[2]
+    if last.startswith("`"):
+        return last
+    first, blank, rest = last.partition(",")[0].removeprefix("any ").partition(" of ")
+    return f"{first}s{blank}{rest}"
 
 
 def _nested(hint: Any) -> type | None:

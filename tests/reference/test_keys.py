@@ -17,7 +17,7 @@ from merge_runner.project.schema.layout_file import LayoutFileContent
 from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
-from merge_runner.reference.keys import keys
+from merge_runner.reference.keys import keys, type_name
 
 
 @dataclass(frozen=True)
@@ -133,3 +133,10 @@ def test_an_example_is_valid_and_of_its_key(kind, name, key):
     hint = get_type_hints(kind, include_extras=True)[name]
     read = TypeAdapter(hint).validate_python(value)
     assert read is not None
+
+
+def test_types_of_lists_and_mappings():
+    assert type_name(tuple[Literal["a", "b"], ...]) == "list of `a`, `b`"
+    assert type_name(tuple[Any, ...]) == "list of values"
+    assert type_name(dict[str, dict[str, int]]) == "mapping of mappings of integers"
+    assert type_name(dict[str, Names]) == "mapping of lists of strings"

@@ -44,7 +44,7 @@ class LintSettings:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     select: Names | None = None
-    """Codes of rules, names, or beginnings of codes that are reported. Default: all rules.
+    """Codes of rules, names, or beginnings of codes that are reported. Default: `ALL`.
     Example: `select = ["P", "C", "E"]`"""
     ignore: Names = ()
     """Codes of rules, names, or beginnings of codes that are not reported. Example: `ignore = ["C002"]`"""
@@ -54,7 +54,7 @@ class LintSettings:
     """Rules that are not reported in some files: by glob patterns of paths relative to the project.
     Example: `per-path-ignores = { "models/staging/**" = ["C003"] }`"""
     severity: Mapping[str, Severity] = field(default_factory=dict)
-    """Other severities of rules, by code. Only errors fail `lint` and stop `build`.
+    """Other severities of rules, by code. Without `--fail-on` only errors fail `lint`; they also stop `build`.
     Example: `severity = { P003 = "error" }`"""
     baseline: _InsidePath | None = None
     """The baseline file: findings that were there before and are not reported. `lint --write-baseline` writes it.
