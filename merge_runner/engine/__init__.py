@@ -1,1 +1,1 @@
-"""The only room that knows Spark: jars, sessions, tables, statements, metrics, errors."""
+"""The only package that imports Spark: jars, sessions, tables, statements, metrics, errors."""

@@ -60,7 +60,7 @@ class Workplace:
     node: str = ""
     """The id of the node."""
     alone: bool = False
-    """Whether nobody else can be writing the table: a lock says so."""
+    """Whether a lock guarantees that no other process writes the table."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
     past_record: bool = False

@@ -1,4 +1,4 @@
-"""Starts the Spark driver of an invocation, beside whatever else has to be done before a statement can run."""
+"""Starts the Spark driver of an invocation, concurrently with the other work before the first statement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ABANDON_SECONDS = 5.0
 class Starting:
     """A driver on its way, as the profile says. Leaving the block ends what has been started and not been asked for.
 
-    What the JVM prints goes to the file `log`; `notify` is told what takes time or has no effect.
+    What the JVM prints goes to the file `log`; `notify` is called with what takes time or has no effect.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Starting:
         jars = jars_at_hand(jar_groups(self._profile), self._env)
         if java is None or jars is None:
             return
-        with suppress(OSError, ProblemsError):  # told when the driver is asked for
+        with suppress(OSError, ProblemsError):  # raised again when the driver is requested
             defaults = fitting_spark(self._profile, self._root, self._env).defaults
             confs = spark_confs(self._profile, self._root, jars, defaults)
             confs = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
@@ -80,7 +80,7 @@ class Starting:
         return self._warm
 
     def proceed(self) -> None:
-        """Starts Spark in the JVM that was launched, in a thread of its own."""
+        """Start Spark in the JVM that was launched, in a separate thread."""
         if self._jvm is not None or self._warm:
             self._opening()
 
@@ -106,7 +106,7 @@ class Starting:
         return driver
 
     def abandon(self) -> None:
-        """Ends at once what has been started."""
+        """End immediately what has been started."""
         with self._guard:
             self._abandoned = True
             jvm = self._jvm
@@ -188,7 +188,7 @@ class Starting:
 
         with self._guard:
             if self._abandoned:
-                raise InterruptedError("nobody needs the driver any more")
+                raise InterruptedError("the driver is no longer needed")
             if self._jvm is None and not running_already():
                 self._jvm = launch(confs, java, self._root, self._log)
         return open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
@@ -247,12 +247,12 @@ def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> Spark
 def warm_order(
     root: Path, log: Path, confs: Mapping[str, str], java: Path, path: Path, key: str, idle: float
 ) -> warm.Order:
-    """What a keeper is told to keep."""
+    """The order for a keeper: which driver it starts and keeps."""
     return warm.Order(confs, str(java), str(root), str(warm_log(log)), key, str(path), idle)
 
 
 def warm_log(log: Path) -> Path:
-    """Where a keeper logs: beside the log of cold drivers."""
+    """Where a keeper logs: next to the log of cold drivers."""
     return log.with_name("warm.log").absolute()
 
 

@@ -14,7 +14,7 @@ LOG = (
     [
         (52, LOG, "its JVM ran out of memory: GC overhead limit exceeded (exit status 52)"),
         (52, "", "its JVM ran out of memory: Java heap space (exit status 52)"),
-        (-9, LOG, "its JVM was killed (SIGKILL): by a person, or by the system, where the machine's memory ran out"),
+        (-9, LOG, "its JVM was killed (SIGKILL): by a user, or by the system because the machine ran out of memory"),
         (-15, "", "its JVM was killed (SIGTERM)"),
         (3, LOG, "its JVM ended with exit status 3; its log has `OutOfMemoryError: GC overhead limit exceeded`"),
         (134, "", "its JVM ended with exit status 134"),

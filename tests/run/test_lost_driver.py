@@ -115,7 +115,7 @@ def merged(root, name):
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        (ENDLESS, "its JVM was killed (SIGKILL): by a person, or by the system, where the machine's memory ran out"),
+        (ENDLESS, "its JVM was killed (SIGKILL): by a user, or by the system because the machine ran out of memory"),
         (GREEDY, "its JVM ran out of memory: Java heap space (exit status 52)"),
     ],
     ids=["killed", "without memory"],

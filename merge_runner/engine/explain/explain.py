@@ -1,6 +1,6 @@
 """Asks the engine how it would run a MERGE, and which files of the target it would read; nothing runs.
 
-Spark's EXPLAIN of a Delta MERGE tells of no scan, so the files are counted where Delta itself looks for them: in a
+Spark's EXPLAIN of a Delta MERGE contains no scan, so the files are counted where Delta itself looks for them: in a
 query of the target with the conditions of ON that name nothing but the target. An Iceberg MERGE is planned as it would
 run: its scan of the target says which files it would read, and its plan shows what is shuffled and sorted.
 """
@@ -59,7 +59,7 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     if not catalog.adopt(session, create.layout):
         notes.append(f"{merge.target.name} is not built yet: the first run creates it")
     elif create.replace:
-        notes.append(f"{merge.target.name} is made anew by --full-refresh: nothing of it is read")
+        notes.append(f"{merge.target.name} is recreated by --full-refresh: none of its files is read")
     if notes:
         return EngineTold(notes=tuple(notes))
     if create.layout.format == "iceberg" and merge.judged.statement.schema_evolution:
@@ -92,7 +92,7 @@ def _missing(session: SparkSession, catalog: Catalog, plan: NodePlan) -> list[In
         try:
             catalog.attach(session, item)
         except EngineError as error:
-            # A view stands on inputs that come before it.
+            # A view reads inputs that come before it.
             if error.code != "missing-input" and not missing:
                 raise
             missing.append(item)
@@ -120,7 +120,7 @@ def _files(session: SparkSession, merge: RunMerge, table_format: str) -> tuple[T
     except Exception as error:
         if not from_engine(error):
             raise
-        # The engine has planned the statement: what is wrong is the question, and the plan is worth telling.
+        # The engine has planned the statement: only the lookup of its files failed, and the plan is worth showing.
         read = None
         notes.append(f"its files cannot be counted: {engine_error(error).message}")
     return TargetFiles(total, read), notes
@@ -165,7 +165,7 @@ def _iceberg_files(session: SparkSession, merge: RunMerge, _total: int, notes: l
     """The data files in the tasks of the scans of the target; over Spark Connect there is no plan to ask."""
     java: Any = getattr(session, "_jsparkSession", None)
     if java is None:
-        notes.append("Spark Connect does not tell which files a plan reads")
+        notes.append("Spark Connect does not report which files a plan reads")
         return None
     state = java.sessionState()
     mode = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode")

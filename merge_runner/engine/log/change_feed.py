@@ -1,4 +1,4 @@
-"""The rows that a statement has changed in a table, as the table's format tells them.
+"""The rows that a statement has changed in a table, as the table's format reports them.
 
 Delta keeps them where a property of the table says so. Iceberg computes them from the files that a snapshot has added
 and removed: rows that were only copied are left out, and so is an update that leaves a row as it was. It cannot where
@@ -28,7 +28,7 @@ _VIEW = "merge_runner_changes"
 def changed_rows(
     session: SparkSession, table: Relation, table_format: Format, since: int | None, key: Sequence[str]
 ) -> Iterator[str]:
-    """What has changed behind the version `since` (None: an Iceberg table without a snapshot), to be selected from.
+    """Return a relation of the changes after the version `since` (None: an Iceberg table without a snapshot).
 
     The rows have the columns of the table and `_change_type`: `insert`, `update_preimage`, `update_postimage`,
     `delete`. Iceberg knows rows that are gone and rows that are new; where there is one of each with the same `key`
@@ -48,7 +48,7 @@ def changed_rows(
 
 
 def _make_view(session: SparkSession, table: Relation, since: int | None, newest: int) -> None:
-    """Iceberg's rows of `DELETE` and `INSERT` behind one snapshot up to another, in a temporary view."""
+    """Iceberg's rows of `DELETE` and `INSERT` after one snapshot up to another, in a temporary view."""
     span = {"end-snapshot-id": newest} | ({} if since is None else {"start-snapshot-id": since})
     options = ", ".join(f"'{name}', '{snapshot}'" for name, snapshot in span.items())
     view = string_literal(_VIEW)

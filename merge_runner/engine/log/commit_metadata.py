@@ -27,7 +27,7 @@ _ICEBERG_CONF = f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}"
 FULL_REFRESH = "full_refresh"
 """The hook that takes the rows out of a branch before a full refresh (engine/branch_catalog.py)."""
 _RECENT = 50
-"""Commits of other writers that may stand above ours before we look no further."""
+"""The search for our latest commit ends after this many commits of other writers."""
 
 
 def stamp(invocation_id: str, node: str) -> str:

@@ -54,7 +54,7 @@ class Snapshot:
 
     @property
     def table_id(self) -> str:
-        """What Delta tells tables apart by: a table that is replaced, or dropped and made anew, has another."""
+        """Delta's id of the table. A table that is replaced, or dropped and recreated, gets another one."""
         return str(self.state.metadata().id())
 
     @property
@@ -134,7 +134,7 @@ def generated_columns(session: SparkSession, table: Relation) -> Mapping[str, st
 def schema_fields(session: SparkSession, table: Relation) -> list[dict[str, Any]] | None:
     """The columns of a table as the log has them (Spark's JSON of a StructType); None over Spark Connect.
 
-    What Spark itself tells of them leaves out how they are generated. Raises EngineError.
+    Spark's own description of them leaves out how they are generated. Raises EngineError.
     """
     log = _log(session, table)
     if log is None:
@@ -233,7 +233,7 @@ def _commit(session: SparkSession, log: Any, version: int) -> Commit:
 def _clustering(session: SparkSession, snapshot: Any) -> tuple[str, ...]:
     """Clustering columns as people name them: with column mapping the log has physical names."""
     utils = java_class(session, f"{_CLUSTERING}.ClusteredTableUtils")
-    # Whether there are any stands in the protocol; which ones, only in the state, which takes a job to compute.
+    # The protocol says whether there are any; only the state, which takes a job to compute, says which ones.
     columns = utils.getClusteringColumnsOptional(snapshot) if utils.isSupported(snapshot.protocol()) else None
     if columns is None or not columns.isDefined():
         return ()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 _SORT_ORDER = "sort-order"
-"""The property as which Iceberg tells the sort order (SparkTable, 1.12.0)."""
+"""The property in which Iceberg reports the sort order (SparkTable, 1.12.0)."""
 
 
 def iceberg_layout(session: SparkSession, table: Relation) -> RealLayout:
@@ -32,7 +32,7 @@ def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that stand in no bracket and no backquotes."""
+    """Split at commas outside of parentheses and backquotes."""
     parts, depth, quoted, start = [], 0, False, 0
     for index, character in enumerate(text):
         if character == "`":

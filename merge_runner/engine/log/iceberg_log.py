@@ -29,7 +29,7 @@ SUMMARY_KEY = "merge-runner"
 class Branches:
     """The branches of a table: the id of each one's newest snapshot; `main` is missing where it has none yet.
 
-    `isolated`: a session with a branch of its own writes that one, and reads it where it is there.
+    `isolated`: a session that is set to a branch writes that one, and reads it where it exists.
     """
 
     heads: Mapping[str, int]
@@ -74,7 +74,7 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
 
 
 def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[int]:
-    """The ids of a snapshot and of all that it comes from, newest first, as far as they have not expired.
+    """Return the ids of a snapshot and of its ancestors that have not expired, newest first.
 
     Raises EngineError.
     """

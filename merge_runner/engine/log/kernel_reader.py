@@ -22,10 +22,10 @@ _T = TypeVar("_T")
 
 
 def first_by_kernel(session: SparkSession, find: Callable[[], _T | None]) -> _T | None:
-    """What `find`, which queries Delta tables, finds wrong; None: nothing.
+    """Return what `find`, which queries Delta tables, finds wrong; None: nothing.
 
-    Where nothing is wrong as the Kernel reads the tables, that stands. What it finds wrong, and what it cannot read, is
-    read again in the usual way, which decides. Raises what `find` raises in the usual way.
+    Where it finds nothing through the Kernel, that result is final. Where it finds something, or the Kernel cannot read
+    the tables, it runs again through Delta's usual reader, which decides. Raises what `find` raises there.
     """
     try:
         with temporary_confs(session, BY_KERNEL):

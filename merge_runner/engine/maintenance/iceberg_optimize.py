@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _RECENT = 50
-"""Snapshots of other writers that may stand above ours before we look no further."""
+"""The search for our latest snapshot ends after this many snapshots of other writers."""
 
 
 def iceberg_optimize(session: SparkSession, step: OptimizeTable) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ANEW = ("CREATE", "REPLACE")
 """How Delta's operations begin that write a table as a whole: none of its older files is left."""
 _OTHERS = 10
-"""Commits of other kinds that are looked at for each MERGE that is counted, and no more."""
+"""The most commits of other kinds that are read for each MERGE that is counted."""
 
 
 def has_merges_since_compaction(session: SparkSession, table: Relation, format: str, enough: int) -> bool:
@@ -52,5 +52,5 @@ def _iceberg(session: SparkSession, table: Relation, limit: int) -> Iterator[boo
 
 
 def _is_merge(commit: Commit) -> bool:
-    """Whether a snapshot is that of a MERGE. An insert-only one is a plain append to Spark: only our stamp tells it."""
+    """Whether a snapshot is that of a MERGE. An insert-only one is an append to Spark: only our stamp identifies it."""
     return is_of_a_statement(commit.stamp) or any(key.startswith("spark.merge-into.") for key in commit.metrics)

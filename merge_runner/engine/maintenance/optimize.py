@@ -1,4 +1,4 @@
-"""Compacts a table, and says what became of its files: the same names for Delta's OPTIMIZE and Iceberg's procedures."""
+"""Compacts a table and reports the files, under the same names for Delta's OPTIMIZE and Iceberg's procedures."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def _optimize(step: OptimizeTable, place: Workplace) -> dict[str, Any]:
 
 
 def changed_files(response: Mapping[str, Any]) -> bool:
-    """Whether what the response tells of has written or removed any file."""
+    """Whether the response reports any file that was written or removed."""
     return any(response.get(key) for key in ("files_added", "files_removed", "files_deleted", "delete_files_removed"))
 
 
 def in_words(response: Mapping[str, Any]) -> str:
-    """What became of the files: `12 files into 3, 5 delete files removed; 7 files deleted`."""
+    """Return the effect on the files as text: `12 files into 3, 5 delete files removed; 7 files deleted`."""
     parts = []
     if response.get("files_removed") or response.get("files_added"):
         removed, added = response["files_removed"], response["files_added"]

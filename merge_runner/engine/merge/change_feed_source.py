@@ -2,7 +2,7 @@
 
 How far a model has read is kept by its own table, in the commit of the MERGE that has consumed the changes
 (batches.py): a crash before that commit leaves them unread, one after it does not. The record names both tables by what
-their formats tell tables apart by. So a table that is made anew has consumed nothing, and a position in one table is
+their formats identify tables by. So a table that is recreated has consumed nothing, and a position in one table is
 never taken for one in another.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FEED = "delta.enableChangeDataFeed"
 _RECENT = 50
-"""Commits of other writers that may stand above the model's own before we look no further for a RESTORE."""
+"""The search for a RESTORE after the model's latest commit ends after this many commits of other writers."""
 
 _ANEW = "build the model with --full-refresh: it then reads the whole table"
 
@@ -41,7 +41,7 @@ class Unread:
 
     `first` None: nothing was consumed, and the rows of the version `last` are the changes. `batch` is what the MERGE
     that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch), `folder` where
-    the table lies. `told_by` is the reader's own table when it was asked what it has consumed; None of an Iceberg one.
+    the table lies. `told_by` is the state of the reader's table from which the record was read; None of Iceberg.
     """
 
     first: int | None
@@ -67,8 +67,8 @@ def open_feed(session: SparkSession, feed: Feed) -> None:
 def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | None, stamp: str) -> Unread:
     """What `reader`, a table of this format, has not consumed yet.
 
-    `stamp` is one of the node that writes it. Raises EngineError where the changes that come next cannot be told, or
-    where another past of one of the tables was consumed.
+    `stamp` is one of the node that writes it. Raises EngineError where the next changes cannot be determined, or where
+    the record is of another history of one of the tables.
     """
     parent = snapshot(session, feed.table)
     if parent is None:
@@ -138,7 +138,7 @@ def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
 def overtaken(session: SparkSession, reader: Relation, changes: Unread, committed: int) -> bool:
     """Whether another run has consumed changes between our look at the record and our MERGE, its version `committed`.
 
-    Delta stops a MERGE that meets such a commit, or that would commit no higher version; not one that begins behind it.
+    Delta stops a MERGE that meets such a commit, or that would commit no higher version; not one that begins after it.
     Raises EngineError.
     """
     told_by = changes.told_by
@@ -169,13 +169,13 @@ def _check_past(session: SparkSession, feed: Feed, parent: Snapshot, table_id: s
     raise EngineError(
         "changes-of-another-table",
         f"{feed.table.name} is not the table whose changes were consumed up to version {version}: "
-        f"it was dropped and made anew, and is at version {parent.version}",
+        f"the table was dropped and recreated (now at version {parent.version})",
         hint=_ANEW,
     )
 
 
 def _check_not_restored(session: SparkSession, reader: Relation, stamp: str) -> None:
-    """Raises EngineError where the table was restored behind its last MERGE: its rows went back, its record did not."""
+    """Raise EngineError if the table was restored after its last MERGE: its rows went back, its record did not."""
     for commit in latest_commits(session, reader, _RECENT):
         if commit.operation == "MERGE" and same_node(commit.stamp, stamp):
             return
@@ -208,7 +208,7 @@ _NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
     """Runs the MERGE over the changes that its table has not consumed; `place.no_op` says where there are none.
 
-    Which these are is asked anew each time: another attempt may have been needed because another run consumed some.
+    They are determined again on each attempt: a retry may have been needed because another run consumed some.
     A MERGE that changes nothing commits all the same, and with it what was consumed: an Iceberg table (1.12.0) gets a
     snapshot, copy-on-write or merge-on-read, a Delta table (4.4.0) a version that holds the record alone.
     Raises EngineError.

@@ -108,7 +108,7 @@ def _added(
 def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]:
     """The columns that Delta would give the target; none where it leaves them as they are.
 
-    They stand in the analysed command (MergeIntoCommand.migratedSchema, Delta 4.4.0), which is not run.
+    They are in the analysed command (MergeIntoCommand.migratedSchema, Delta 4.4.0), which is not run.
     """
     from pyspark.sql.types import StructType
 
@@ -146,7 +146,7 @@ def _written(session: SparkSession, merge: MergeStatement, exists: bool) -> Iter
 
 
 def _widens(declared: DataType, given: DataType) -> bool:
-    """Whether an Iceberg table takes a type in place of its own where the schema evolves, or a field more.
+    """Whether schema evolution lets an Iceberg column take another type, or a further field.
 
     Measured: int to bigint, a decimal of more digits, a new field of a struct; float to double by Iceberg's spec.
     """

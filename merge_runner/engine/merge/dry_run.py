@@ -46,7 +46,7 @@ class _Query:
     own: list[tuple[int, str, Span]] = field(default_factory=list)
 
     def add(self, text: str, span: Span | None = None) -> None:
-        """Adds text, then what stands at a span of the author's statement; a line of its own ends a comment in it."""
+        """Add text, then a span of the author's statement and a line break, which ends a line comment in it."""
         self.text += text
         if span is not None:
             piece = self.made.piece(span)
@@ -97,7 +97,7 @@ def deletes_once(statement: MergeStatement) -> bool:
 
 
 def counting_query(table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge) -> _Query | None:
-    """The query behind `dry_count`: a row for each thing that is counted; None where nothing is."""
+    """Return the query that `dry_count` runs: a row for each thing that is counted; None where nothing is."""
     limited: dict[Action, bool] = {
         "insert": limits.about_inserts,
         "update": limits.about_updates,

@@ -22,7 +22,7 @@ MOST_SHOWN = 5
 _LONGEST_VALUE = 40
 
 _ROW = "merge_runner_row"
-"""A number for each row of the target. Hidden columns that tell rows apart are Iceberg's only (Delta 4.4.0)."""
+"""A number for each row of the target. Hidden columns that identify a row are Iceberg's only (Delta 4.4.0)."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _names(statement: MergeStatement, scope: Scope) -> tuple[str, ...]:
 def _found(
     session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope, names: Sequence[str]
 ) -> list[DuplicateMatch]:
-    # Filters of the target alone have to stand below the numbers: the engine would not push them there.
+    # Filters of the target alone have to be applied before the numbers: the engine would not push them down there.
     filters = [conjunct.text for conjunct in statement.on if _is_of_target(conjunct, scope)]
     rows = run_statement(session, duplicates_query(table, statement, names, filters))
     return [DuplicateMatch(tuple(zip(names, row[:-1], strict=True)), row[-1]) for row in rows]

@@ -63,7 +63,7 @@ def _of_target_read(step: RunMerge, error: EngineError) -> EngineError:
 
 
 def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | None) -> None:
-    """Runs the statement once, on a branch of its own where `tried`. Raises EngineError."""
+    """Run the statement once, on a temporary branch where `tried`. Raises EngineError."""
     response = place.response
     format = step.judged.layout.format
     expect, counted = step.expect, None
@@ -120,11 +120,11 @@ def _run(session: SparkSession, made: Bounded) -> Ran:
         return run_measured(session, made.sql)
     except EngineError as error:
         if error.statement == made.sql and error.offset is not None:
-            # What the engine says of the text that ran is told of the author's.
+            # The engine's position is in the text that ran: map it to the author's.
             error.statement, error.offset = made.text, origin(made.edits, error.offset)
         raise
 
 
 def _as_it_ran(merge: JudgedMerge, made: Bounded) -> JudgedMerge:
-    """What the judge says of the statement with its bounds: they prune by the text, as a verdict `runtime` promised."""
+    """Analyze the statement with its runtime filter, which prunes by its text, as the verdict `runtime` predicted."""
     return judge_merge(parse(made.sql), merge.layout, merge.lookup) if made.bounds else merge

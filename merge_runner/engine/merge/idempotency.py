@@ -2,8 +2,8 @@
 
 With --batch-id the application is the model and the number the batch; of a change feed (feeds.py) it is the version up
 to which it was consumed. Delta keeps the highest number of each application in the table's log and skips the statement
-itself. Iceberg keeps nothing of the kind: the number stands in the summary of the snapshot that the MERGE writes, and
-is looked for before it runs.
+itself. Iceberg keeps nothing of the kind: the number is in the summary of the snapshot that the MERGE writes, and is
+searched for before the MERGE runs.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def outlives_replacement(session: SparkSession, table: Relation, format: str | N
 def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
     """What the session commits inside the block is stamped with the batch; afterwards its confs are as before.
 
-    Only the MERGE may stand inside: Delta would skip any other statement on the table as well, without a word.
+    Only the MERGE may run inside: Delta would silently skip any other statement on the table as well.
     """
     with temporary_confs(session, _confs(batch) if batch is not None else {}):
         yield

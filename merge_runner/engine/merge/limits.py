@@ -56,8 +56,8 @@ def check_branch(expect: Expectation, figures: Figures, place: Workplace) -> Non
     if unknown:
         raise EngineError(
             "expect-merge-unknown",
-            f"this Iceberg does not tell how many rows the MERGE has {' and '.join(unknown)}; nothing is committed",
-            hint="Iceberg 1.12 on Spark 4.1 tells",
+            f"this Iceberg does not report how many rows the MERGE has {' and '.join(unknown)}; nothing is committed",
+            hint="Iceberg 1.12 on Spark 4.1 reports it",
         )
     _refuse(list(violations(expect.limits, figures)), figures, "branch", place)
 

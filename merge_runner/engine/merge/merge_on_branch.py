@@ -1,7 +1,7 @@
-"""Runs a MERGE into an Iceberg table on a branch of its own, and moves main to it if it did what is expected.
+"""Runs a MERGE into an Iceberg table on a temporary branch, and fast-forwards main if it did what is expected.
 
 Measured on Iceberg 1.12.0 and Spark 4.1.4: MERGE INTO table.branch_x writes and reads the branch, without the property
-that write-audit-publish needs, and the snapshot's summary tells the rows of each kind. `fast_forward` commits against
+that write-audit-publish needs, and the snapshot's summary has the rows of each kind. `fast_forward` commits against
 the metadata that it has looked at, and refuses where main does not lead to the branch. What becomes main is the very
 snapshot that was looked at, with its stamp and its batch.
 """
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"merge_runner_expects_([0-9a-f]{12})_(\d+)\Z")
 _DEAD = 24 * 3600
-"""Seconds after which a branch of the same node is one of a dead run, where no lock says so at once."""
+"""Seconds after which a branch of the same node is taken for one of a dead run, where there is no lock to check."""
 
 
 def runs_on_branch(expect: Expectation, session: SparkSession) -> bool:
-    """Whether the MERGE is tried on a branch of its own: a session that writes a branch already has none beside it."""
+    """Whether the MERGE runs on a temporary branch: not in a session that writes a branch already."""
     return expect.on_branch and session.conf.get(CONF, None) is None
 
 
@@ -78,7 +78,7 @@ def _on_branch(step: RunMerge, made: Bounded, name: str) -> Bounded:
 
 
 def _figures(session: SparkSession, step: RunMerge, expect: Expectation, begun: int, head: int) -> Figures:
-    """What the snapshot at the head of the branch tells, and how many rows there were where it began."""
+    """Return the row counts of the snapshot at the head of the branch, and of the snapshot that it began at."""
     before = None
     if expect.limits.about_share or expect.limits.about_inserts:
         before = run_statement(session, f"SELECT count(*) FROM {step.target} VERSION AS OF {begun}")[0][0]
@@ -118,7 +118,7 @@ def _conflict(table: Relation) -> EngineError:
 
 
 def _drop_left_over(place: Workplace, table: Relation) -> None:
-    """Drops the branches of runs that were killed: all where nobody else can be writing, else old ones of this node."""
+    """Drop branches of killed runs: all where no other process can be writing, else old ones of this node."""
     for name in branches(place.session, table).heads:
         found = _NAME.match(name)
         if found is None:

@@ -28,7 +28,7 @@ _MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
 
 
 class FixedSource:
-    """The source of one statement in one session; what was done for it stands in `made`."""
+    """The source of one statement in one session; what was done for it is recorded in `made`."""
 
     def __init__(self, statement: MergeStatement, made: Bounded, session: SparkSession) -> None:
         self._statement = statement
@@ -50,7 +50,7 @@ class FixedSource:
         self._stage()
 
     def release(self) -> None:
-        """Lets go of a source that was computed once."""
+        """Unpersist a source that was materialized."""
         if self._rows is None:
             return
         with suppress(Exception):  # the driver may be gone, and with it what it held

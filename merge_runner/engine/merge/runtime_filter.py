@@ -1,7 +1,7 @@
 """Bounds a MERGE by the values that its source holds, without changing what it does.
 
-The values come from the very rows that the MERGE sees: its source is read as of one version, or computed once. Whatever
-stands in the way, the author's statement runs as it is, and it is said why.
+The values come from the very rows that the MERGE sees: its source is read as of one version, or materialized. Where
+that is not possible, the author's statement runs as it is, and the reason is reported.
 """
 
 from __future__ import annotations

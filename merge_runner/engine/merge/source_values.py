@@ -1,4 +1,4 @@
-"""The values that a source holds for columns of the target: asked of Spark, told as literals."""
+"""The values that a source holds for columns of the target: queried in Spark, returned as literals."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class AskedValues:
 def source_values(
     session: SparkSession, prefix: str, source: str, asked: Sequence[AskedValues]
 ) -> list[BoundValues | None]:
-    """The values of each expression in the rows of `source`, which stands behind FROM; `prefix` are CTEs in front.
+    """Return the values of each expression in the rows of `source`, a FROM item; `prefix` are CTEs in front.
 
-    None where no literal can say them. Raises EngineError.
+    None where no literal can represent them. Raises EngineError.
     """
     keys = [item.kind.key.format(value=f"({item.value})") for item in asked]
     rows = _distinct(session, prefix, source, keys)
@@ -69,7 +69,7 @@ def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: Ask
     ends = run_statement(session, f"{prefix}SELECT {asked} FROM {source}")[0]
     pairs = [(ends["low"], ends["high"])]
     if item.kind.step is not None:
-        # Which part a key falls into may be inexact: each part is told by the keys that it really holds.
+        # Which part a key falls into may be inexact: each part is described by the keys that it really holds.
         part = f"floor((cast({key} AS double) - {float(ends['low'])!r}D) / {_width(ends)!r}D)"
         rows = run_statement(
             session,

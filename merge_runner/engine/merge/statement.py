@@ -33,7 +33,7 @@ class Bounded:
         return splice(self.text, self.edits)
 
     def piece(self, span: Span) -> str:
-        """What stands at a span of the author's text in the text that runs."""
+        """Return what the text that runs has in place of a span of the author's text."""
         return splice(span.of(self.text), self.edits_in(span))
 
     def edits_in(self, span: Span) -> list[tuple[Span, str]]:

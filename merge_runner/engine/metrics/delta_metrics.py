@@ -34,7 +34,7 @@ SHORT_NAMES = {
 def delta_response(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> dict[str, Any]:
     """The short names, `table_version` and `metrics` of a MERGE. Raises EngineError.
 
-    Skipping, partitions and the second scan stand only in the command's own metrics, which Spark Connect does not tell;
+    Skipping, partitions and the second scan are only in the command's own metrics, which Spark Connect does not expose;
     the history is the truth of what was committed. A MERGE that changes nothing commits no version.
     """
     metrics = command_metrics(ran)

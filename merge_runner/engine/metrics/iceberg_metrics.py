@@ -1,6 +1,6 @@
 """What a MERGE into an Iceberg table did: its snapshot's summary, and the scan of the target in its plan.
 
-Iceberg 1.12.0 on Spark 4.1; older ones write no `spark.merge-into.*`, and those counts are None then. No figure tells
+Iceberg 1.12.0 on Spark 4.1; older ones write no `spark.merge-into.*`, and those counts are None then. No metric has
 the rows of the source, nor how the time divides into scan and rewrite: the MERGE is one plan.
 """
 
@@ -71,9 +71,9 @@ def iceberg_response(session: SparkSession, target: Relation, stamp: str, ran: R
 
 
 def target_scan(scans: Sequence[TableScan]) -> TableScan | None:
-    """Which of the scans of a MERGE's target table is the one that reads what is merged into; None: cannot be told.
+    """Return the scan of a MERGE's target table that reads what is merged into; None where it cannot be determined.
 
-    Copy-on-write has a scan of its own kind, beside one of the keys alone; merge-on-read asks for the position of each
+    Copy-on-write has a special kind of scan, next to one of the keys alone; merge-on-read asks for the position of each
     row. Where neither shows, an insert-only MERGE, there must be a single scan: the source may read the table as well.
     """
     own = [scan for scan in scans if "IcebergCopyOnWriteScan(" in scan.text]
@@ -82,7 +82,7 @@ def target_scan(scans: Sequence[TableScan]) -> TableScan | None:
 
 
 def changed_rows(summary: Mapping[str, int], operation: str | None) -> dict[str, int | None]:
-    """The rows of each kind that the snapshot of a MERGE tells, by their short names; None where it does not."""
+    """Return the rows of each kind that the snapshot of a MERGE records, by their short names; None where missing."""
     kinds = ("inserted", "updated", "deleted", "copied")
     counts: dict[str, int | None]
     if operation == "append" and f"{_ROWS}inserted" not in summary:
@@ -98,11 +98,10 @@ def changed_rows(summary: Mapping[str, int], operation: str | None) -> dict[str,
 def _counted_once(counts: dict[str, int | None], summary: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of rows, where Spark's are of pairs of rows, or of several passes.
 
-    Of a MERGE that only deletes, the files tell how many rows are gone; Spark counts a row once for each source row
+    Of a MERGE that only deletes, the files show how many rows are gone; Spark counts a row once for each source row
     that matches it. Every row that is inserted, updated or copied is written once. Where rows are distributed by
     `range`, Spark first runs the plan to find the ranges, and counts all rows then as well; with rows so skewed that it
-    looks at some of them a third time, no figure is left that tells the kinds: None. Measured on Spark 4.1.4 and
-    Iceberg 1.12.0.
+    looks at some of them a third time, no count by kind remains: None. Measured on Spark 4.1.4 and Iceberg 1.12.0.
     """
     inserted, updated, deleted, copied = (counts[kind] for kind in ("inserted", "updated", "deleted", "copied"))
     if inserted is None or updated is None or deleted is None or copied is None:
@@ -144,6 +143,6 @@ def _files(
     if scan.snapshot is None:
         return 0, 0
     held = snapshot_summary(session, target, scan.snapshot).get("total-data-files")
-    # A scan that was planned anew is another node, and the first one's figures stay at nothing.
+    # A scan that was planned again is another node, and the metrics of the first one stay at zero.
     known = scan.kept or scan.metrics.get("total data manifests", 0) > 0
     return int(held) if held is not None else None, scan.metrics.get("number of result data files") if known else None

@@ -16,7 +16,7 @@ SHORT_NAMES = (
     *("files_total", "files_scanned", "files_added", "files_removed", "bytes_added", "bytes_removed"),
     *("scan_ms", "rewrite_ms", "execution_ms", "table_version"),
 )
-"""The names that a MERGE's response has on every format; None where the format does not tell."""
+"""The names that a MERGE's response has on every format; None where the format does not report it."""
 
 
 def merge_response(place: Workplace, target: Relation, format: str | None, ran: Ran) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The metrics of a command that has run, read from its physical plan.
 
 Spark's status store has the same figures as text, rounded where they are times, at the mercy of the UI's retention, and
-only once the listener bus has caught up. The accumulators behind them are exact, and there when the statement returns.
+only once the listener bus has caught up. The accumulators are exact, and available when the statement returns.
 """
 
 from __future__ import annotations

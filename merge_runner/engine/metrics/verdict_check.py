@@ -1,4 +1,4 @@
-"""Whether the engine did with a MERGE's target what the judge said it would."""
+"""Whether the engine scanned a MERGE's target as static analysis predicted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def verdict_held(
     files_scanned: int | None,
     passing: Callable[[Sequence[str]], tuple[int, int] | None],
 ) -> bool | None:
-    """Compares the verdict with the files before and after skipping; None where that tells nothing.
+    """Compare the verdict with the files before and after data skipping; None where they are inconclusive.
 
-    `none` and an unbounded `runtime` promise that every file is scanned. `static` promises that files are skipped,
-    unless none of them could be: then `passing` is asked how many files there were, and how many the conditions keep.
+    `none` and a `runtime` without a runtime filter predict a full scan. `static` predicts that files are skipped,
+    unless none of them could be: then `passing` returns how many files there were, and how many the conditions keep.
     """
     verdict = merge.judgement.verdict
     if verdict == "unknown" or files_total is None or files_scanned is None:

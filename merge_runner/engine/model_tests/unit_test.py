@@ -1,4 +1,4 @@
-"""Runs a unit test: given rows in, the model's own statement, and what came of it against what is expected."""
+"""Runs a unit test: the model's own statement on the given rows, and the actual rows against the expected ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOR_A_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     # To compile code takes longer than to interpret it over ten rows: with these confs a test takes two thirds of the
-    # processor time (four tests of the flights project, warm: 2.2 against 3.4 s, beside other work).
+    # processor time (four tests of the flights project, warm: 2.2 against 3.4 s, next to other work).
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # One task reads the few lines of a Delta log, and the rows that are given.
@@ -72,7 +72,7 @@ class Finding:
 
 
 def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
-    """Runs the test; `place.tested` says what came of it. Raises EngineError where it could not be run."""
+    """Run the test and put its outcome into `place.tested`. Raises EngineError where it could not be run."""
     with scratch(step, place):
         try:
             found = list(_findings(step, place))
@@ -204,7 +204,7 @@ def _of_names(types: Types, names: Sequence[str]) -> dict[str, str | None]:
 
 
 def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
-    """Runs the MERGE of a test; gives the error that it ends with, told of the author's text and with the keys."""
+    """Run the MERGE of a test; return its error, with the position in the author's text and with the keys."""
     if step.target is None:
         raise TypeError(f"{step.model} is no MERGE")
     table, statement = step.target.relation, parse(step.sql)
@@ -227,7 +227,7 @@ def _name_duplicates(
     error: EngineError, session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope
 ) -> None:
     found = []
-    with suppress(EngineError):  # the error stands as the engine has told it
+    with suppress(EngineError):  # then the engine's own error is kept
         found = duplicate_matches(session, table, statement, scope)
     if found:
         error.message = f"{several_matches(found)}: {error.message}"

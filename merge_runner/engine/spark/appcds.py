@@ -41,7 +41,7 @@ _LOW_PRIORITY = ("nice", "-n", "19")
 
 @dataclass(frozen=True)
 class Archive:
-    """The archive that fits a driver, whether it is there yet or not. Beside it a file says how it was made."""
+    """The AppCDS archive of a driver, whether it exists yet or not. A file next to it records how it was made."""
 
     folder: Path
     key: str
@@ -53,12 +53,12 @@ class Archive:
 
     @property
     def record(self) -> Path:
-        """The file that tells the archive's size and time: one that differs has been damaged, and a JVM would crash."""
+        """The file with the archive's size and time: an archive that differs is damaged, and would crash a JVM."""
         return self.folder / f"{self.key}.json"
 
     @property
     def failed(self) -> Path:
-        """The file that tells why the archive could not be made."""
+        """The file with the reason why the archive could not be made."""
         return self.folder / f"{self.key}.failed"
 
     def is_whole(self) -> bool:
@@ -111,7 +111,7 @@ def archive(
     """The archive that fits a driver with these confs; None where there can be none, or it is switched off.
 
     Only local drivers have one: they run on this machine's files. A JVM that the profile's `jvm: custom`, its conf or
-    the `defaults` of spark-defaults.conf give options of its own is left alone.
+    the `defaults` of spark-defaults.conf give other options has none.
     """
     local = (profile.master or "").startswith("local")
     own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
@@ -142,7 +142,7 @@ def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -
 
 
 def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: Mapping[str, str]) -> None:
-    """Has the archive made by a process of its own, where it is missing; this one neither waits nor fails."""
+    """Start a separate process that makes the archive if it is missing; the caller neither waits nor fails."""
     if fitting is None or fitting.is_whole() or (env.get("CI") and env.get(_SWITCH) != "1"):
         return
     with suppress(OSError):
@@ -183,7 +183,7 @@ def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
         return (
             f"off: {_SWITCH}=0"
             if env.get(_SWITCH) == "0"
-            else "none for this target: it is not local, or has a JVM of its own"
+            else "none for this target: it is not local, or sets its own JVM options"
         )
     if fitting.is_whole():
         return f"{fitting.path.stat().st_size / 1e6:.0f} MB in {fitting.path}"

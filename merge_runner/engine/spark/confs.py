@@ -25,7 +25,7 @@ _LOOPBACK_MASTER = re.compile(r"(local\b|spark://(127\.[0-9.]+|localhost)(:|\Z))
 _JVM_OPTIONS = {
     # Short runs are JIT warm-up, not data: the client compiler alone halved eight small merges (two cores). Its code
     # cache would have 48 MB, out of which Spark's code drops after twenty merges, to be compiled again and again. New
-    # objects get a room of fixed size: a heap that grows with every merge pays for fresh pages each time. And up to the
+    # objects get a young generation of fixed size: a heap that grows with every merge pays for new pages. And up to the
     # 160 MB of metaspace that Spark's classes take, each step was a full collection. After fifteen calls Java 17 makes
     # a class for each method and constructor that is called by reflection, over a thousand in fifty unit tests (Java 18
     # and newer have another way, and no such option).

@@ -25,9 +25,9 @@ _RETRIES = 6
 
 
 class ConnectDriver:
-    """A Spark Connect server as a Driver. Each session has a channel and a server-side session of its own.
+    """A Spark Connect server as a Driver. Each session has its own channel and its own server-side session.
 
-    What a classic driver has and a server does not give: the figures of files skipped and scanned (they stand in the
+    What a classic driver has and a server does not give: the figures of files skipped and scanned (they are in the
     status store of the server's driver), FAIR pools (the server's default pool is shared), and confs that are fixed
     when Spark starts. Paths of seeds and of file sources are opened by the server: it must see them under the same
     name. What runs is stopped by interrupting the session, since there are no job groups.
@@ -41,7 +41,7 @@ class ConnectDriver:
 
     @contextmanager
     def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
-        """A session of its own with the profile's confs and these, which ends on the server with the block."""
+        """Open a separate session with the profile's confs and these, which ends on the server with the block."""
         session = _new_session(self._remote)
         try:
             set_confs(session, {**self._confs, **(confs or {})})
@@ -62,17 +62,17 @@ class ConnectDriver:
             session.removeProgressHandler(running.progress)
 
     def cancel(self, group: str) -> None:
-        """Interrupts what the group runs, and what it would run next; returns at once."""
+        """Interrupt what the group runs, and what it would run next; return immediately."""
         if group in self._running:
             threading.Thread(target=self._interrupt, args=[group], name=f"interrupt {group}", daemon=True).start()
 
     def tasks(self, group: str) -> tuple[int, int]:
-        """Tasks done and known of a group's active stages, as the server told them last (every two seconds)."""
+        """Tasks done and known of a group's active stages, as the server last reported them (every two seconds)."""
         running = self._running.get(group)
         return running.tasks if running is not None else (0, 0)
 
     def phase(self, group: str) -> None:
-        """Not known: a server tells its stages, and not what they are for."""
+        """Not known: a server reports its stages, and not what they are for."""
 
     def settled(self, session: SparkSession) -> bool:
         """Not known: a server goes on with a statement by itself."""
@@ -82,7 +82,7 @@ class ConnectDriver:
         """Not known: the server is not ours."""
 
     def pulse(self) -> Callable[[], str | None]:
-        """Nothing is told: the client asks again by itself, and gives up after about a minute."""
+        """Report nothing: the client retries by itself, and gives up after about a minute."""
         return self.fate
 
     def stop(self) -> None:
@@ -108,13 +108,13 @@ class _Running:
         self.tasks = (0, 0)
 
     def progress(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-        """Keeps what the server tells; the names of the arguments are PySpark's."""
+        """Keep what the server reports; the names of the arguments are PySpark's."""
         active = [stage for stage in stages or () if not stage.done and not done]
         self.tasks = (sum(stage.num_completed_tasks for stage in active), sum(stage.num_tasks for stage in active))
 
 
 def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> ConnectDriver:
-    """Connects to the server at `remote`; `notify` is told of every setting that has no effect there.
+    """Connect to the server at `remote`; `notify` is called with every setting that has no effect there.
 
     Raises ProblemsError: `connect-warehouse`, `connect-missing` (the Python packages), `spark-not-started`.
     """

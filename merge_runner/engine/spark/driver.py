@@ -18,7 +18,7 @@ class Driver(Protocol):
         """The first session, which lives as long as the driver."""
 
     def session(self, confs: Mapping[str, str] | None = None) -> AbstractContextManager[SparkSession]:
-        """A session of its own with the profile's confs and these: confs and temporary views are shared with nobody."""
+        """Open a session with the profile's confs and these. Its confs and temporary views are not shared."""
 
     def job_group(self, session: SparkSession, group: str, description: str) -> AbstractContextManager[None]:
         """What this thread runs in the session inside the block belongs to `group`."""
@@ -33,20 +33,20 @@ class Driver(Protocol):
         """The phase of a MERGE that the group's latest jobs are about; None where none says so."""
 
     def settled(self, session: SparkSession) -> bool:
-        """Whether what the engine was told has ended, now that the connection has broken, and it can be asked.
+        """Whether, after the connection broke, the engine has ended its command and answers again.
 
         Raises what an engine raises that has gone.
         """
 
     @property
     def fate(self) -> Callable[[], str | None]:
-        """What says in words how the driver has ended; it says None where it has not, and where nobody knows."""
+        """A function that returns how the driver has ended, as text; None where it runs, or where it is not known."""
 
     def pulse(self) -> Callable[[], str | None]:
-        """What says in words, when another thread asks, what keeps the driver from going on; None: nothing."""
+        """A function for another thread that returns what keeps the driver from going on, as text; None: nothing."""
 
     def stop(self) -> None:
         """Ends the driver, or the connection; what was running is lost."""
 
     def kill(self) -> None:
-        """The same at once, whether or not the driver answers."""
+        """End it immediately, whether or not the driver answers."""

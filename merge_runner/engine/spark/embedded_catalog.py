@@ -1,6 +1,6 @@
 """The embedded Iceberg catalog (`type: embedded`): Iceberg's JDBC catalog on a SQLite file in the warehouse, no server.
 
-The file is `<warehouse>/<name>.db`, the tables lie below `<warehouse>/<name>`. Several processes may use it at once: a
+The file is `<warehouse>/<name>.db`, the tables lie below `<warehouse>/<name>`. Processes may use it concurrently: a
 commit is one UPDATE that names the metadata it replaces, SQLite lets one process write at a time, and the others wait.
 """
 
@@ -33,14 +33,14 @@ _TABLES = (
 
 
 def embedded_catalog(profile: Profile, root: Path, name: str) -> dict[str, str]:
-    """The settings of an embedded catalog of the profile; what the profile says beside its type comes on top."""
+    """The settings of an embedded catalog of the profile; the profile's other keys override them."""
     own = {key: value for key, value in profile.catalogs[name].items() if key != "type"}
     return {
         "type": "jdbc",
         "uri": f"jdbc:sqlite:{database(profile, root, name)}?journal_mode=WAL&busy_timeout={_BUSY_SECONDS * 1000}",
         "warehouse": str(_folder(profile, root) / name),
         "jdbc.schema-version": "V1",
-        # Each session has a catalog of its own, whose cache would not see what the others commit.
+        # Each session has its own catalog, whose cache would not see what the others commit.
         "cache-enabled": "false",
         **own,
     }
@@ -49,13 +49,13 @@ def embedded_catalog(profile: Profile, root: Path, name: str) -> dict[str, str]:
 def prepare_catalogs(profile: Profile, root: Path) -> None:
     """Makes the databases of the profile's embedded catalogs where they are missing, each in one transaction.
 
-    Iceberg would do so when a session first looks, and of two processes that do at once one may fail. Raises
+    Iceberg would do so when a session first looks, and of two processes that do so concurrently one may fail. Raises
     ProblemsError `no-catalog`.
     """
     for name in profile.embedded_catalogs:
         file = database(profile, root, name)
         try:
-            # SQLite's own waiting does not cover the change to write-ahead logging: of eight at once, some would fail.
+            # SQLite's own waiting does not cover the change to write-ahead logging: of eight processes, some fail.
             with writing(file.parent, f".{name}", waiting=lambda _: None):
                 _prepare(file)
         except (OSError, sqlite3.Error) as error:

@@ -1,4 +1,4 @@
-"""What Spark and the table formats raise, as one kind of error that says what a person needs."""
+"""What Spark and the table formats raise, as one kind of error with what a user needs to know."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADVICE = re.compile(
     r"|If you did not qualify the name with a(?: schema| catalog)?,?[^\n]*"
     r"|To tolerate the error on drop,? use [^\n]*)"
 )
-"""What Spark 4.1.4 adds to each name that it does not find (error-conditions.json): nobody here drops anything."""
+"""What Spark 4.1.4 adds to each name that it does not find (error-conditions.json): no DROP is involved here."""
 _EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
 """What a task raised, in the text of the stage's failure."""
 _UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE)
@@ -64,7 +64,7 @@ def first_line(error: Exception) -> str:
 def silence_error_log() -> None:
     """PySpark logs every failed statement as JSON with its stack, and Py4J each call that a JVM leaves unanswered.
 
-    What a failure means is told by the node's result.
+    The node's result says what a failure means.
     """
     from pyspark.logger import PySparkLogger
 
@@ -77,7 +77,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 def from_engine(error: BaseException) -> bool:
-    """Whether an exception tells of the engine, of files, or of being stopped, and not of a mistake in this program."""
+    """Whether an exception is about the engine, files, or an interrupt, and not a bug of merge-runner."""
     module = type(error).__module__
     return isinstance(error, EngineError | OSError) or module.startswith(("py4j.", "pyspark.", "delta.", "grpc."))
 
@@ -112,7 +112,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     if around is not None and hint is None:
         cause, hint = around
         message += f"\n{cause}" if cause not in message else ""
-    if kind is Kind.LOST and "SparkContext" not in message:  # else Spark itself has told that it has stopped
+    if kind is Kind.LOST and "SparkContext" not in message:  # else Spark itself has reported that it has stopped
         message = f"the connection to Spark broke: {message}"
     if unresolved := _UNRESOLVED.search(message):
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
@@ -125,7 +125,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
 def _telling(chain: tuple[Told, ...]) -> Told:
     """Of an error and its causes, the one that says what is wrong: the first with a condition that is no wrapper's.
 
-    Without any, what a task raised; else the first with the last cause, which tells where it comes from.
+    Without any, what a task raised; else the first with the last cause, which says where it comes from.
     """
     named = [each for each in chain if each.condition is not None and each.condition not in WRAPPERS]
     if named:
@@ -157,7 +157,7 @@ def _trimmed(text: str) -> str:
 
 
 def _word(word: str, statement: str | None) -> int | None:
-    """Where a name stands in a statement, if it stands there once."""
+    """Return the offset of a name in a statement, if it appears there once."""
     found = re.findall(rf"(?<![\w.`]){re.escape(word)}(?![\w`])", statement or "")
     return statement.find(word) if statement is not None and len(found) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Looks, beside what a classic driver is doing, whether it can go on."""
+"""Checks, while a classic driver runs, whether it can go on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AUTHENTICATE = "A\n{}\n"
 
 
 class Pulse:
-    """Asks a driver from a thread of the caller's own; it may stop at any moment, and then answers nothing more."""
+    """Checks a driver from a separate thread; the driver may stop at any time, and then no longer answers."""
 
     def __init__(self, spark: SparkSession) -> None:
         """Raises what Py4J raises where there is no JVM."""
@@ -28,7 +28,7 @@ class Pulse:
         self._status = context._jsc.sc().statusTracker()
 
     def trouble(self) -> str | None:
-        """What keeps the driver from going on, in words; None: nothing that is known. Raises what Py4J raises."""
+        """Return what keeps the driver from going on, as text; None: nothing known. Raises what Py4J raises."""
         if not self._answers():
             return (
                 f"Spark (process {self._process}) does not answer: it is stopped, or collects garbage. It may go on by "
@@ -42,7 +42,7 @@ class Pulse:
         return None
 
     def _answers(self) -> bool:
-        """Whether the JVM answers. Where nobody listens there is nothing to wait for: the results tell."""
+        """Whether the JVM answers. Where no process listens there is nothing to wait for: the results report it."""
         try:
             where = (self._parameters.address, self._parameters.port)
             with socket.create_connection(where, timeout=_ANSWER_SECONDS) as connection:

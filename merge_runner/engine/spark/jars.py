@@ -57,9 +57,9 @@ def fetch_jars(
 
 
 def fetch(jars: Iterable[Jar], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None) -> list[Path]:
-    """Paths of jars, each verified by its checksum; missing ones are downloaded first.
+    """Return the paths of jars, each verified by its checksum; missing ones are downloaded first.
 
-    The repository is $MERGE_RUNNER_MAVEN_URL or Maven Central. `notify` is told of every download.
+    The repository is $MERGE_RUNNER_MAVEN_URL or Maven Central. `notify` is called for every download.
     Raises ProblemsError `jar-download` or `jar-checksum`.
     """
     repository = env.get("MERGE_RUNNER_MAVEN_URL", DEFAULT_REPOSITORY).rstrip("/")

@@ -57,7 +57,7 @@ def _of_text(text: str, name: str) -> Told:
 
 
 def _remote_text(text: str) -> str:
-    """What a Spark Connect server tells, as a Java throwable would say it: its class first, and no stack."""
+    """Format the error of a Spark Connect server as a Java throwable prints it: its class first, and no stack."""
     message, _, stack = text.partition("\n\nJVM stacktrace:\n")
     message = message.lstrip()
     if found := _CLASS_IN_BRACKETS.match(message):
@@ -74,7 +74,7 @@ def _java_chain(java: Any) -> Iterator[str]:
         yield _java_text(java)
         try:
             java = java.getCause()
-        except Exception:  # the gateway may be gone, and the error must still be told
+        except Exception:  # the gateway may be gone, and the error must still be reported
             return
 
 

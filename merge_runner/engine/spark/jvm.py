@@ -164,7 +164,7 @@ def hidden(confs: Mapping[str, str], env: Mapping[str, str]) -> frozenset[str]:
 
 
 def gateway(port: int, secret: str) -> Any:
-    """PySpark's gateway to a JVM that is up. Raises what Py4J raises where nobody, or someone else, listens there."""
+    """PySpark's gateway to a running JVM. Raises what Py4J raises where no process, or another one, listens there."""
     from pyspark.java_gateway import launch_gateway
 
     os.environ |= {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
@@ -186,7 +186,7 @@ def logged(log: Path, start: int = 0) -> str:
 
 
 def running_already() -> bool:
-    """Whether PySpark in this process has a JVM that somebody else started, as a notebook has."""
+    """Whether PySpark in this process has a JVM that other code started, as in a notebook."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return True
     context = sys.modules.get("pyspark.core.context")
@@ -228,7 +228,7 @@ def how_it_ended(status: int | None, log: str) -> str:
         return f"its JVM ran out of memory: {said[-1] if said else 'Java heap space'} (exit status {status})"
     if status is not None and status < 0:
         name = signal.Signals(-status).name if -status in {*signal.Signals} else f"signal {-status}"
-        by = "by a person, or by the system, where the machine's memory ran out"
+        by = "by a user, or by the system because the machine ran out of memory"
         return f"its JVM was killed ({name})" + (f": {by}" if -status == signal.SIGKILL else "")
     logged = f"; its log has `OutOfMemoryError: {said[-1]}`" if said else ""
     return ("its JVM has ended" if status is None else f"its JVM ended with exit status {status}") + logged

@@ -1,4 +1,4 @@
-"""A Spark driver in a JVM of its own beside this process, on whatever master."""
+"""A Spark driver in a separate JVM, on any master."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _CANCEL_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class ClassicDriver:
-    """A Spark driver in a JVM of its own beside this process, on whatever master."""
+    """A Spark driver in a separate JVM, on any master."""
 
     spark: SparkSession
     ended: Callable[[], None] = lambda: None
     """Is called when Spark has stopped."""
     fate: Callable[[], str | None] = lambda: None
-    """How the JVM has ended, in words; None while it is there, and where nobody knows."""
+    """How the JVM has ended, as text; None while it runs, and where it is not known."""
     killed: Callable[[], None] = lambda: None
     """Ends the JVM in the middle of whatever it does."""
     running: set[str] = field(default_factory=set)
@@ -58,7 +58,7 @@ class ClassicDriver:
 
     @contextmanager
     def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
-        """Statements of this thread inside the block belong to `group` (cancelled together, a FAIR pool of its own)."""
+        """Statements of this thread inside the block belong to `group` (cancelled together, a separate FAIR pool)."""
         self.running.add(group)
         self._begin(session, group, description)
         try:
@@ -79,7 +79,7 @@ class ClassicDriver:
         name_caller(session.sparkContext, description)
 
     def settled(self, session: SparkSession) -> bool:
-        """Who was told that the connection broke was told so afterwards (engine/broken_connection.py)."""
+        """Whether Spark runs: a broken connection is reported after its command has ended (connection_loss.py)."""
         return not self._has_stopped()
 
     def _has_stopped(self) -> bool:
@@ -191,12 +191,12 @@ def let_go(spark: SparkSession) -> None:
 
     context: Any = spark.sparkContext
     held = SparkContext._gateway
-    with suppress(Exception):  # only tells workers of Python functions, which may have gone
+    with suppress(Exception):  # only notifies workers of Python functions, which may have gone
         context._accumulatorServer.shutdown()
     context._jsc = None
     SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
-    gc.collect()  # objects of the JVM that nobody here refers to are given back while there is a way to say so
+    gc.collect()  # objects of the JVM that are no longer referenced are released while the gateway is open
     if held is not None:
         with suppress(Exception):
             _hang_up(held)

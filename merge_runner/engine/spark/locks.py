@@ -2,8 +2,8 @@
 
 Delta's log store for local files checks for a version and then renames, which two processes can interleave: the later
 one would overwrite the commit of the other. An advisory lock of the operating system (released when its process dies,
-however it dies) keeps them apart. Inside one JVM the log store does both under a lock of its own, so that writers of
-one process may share the lock where they say so.
+however it dies) keeps them apart. Inside one JVM the log store does both under its own lock, so that writers of one
+process may share the lock where they ask for it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def writing(
 ) -> Iterator[None]:
     """Holds the writer's lock of the embedded table `name` (dotted) while the block runs.
 
-    With `shared`, other threads of this process may hold it at the same time, if they say so too. `waiting` is told
-    once, with the holder's process id, when another one has the lock. Raises InterruptedError when `cancelled` turns
+    With `shared`, other threads of this process that pass it may hold the lock concurrently. `waiting` is called once,
+    with the holder's process id, when another process has the lock. Raises InterruptedError when `cancelled` turns
     true meanwhile.
     """
     folder = warehouse / ".locks"

@@ -1,4 +1,4 @@
-"""The catalogs that a session has opened for itself, and what is left of them when nobody needs the session."""
+"""Closes the catalogs that a session has opened when the session is no longer needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JDBC_CATALOG = "org.apache.iceberg.jdbc.JdbcCatalog"
 def close_catalogs(session: SparkSession) -> None:
     """Closes the connections of Iceberg's JDBC catalogs that the session has opened.
 
-    Every session has catalogs of its own, and nothing in Spark closes them: with SQLite each would keep two files open
+    Every session has its own catalogs, and nothing in Spark closes them: with SQLite each would keep two files open
     as long as the driver lives (Iceberg 1.12.0), and a stream has a session for each model of each batch. Raises
     nothing: a driver that is lost keeps nothing open.
     """

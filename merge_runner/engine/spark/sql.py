@@ -21,7 +21,7 @@ _SHORT, _LONG = "callSite.short", "callSite.long"
 class Ran:
     """A statement that has run: its rows, how long it took by our clock, and the frame whose plan has its metrics.
 
-    Spark forgets the metrics of a plan that nobody holds any more.
+    Spark drops the metrics of a plan that is no longer referenced.
     """
 
     rows: list[Row]
@@ -49,7 +49,7 @@ def run_statement(session: SparkSession, statement: str) -> list[Row]:
 
 
 def run_command(session: SparkSession, command: str) -> None:
-    """Runs a command (DDL, INSERT, MERGE) to its end, without asking for its rows: that would be a query of its own.
+    """Run a command (DDL, INSERT, MERGE) to its end, without fetching its rows: that would be another query.
 
     Spark runs commands as soon as it is given them, and only commands: a query would not run. Raises EngineError.
     """
@@ -78,9 +78,9 @@ def files_read(session: SparkSession, query: str) -> int:
 
 
 def name_caller(context: SparkContext, name: str | None) -> None:
-    """Tells Spark who calls it in this thread; None: it finds out.
+    """Set the call site of Spark's jobs in this thread; None: Spark determines it.
 
-    To find out, it walks the stack for each RDD that it makes, which takes 3% of the time of small merges.
+    To do so, it walks the stack for each RDD that it makes, which takes 3% of the time of small merges.
     """
     for key in (_SHORT, _LONG):
         context.setLocalProperty(key, name)  # type: ignore[arg-type]  # None clears it
@@ -90,5 +90,5 @@ def _sql(session: SparkSession, statement: str) -> DataFrame:
     """Gives Spark a statement: it runs a command, and analyses a query."""
     context = getattr(session, "_sc", None)  # Spark Connect has none
     if context is not None and (name := context.getLocalProperty(_LONG)) is not None:
-        context.setLocalProperty(_SHORT, name)  # PySpark names itself, and nobody afterwards, when it fetches rows
+        context.setLocalProperty(_SHORT, name)  # PySpark sets its own to fetch rows, then clears it
     return session.sql(statement)

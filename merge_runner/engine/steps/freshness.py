@@ -11,7 +11,7 @@ from merge_runner.project.syntax.duration import in_words
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NEVER = datetime(1, 1, 1, tzinfo=timezone.utc)
-"""What stands for the newest row of a table without any, as in dbt: it is older than every threshold."""
+"""The timestamp of the newest row of an empty table, as in dbt: it is older than every threshold."""
 
 
 def measure_freshness(step: MeasureFreshness, place: Workplace) -> None:

@@ -1,6 +1,6 @@
 """Runs the hooks of a model: the author's own statements before and after the model's.
 
-A pre_hook prepares the MERGE behind it. Where the table has that MERGE already (a retry, a batch that comes again), it
+A pre_hook prepares the MERGE after it. Where the table has that MERGE already (a retry, a batch that comes again), it
 would take out of the table what no MERGE puts back, as one that deletes a day before the day is merged.
 """
 
@@ -22,7 +22,7 @@ _OF_THE_SESSION = re.compile(
     r"|(?:create(?:\s+or\s+replace)?|drop)\s+(?:global\s+)?temp(?:orary)?)\b",
     re.IGNORECASE,
 )
-"""How statements begin that change no table: what stands behind a pre_hook may need what they make."""
+"""How statements begin that change no table: the statements after a pre_hook may need what they define."""
 
 
 def run_hook(step: RunHook, place: Workplace) -> None:

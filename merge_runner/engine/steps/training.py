@@ -127,7 +127,7 @@ def _train(session: SparkSession, root: Path, table_format: str, table: str) -> 
 
 
 def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:
-    """The profile of a local driver that needs these groups of jars, and has nothing of its own."""
+    """The profile of a local driver that needs these groups of jars, and sets nothing else."""
     ice = {"type": EMBEDDED} if "sqlite" in groups else {"type": "hadoop", "warehouse": str(root / "ice")}
     profile = Profile("training", "training", "trained", master="local[2]", warehouse="warehouse")
     streams = tuple(name for name in groups if name in CONNECTORS)

@@ -1,7 +1,7 @@
 """The checkpoint of a stream: how far it has come, and a note of ours that says whose it is.
 
 Spark keeps one file for each batch in `offsets` when it is planned and in `commits` when it is done
-(`CheckpointFileManager`, `MetadataLog`; Spark 4.1). The note stands beside them.
+(`CheckpointFileManager`, `MetadataLog`; Spark 4.1). The note is in the same folder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Note:
 class CheckpointState:
     """How far a stream has come: the highest batch that was planned, and the highest that was done; -1: none.
 
-    `note` None: nobody has left one.
+    `note` None: there is none.
     """
 
     planned: int = -1

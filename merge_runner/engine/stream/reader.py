@@ -26,7 +26,7 @@ class RunningStream:
 
     query: StreamingQuery
     failures: Sequence[EngineError] = ()
-    """What went wrong with the rows of a batch: Spark tells it as a failure of Python."""
+    """The error of a batch's rows: Spark reports it as a failure of Python."""
 
     @property
     def active(self) -> bool:
@@ -34,8 +34,8 @@ class RunningStream:
         return bool(self.query.isActive)
 
     def progress(self, after: int) -> list[Mapping[str, Any]]:
-        """What Spark says of the batches above `after` that have ended, as its listeners are told."""
-        with suppress(Exception):  # the driver may be gone, which the batches tell
+        """Return Spark's progress of the batches above `after` that have ended, as its listeners receive it."""
+        with suppress(Exception):  # the driver may be gone, which the batches report
             return [dict(each) for each in self.query.recentProgress if each["batchId"] > after]
         return []
 
@@ -50,13 +50,13 @@ class RunningStream:
         return engine_error(failure) if failure is not None else None
 
     def stop(self) -> None:
-        """Ends it between two batches. Raises nothing: a driver that is lost reads no more either."""
+        """End it between two batches. Raises nothing: a driver that is lost no longer reads either."""
         with suppress(Exception):
             self.query.stop()
 
 
 def read_stream(session: SparkSession, stream: StreamInput, available_now: bool, work: Work) -> RunningStream:
-    """Starts to read a stream in a session of its own: until it is stopped, or all that is there now has been read.
+    """Start to read a stream in a separate session: until it is stopped, or all present input has been read.
 
     Raises EngineError.
     """
@@ -103,7 +103,7 @@ def _with_batch(rows: DataFrame, batch_id: int) -> DataFrame:
 
 @contextmanager
 def _kept(rows: DataFrame, view: str) -> Iterator[int]:
-    """The rows of a batch, computed once, under the name of a view; gives their number. They are let go in any case."""
+    """Cache the rows of a batch under the name of a view; yield their number. They are unpersisted in any case."""
     kept = rows.persist()
     try:
         count = kept.count()

@@ -1,4 +1,4 @@
-"""Makes an existing table what the project declares, as far as that touches metadata alone."""
+"""Alters an existing table to what the project declares, where that changes metadata only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Alteration:
 
 
 def alter(session: SparkSession, layout: Layout, shape: str | None = None) -> Alteration:
-    """Make the table of a layout what is declared, as far as that touches metadata alone.
+    """Alter the table of a layout to what is declared, where that changes metadata only.
 
     Missing columns are added first, where the layout asks for it: defaults and checks may be about them; `shape` is the
     query whose columns a new table would get. What cannot be altered, or is refused, stays as it is: the MERGE may well

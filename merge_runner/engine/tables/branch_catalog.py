@@ -1,7 +1,7 @@
 """The catalog of a build on a branch: what it makes of tables changes nothing for those who read main.
 
 A schema, a layout and properties belong to a table and not to its branches. So a table is neither altered nor replaced:
-what differs is told, and rows alone are written. (CREATE OR REPLACE TABLE AS SELECT would write the branch and leave
+schema drift is reported, and only rows are written. (CREATE OR REPLACE TABLE AS SELECT would write the branch and leave
 main empty: formats/branches.py.) A table that is missing is created, and is empty on main.
 """
 

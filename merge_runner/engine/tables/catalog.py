@@ -1,7 +1,7 @@
 """Tables and views of the session's catalog: attached, created, replaced, and altered to what is declared.
 
 The embedded default keeps its catalog in memory: tables are folders of the warehouse that each process attaches by
-location, and the query of a view is kept in a file beside them.
+location, and the query of a view is kept in a file next to them.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def table_exists(session: SparkSession, relation: Relation) -> bool:
 
 
 def table_folder(location: Path) -> bool:
-    """Whether a Delta or Iceberg table stands in the folder: one that has a commit.
+    """Whether the folder has a Delta or Iceberg table: one with a commit.
 
     A process that is killed while it creates a table leaves files, and with Delta an empty log folder.
     """

@@ -1,7 +1,7 @@
 """Where a table promises something else than is declared: NOT NULL, defaults, generated columns, comments, checks.
 
-What is declared is ensured as far as ALTER can. What is declared no more stays, and the statement that takes it away is
-told: another model or another program may rely on it, and NOT NULL comes back with a new table only.
+What is declared is ensured where ALTER can. What is no longer declared stays, and the statement that would remove it is
+reported: another model or another program may rely on it, and NOT NULL comes back with a new table only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _IDENTITY = re.compile(r"\s*generated\s+(always|by\s+default)\s+as\s+identity\b"
 class RealColumn:
     """A column of a table as it is; `default` and `generated` are as in DDL, None: it has none.
 
-    `told`: whether it is known how the column is generated.
+    `told`: whether the generation expression could be read.
     """
 
     nullable: bool

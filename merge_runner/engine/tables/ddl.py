@@ -33,7 +33,7 @@ def replace_table_as(layout: Layout, query: str) -> str:
 
 
 def table_clauses(layout: Layout) -> str:
-    """What stands between a table's columns and AS: format, partitioning, clustering, location, properties."""
+    """The clauses between a table's columns and AS: format, partitioning, clustering, location, properties."""
     clauses = [f"USING {layout.format}"]
     if layout.partition_by:
         clauses.append(f"PARTITIONED BY ({', '.join(_field(item) for item in layout.partition_by)})")
@@ -92,7 +92,7 @@ def add_columns(table: Relation, columns: Iterable[Column]) -> str:
 
 
 def comment_columns(table: Relation, comments: Mapping[str, str]) -> str:
-    """ALTER TABLE … ALTER COLUMN … COMMENT of several columns at once."""
+    """One ALTER TABLE … ALTER COLUMN … COMMENT statement for several columns."""
     items = ", ".join(f"{quote(column)} COMMENT {string_literal(comment)}" for column, comment in comments.items())
     return f"ALTER TABLE {table} ALTER COLUMN {items}"
 
@@ -109,5 +109,5 @@ def _column(column: Column) -> str:
 
 
 def _field(item: str) -> str:
-    """A column is quoted; a transform such as `days(ts)` stands as in DDL, and so does a column with its direction."""
+    """A column is quoted; a transform such as `days(ts)` is kept as in DDL, and so is a column with its direction."""
     return item if "(" in item or _DIRECTION.search(item) else quote(item)

@@ -71,7 +71,7 @@ def _differing(what: str, real: Sequence[str], declared: Sequence[str]) -> str:
 
 
 def _of_properties(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
-    # A protocol's versions can be raised no more once it has features.
+    # A protocol's versions can no longer be raised once it has features.
     for key, value in sorted(layout.properties.items(), key=lambda item: item[0].lower() not in _VERSIONS):
         real = held.get(key.lower())
         if real is None or not _same_value(key.lower(), real.lower(), value.lower()):

@@ -1,6 +1,6 @@
 """Whether the table of a merge model has been built before, read from the table's log: the value of `is_incremental()`.
 
-A table that was only created has not been built, whoever created it: a first run that failed after CREATE, or that was
+A table that was only created has not been built, by whatever process: a first run that failed after CREATE, or that was
 killed, is a first run again and loads everything. What counts is a statement that has written rows since the table was
 created or replaced. Hooks do not count, and neither does what another model of this project has written to the table.
 

@@ -45,7 +45,7 @@ class SharedInputs:
                 raise engine_error(error) from error
 
     def done(self, unique_id: str) -> None:
-        """Says that a node has read, or will not read, all that it needs; what nobody waits for is let go."""
+        """Record that a node has read, or will not read, its inputs; what no other node needs is unpersisted."""
         with self._guard:
             for name, nodes in self._waiting.items():
                 nodes.discard(unique_id)
@@ -55,6 +55,6 @@ class SharedInputs:
 
 
 def _size(rows: DataFrame) -> int:
-    """Spark's estimate in bytes; over Spark Connect, which tells none, as much as any."""
+    """Spark's estimate in bytes; over Spark Connect, which reports none, as much as any."""
     frame = getattr(rows, "_jdf", None)
     return SMALL if frame is None else int(str(frame.queryExecution().optimizedPlan().stats().sizeInBytes()))

@@ -1,7 +1,7 @@
 """The warm driver of a project: a JVM with a running Spark that stays, for the next invocation to use.
 
 A keeper (`warm_keeper.py`) holds the JVM and listens at a socket in a folder that only its owner can enter; there it
-tells port and secret of the gateway to one invocation at a time. The invocation stays connected: when it is killed, the
+hands port and secret of the gateway to one invocation at a time. The invocation stays connected: when it is killed, the
 keeper ends the JVM with whatever ran there, as it would have ended with the invocation.
 """
 
@@ -68,7 +68,7 @@ class Line:
     """A connection to a keeper. Closing it while attached ends the JVM."""
 
     def __init__(self, path: Path) -> None:
-        """Raises Gone where nobody listens."""
+        """Raises Gone where no process listens."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.connect(str(path))
@@ -122,12 +122,12 @@ def socket_path(root: Path, env: Mapping[str, str]) -> Path:
         folder.mkdir(mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} must be a folder that nobody but you can enter")
+        raise PermissionError(f"{folder} must be a folder that only you can access")
     return folder / f"{hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]}.sock"
 
 
 def driver_key(confs: Mapping[str, str], java_home: Path, env: Mapping[str, str]) -> str:
-    """Tells drivers apart: by versions, JVM, confs, jars, and what a JVM reads of the environment."""
+    """The key of a driver: its versions, JVM, confs, jars, and what a JVM reads of the environment."""
     told = [version(), str(java_home.resolve()), str(spark_home())]
     told += [f"{name}={value}" for name, value in sorted(confs.items())]
     read = [name for name in env if name.startswith(_READ_BY_A_JVM) and name not in _SET_BY_PYSPARK]
@@ -192,7 +192,7 @@ def _spawn(order: Order) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     assert keeper.stdin is not None
-    with suppress(BrokenPipeError):  # it ends at once where another one is there already
+    with suppress(BrokenPipeError):  # it ends immediately where another one runs already
         keeper.stdin.write(json.dumps({**vars(order), "confs": dict(order.confs)}).encode())
         keeper.stdin.close()
     return keeper
@@ -217,7 +217,7 @@ def attach(path: Path, key: str, log: Path) -> AttachedDriver:
             line.close()
 
         def fate() -> str | None:
-            # The keeper ends with its JVM, whose status it does not tell.
+            # The keeper ends with its JVM, whose status it does not report.
             return how_it_ended(None, logged(log, start)) if status(path) is None else None
 
         return attach_driver(told["port"], told["secret"], leave, fate)
@@ -248,12 +248,12 @@ def stop(path: Path) -> bool:
 
 
 def _peer(line: Line) -> int | None:
-    """The process id at the other end, as the system knows it; None where the system does not tell."""
+    """The process id at the other end, from the operating system; None where it does not report it."""
     return peer(line._socket)[0]
 
 
 def peer(connection: socket.socket) -> tuple[int | None, int | None]:
-    """Process and user id at the other end of a socket; None where the system does not tell."""
+    """Process and user id at the other end of a socket; None where the operating system does not report them."""
     if not hasattr(socket, "SO_PEERCRED"):
         return None, None
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

@@ -1,7 +1,7 @@
 """Keeps a warm driver: `python -m merge_runner.engine.warm.daemon`, with an Order as JSON on its standard input.
 
-It ends, with its JVM, when it is told to, after its idle time, when the JVM ends, when its socket is removed, and when
-an invocation that used the JVM was killed: nobody knows what such a one left behind.
+It ends, with its JVM, on request, after its idle time, when the JVM ends, when its socket is removed, and when an
+invocation that used the JVM was killed: the state of the JVM is unknown then.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Keeper:
         try:
             if Path(self.order.socket).stat().st_ino != self.inode:
                 return True
-        except OSError:  # it was removed: nobody can find us any more
+        except OSError:  # it was removed: no client can find us any longer
             return True
         with self.guard:
             return not self.attached and time.monotonic() - self.used > self.order.idle
@@ -88,7 +88,7 @@ class _Keeper:
         if uid is not None and uid != os.getuid():
             connection.close()
             return
-        self.connections.append(connection)  # kept open, so that its end tells of ours
+        self.connections.append(connection)  # kept open, so that the client sees our end
         mine = False
         file = connection.makefile("rw", encoding="utf-8")
         with suppress(OSError, ValueError):
@@ -172,7 +172,7 @@ def _listening(path: Path) -> Iterator[socket.socket | None]:
         try:
             listening.bind(str(path))
         finally:
-            os.umask(before)  # the JVM writes tables, which are nobody's secret
+            os.umask(before)  # the JVM writes tables, which other users may read
         listening.listen()
         yield listening
     finally:

@@ -1,4 +1,4 @@
-"""A Spark driver in a JVM that somebody else keeps: the warm one of the project."""
+"""A Spark driver in a JVM that another process keeps: the warm driver of the project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AttachedDriver(ClassicDriver):
     """A driver of this invocation in a JVM that goes on afterwards."""
 
     leave: Callable[[bool], None] = lambda _clean: None
-    """Is told at the end whether nothing of ours runs there any more."""
+    """Called at the end with whether nothing of this invocation still runs there."""
 
     def stop(self) -> None:
         """Leaves the JVM. Where a statement of ours may still run, the JVM is not left to anybody else."""
@@ -28,13 +28,13 @@ class AttachedDriver(ClassicDriver):
         if clean:
             try:
                 self._clear()
-            except Exception:  # whatever it is, nobody should build on such a JVM
+            except Exception:  # whatever it is, such a JVM must not be used again
                 clean = False
         let_go(self.spark)
         self.leave(clean)
 
     def kill(self) -> None:
-        """Leaves the JVM to its end: nobody is to build on what it is doing."""
+        """Leave the JVM to its end: it must not be used again."""
         self.leave(False)
 
     def _clear(self) -> None:
