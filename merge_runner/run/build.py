@@ -47,7 +47,7 @@ class Options:
     `optimize` was asked for. `args` are the invocation's own words, kept in run_results.json.
 
     `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations;
-    `made` are the tables that other nodes have made anew there, by name.
+    `made` are the tables that other nodes have recreated there, by name.
     `observe` is given the driver once it runs, to show what it does.
     """
 
@@ -136,9 +136,7 @@ class _Build:
     def _tell_what_does_not_run(self) -> None:
         if self.views:
             names = ", ".join(self.prepared.graph.nodes[node].name for node in self.views)
-            self.events.emit(
-                "message", message=f"views have no branches: {names} stand in place here, and are not defined"
-            )
+            self.events.emit("message", message=f"views have no branches; inlined here, and not defined: {names}")
         if self.left_out:
             names = ", ".join(self.prepared.graph.nodes[node].name for node in self.left_out)
             self.events.emit("message", message=f"left out, as their config says `optimize: false`: {names}")
@@ -171,7 +169,7 @@ class _Build:
     def _run_open(self, driver: Driver, last: bool) -> int:
         """Runs what has no result yet; gives how many nodes are left because the driver is lost.
 
-        Behind the `last` driver there is no other one: what is left has failed.
+        After the `last` driver there is no other one: what is left has failed.
         """
         branch = self.options.branch
         catalog = Catalog(self.made) if branch is None else BranchCatalog(branch, self.made)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Published:
-    """What became of a branch, by the names of tables in the order of the DAG.
+    """The outcome of publishing a branch, by the names of tables in the order of the DAG.
 
     `moved` are tables whose main has snapshots that the branch does not have, and `undone` nodes that the branch's
     build has left failed or skipped: either keeps everything from being published. `left` were to be published when
-    something went wrong, which `error` tells.
+    something went wrong, which `error` describes.
     """
 
     branch: str
@@ -156,7 +156,7 @@ class _Publishing:
 
     @contextmanager
     def _telling(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
-        """What goes wrong on the way is told with the tables that are done, and those that are left."""
+        """Report an error inside the block, with the tables that are done and those that are left."""
         try:
             yield
         except Exception as failure:
@@ -172,7 +172,7 @@ class _Publishing:
             )
 
     def _is_left_undone(self) -> bool:
-        """Whether the last invocation here was on the branch and is not all well; what is not known is told."""
+        """Whether the last invocation here was on the branch and did not succeed; reports what is not known."""
         try:
             last = last_invocation(self.prepared.target_path)
         except ProblemsError:

@@ -136,7 +136,7 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
         (
             f"stream crm.changes: the checkpoint {checkpoint} is new, and {table} has committed batch 1: it would skip "
             "new rows up to that batch without a word",
-            "bring back the checkpoint that made it, or begin anew: another `checkpoint`, and a higher `generation` "
+            "bring back the checkpoint that made it, or start over: set another `checkpoint` and a higher `generation` "
             "in the stream's YAML",
         )
         for table in (f"{schema}.audit", f"{schema}.customers")
@@ -158,7 +158,7 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
         "streaming.crm.changes.2"
     )
 
-    # To begin anew is to have another one: all files come again, and a change that is known changes nothing.
+    # To start over is to have another one: all files come again, and a change that is known changes nothing.
     yaml.write_text(before.replace("stream:", "stream:\n          generation: 2\n          checkpoint: anew"))
     results, _ = stream(root, ["customers"])
     assert results["customers"].adapter_response["totals"]["batches"] == 3

@@ -1,4 +1,4 @@
-"""Runs planned nodes on a driver, in DAG order, and keeps what became of each: a whole build, or one micro-batch."""
+"""Runs planned nodes on a driver, in DAG order, and keeps their results: a whole build, or one micro-batch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Terms:
-    """How nodes are run. `id` tells their commits and job groups from those of every other run.
+    """How nodes are run. `id` distinguishes their commits and job groups from those of every other run.
 
     `batch` gives what a node's MERGE is stamped with; `branch` is that of Iceberg tables which is written and read.
     `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
@@ -80,7 +80,7 @@ class NodeRun:
         self.taken: dict[str, NodePlan] = {}
         """The plans that ran of nodes that have several."""
         self.abandoned = False
-        """Whether the run was ended while nodes were running, and nobody waits for them."""
+        """Whether the run was ended while nodes were running, without waiting for them."""
         self._known: set[str] = set()
         self._lost: dict[str, EngineError] = {}
         """Nodes that could not begin, as the driver was lost before."""
@@ -187,7 +187,7 @@ class NodeRun:
     def stop(self) -> None:
         """Cancels what runs. May be called from another thread."""
         self._stopping.set()
-        self.events.emit("message", "warn", message="stopping: what runs is cancelled (Ctrl-C ends at once)")
+        self.events.emit("message", "warn", message="stopping: what runs is cancelled (Ctrl-C ends immediately)")
         self._cancel()
 
     def record_open(self) -> None:
@@ -220,7 +220,7 @@ class NodeRun:
         except NotBegunError:
             raise
         except BaseException as error:
-            # A mistake of our own: the node has begun, and must not be told to have been skipped.
+            # A bug of merge-runner: the node has begun, and must not be reported as skipped.
             self._keep(Result(unique_id, "error", message=f"internal error: {type(error).__name__}: {error}"))
             raise
         finally:

@@ -1,4 +1,4 @@
-"""The Spark driver of an invocation: one that is given, or one of its own that ends with it."""
+"""The Spark driver of an invocation: one that is given, or a new one that ends with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def starting_driver(prepared: Prepared, events: Events) -> Starting:
 
 @contextmanager
 def driving(prepared: Prepared, events: Events, driver: Driver | None, starting: Starting | None) -> Iterator[Driver]:
-    """A running driver inside the block: `driver`, which is left running, or one of its own, which is stopped.
+    """A running driver inside the block: `driver`, which is left running, or a new one, which is stopped.
 
     `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.
     Raises what `Starting.driver` raises.

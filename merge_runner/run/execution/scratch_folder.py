@@ -1,4 +1,4 @@
-"""The folder that unit tests have their tables in: made before the first, and gone behind the last."""
+"""The folder of the unit tests' tables: created before the first test, and removed after the last."""
 
 from __future__ import annotations
 

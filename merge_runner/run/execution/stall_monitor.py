@@ -1,4 +1,4 @@
-"""Tells what keeps a driver from going on: a run that waits for something says for what."""
+"""Reports what keeps a driver from going on: a run that waits for something says for what."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from merge_runner.engine.spark.errors import from_engine
 from merge_runner.run.results.events import Events
 
 PATIENCE = 30.0
-"""Seconds that the same trouble lasts before it is told, once."""
+"""Seconds that the same trouble lasts before it is reported, once."""
 _PAUSE = 5.0
 
 
@@ -22,11 +22,11 @@ def watching(driver: Driver, events: Events) -> Iterator[None]:
     over = threading.Event()
     try:
         trouble = driver.pulse()
-    except Exception as error:  # it is lost, which the results tell
+    except Exception as error:  # it is lost, which the results report
         if not from_engine(error):
             raise
     else:
-        # It may be in the middle of asking a driver that does not answer: nobody waits for it.
+        # It may be waiting for a driver that does not answer: a daemon thread, which is not joined.
         threading.Thread(target=_watch, args=(trouble, events, over), name="watch", daemon=True).start()
     try:
         yield
@@ -39,7 +39,7 @@ def _watch(trouble: Callable[[], str | None], events: Events, over: threading.Ev
     while not over.wait(min(_PAUSE, PATIENCE)):
         try:
             found = trouble()
-        except Exception:  # whatever becomes of a connection that is closed under us: the results tell
+        except Exception:  # any error of a connection that is closed meanwhile: the results report it
             return
         now = time.monotonic()
         if found != known:

@@ -1,4 +1,4 @@
-"""Writes a first unit test of a model from real rows: given ones are sampled, expected ones are what comes of them."""
+"""Writes a first unit test of a model from real rows: given rows are sampled, expected rows are the model's output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS = 3
-"""Rows of each input: a person is to read and edit them."""
+"""Rows of each input: few enough for a user to read and edit."""
 _NAME = "what_it_does_today"
 
 
@@ -48,7 +48,7 @@ def write_first_unit_test(
     driver: Driver | None = None,
     starting: Starting | None = None,
 ) -> Path:
-    """Writes `<model>.unit_tests.yml` beside the model, and gives its path.
+    """Write `<model>.unit_tests.yml` next to the model, and return its path.
 
     Raises ProblemsError where that file is there already, and EngineError where the inputs have not been built or have
     no rows.

@@ -40,7 +40,7 @@ _EXPLAINED = re.compile(r"--\s*survives:\s*(.+?)\s*$")
 
 @dataclass(frozen=True)
 class Change:
-    """One change of the statement, and what became of it.
+    """One change of the statement, and its outcome.
 
     `noticed_by` names the test that no longer passes with it, None: it survives. `explained` is what the comment
     `-- survives: …` on its line says of why that is well.
@@ -55,7 +55,7 @@ class Change:
 
 @dataclass(frozen=True)
 class MutationReport:
-    """What came of a check. `failing` are tests that do not pass as it is, with why: then nothing was changed."""
+    """The outcome of a check. `failing` are tests that fail on the unchanged model, with why: nothing was changed."""
 
     model: str
     tests: tuple[str, ...]
@@ -64,7 +64,7 @@ class MutationReport:
 
     @property
     def surviving(self) -> tuple[Change, ...]:
-        """Changes that nothing notices and nobody has explained."""
+        """Changes that no test notices and no comment explains."""
         return tuple(each for each in self.changes if each.noticed_by is None and each.explained is None)
 
     @property
@@ -110,7 +110,7 @@ def mutation_check(
 
 
 class _Place:
-    """The tests as one thread runs them, in schemas of its own, and the changes of what each of them runs."""
+    """The tests as one thread runs them, in separate schemas, and the changes of what each of them runs."""
 
     def __init__(self, prepared: Prepared, model: Node, tests: Sequence[Node], scratch: Scratch) -> None:
         from merge_runner.merge.parse import parse

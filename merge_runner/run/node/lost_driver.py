@@ -1,4 +1,4 @@
-"""What to say of a Spark driver that is lost: how it ended, and what a person does."""
+"""The message for a Spark driver that is lost: how it ended, and what the user can do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NotBegunError(Exception):
 def lost_driver(driver: Driver, error: BaseException, seconds: float = _ENDING_SECONDS) -> EngineError:
     """The error of a node whose driver is lost; `error` is what made us see it.
 
-    A driver that is ending may take these seconds to tell how.
+    A driver that is ending may take these seconds to report how.
     """
     deadline = time.monotonic() + seconds
     while (fate := driver.fate()) is None and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Runs one node: its session, its lock, its steps, again after a conflict, and what came of it as a Result."""
+"""Runs one node: its session, its lock, its steps, retries after a conflict, and its outcome as a Result."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Worker:
     on_statement: Callable[[str, str], None]
     """Receives each MERGE as it runs, and each test whose text is known only then, by node."""
     on_plan: Callable[[str, NodePlan], None] = lambda *_: None
-    """Told which plan runs of a node that has several."""
+    """Called with the plan that runs of a node that has several."""
     batch: Callable[[str], Batch | None] = lambda _: None
     """The batch that the MERGE of a node is stamped with."""
     branch: str | None = None
@@ -227,7 +227,7 @@ class Worker:
         except Exception as failure:
             if not from_engine(failure):
                 raise
-            return  # the error stands as the engine has told it
+            return  # the engine's own error is kept
         if found:
             error.message = several_matches(found)
 
@@ -381,7 +381,7 @@ def _altered(response: Mapping[str, Any]) -> str:
 
 
 def _compacted(response: Mapping[str, Any]) -> str:
-    """What became of the table's files afterwards, where there was something to do."""
+    """The effect on the table's files of the maintenance afterwards, where there was something to do."""
     done = response.get("optimized")
     return f"; optimized: {in_words(done)}" if done and changed_files(done) else ""
 

@@ -38,8 +38,8 @@ Committed = Callable[[], int | None]
 class Attempts:
     """How the steps of one node are tried.
 
-    `retries` is how often each may be run again. `stopping` ends a pause at once, `deadline` (of `time.monotonic`) at
-    its time. `retried` is told of a failure, how many times the step has been tried, and the seconds until the next.
+    `retries` is how often each may be run again. `stopping` ends a pause immediately, `deadline` (of `time.monotonic`)
+    at its time. `retried` is called with a failure, the number of tries so far, and the seconds until the next.
     """
 
     place: Workplace
@@ -49,11 +49,11 @@ class Attempts:
     retried: Callable[[EngineError, int, float], None]
     deadline: float | None = None
     settled: Callable[[], bool] = lambda: True
-    """Whether the engine has ended what it was told over a connection that broke, and can be asked."""
+    """Whether the engine has ended the command whose connection broke, and answers again."""
     tries: int = field(default=0, init=False)
     """How often the node's own statement was tried."""
     uncertain: bool = field(default=False, init=False)
-    """Whether the node's statement may have committed, and nobody can say."""
+    """Whether the commit status of the node's statement is unknown: it may have committed."""
 
     def steps(self, plan: NodePlan) -> None:
         """Performs all steps in order. Raises EngineError, and InterruptedError where the run was stopped."""
@@ -100,7 +100,7 @@ class Attempts:
     def _has_committed(self, step: Step, error: EngineError, last: bool) -> bool:
         """Whether the node's statement is in the table in spite of its error.
 
-        Raises the error where only the table could tell, and cannot be asked.
+        Raises the error where only the table's log could show it, and cannot be read.
         """
         if error.kind not in (Kind.TRANSIENT, Kind.COMMIT_UNKNOWN, Kind.LOST) or not _writes(step):
             return False

@@ -99,11 +99,11 @@ def text_path(prepared: Prepared, unique_id: str, folder: str) -> str:
 
 
 def compiled_path(prepared: Prepared, unique_id: str) -> str:
-    """Where the compiled text of a node stands below target/compiled and target/run."""
+    """The path of a node's compiled text below target/compiled and target/run."""
     node = prepared.graph.nodes[unique_id]
     name = node.path
     if node.unit_test is not None:
-        # Names of unit tests are texts, and one may stand for several models.
+        # Names of unit tests are free text, and several models may use the same one.
         name += f"/{node.unit_test.model}.{re.sub(r'[^A-Za-z0-9_]+', '_', node.name)}.sql"
     elif not name.endswith(".sql"):
         digest = unique_id.rpartition(".")[2]

@@ -13,7 +13,7 @@ Level = Literal["debug", "info", "warn", "error"]
 
 @dataclass(frozen=True)
 class Event:
-    """One event: a name such as `node_started`, when (UTC), how grave, and JSON-like data."""
+    """One event: a name such as `node_started`, timestamp (UTC), severity, and JSON-like data."""
 
     name: str
     at: datetime
@@ -29,7 +29,7 @@ Listener = Callable[[Event], None]
 
 
 class Events:
-    """Tells every listener of every event, one event at a time, from whatever thread it comes."""
+    """Passes every event to every listener, one event at a time, from whatever thread it comes."""
 
     def __init__(self, *listeners: Listener) -> None:
         self._listeners = list(listeners)
@@ -50,7 +50,7 @@ class Events:
         self._conceal = concealed
 
     def emit(self, name: str, level: Level = "info", /, **data: Any) -> None:
-        """Tells the listeners that `name` happens now."""
+        """Pass an event `name` with the current timestamp to the listeners."""
         shown = self._conceal(data)
         with self._lock:
             event = Event(name, datetime.now(timezone.utc), level, shown)

@@ -1,4 +1,4 @@
-"""What every invocation that runs nodes leaves behind: the journal, the texts, run_results.json and the manifest."""
+"""The artifacts of every invocation that runs nodes: the journal, the texts, run_results.json and the manifest."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Invocation:
     ) -> RunResults:
         """Does the work between the first and the last line of the journal, and writes the artifacts.
 
-        `results` gives what became of the nodes; where the work is cut short, `ended` is called before. `taken` gives
-        the plans that ran of nodes that have several.
+        `results` returns the results of the nodes; where the work is cut short, `ended` is called before. `taken`
+        returns the plans that ran of nodes that have several.
 
         Raises what the work raises: after ProblemsError nothing has run, and the results of the run before stay what
         they are.

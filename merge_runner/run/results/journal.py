@@ -12,8 +12,8 @@ from merge_runner.run.results.events import Event
 class Journal:
     """Appends events to `target/journal.jsonl`; a listener of Events. Use as a context manager.
 
-    An event that cannot be written (a full disk) stops nobody: what it tells of has happened. `failure` says why the
-    first one could not. Raises OSError where the file cannot be opened.
+    An event that cannot be written (a full disk) does not stop the run: it has happened anyway. `failure` is the reason
+    of the first one. Raises OSError where the file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:

@@ -11,7 +11,7 @@ from merge_runner.run.results.results import Result, RunResults
 from merge_runner.text import xml_text
 
 _ELEMENTS = {"fail": "failure", "error": "error", "skipped": "skipped"}
-"""What a status other than success is told by; a warning is the output of a case that passed."""
+"""The element of a status other than success; a warning is the output of a case that passed."""
 
 
 def junit(run: RunResults, nodes: Mapping[str, Node]) -> str:

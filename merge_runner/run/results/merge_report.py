@@ -9,7 +9,7 @@ from typing import Any
 from merge_runner.run.results.results import Result
 
 ROWS = 20
-"""Rows shown: more than a screen is not read, and what takes long stands first."""
+"""Rows shown: more than a screen is not read, and the slowest come first."""
 
 MANY_FILES = 20
 """From how many files on it matters that all are scanned: fewer are read in less than a MERGE costs anyway."""
@@ -33,7 +33,7 @@ _WITHOUT_COPIES = {
 
 @dataclass(frozen=True)
 class MergeRow:
-    """One merge. Figures that the engine did not tell are None.
+    """One merge. Figures that the engine did not report are None.
 
     `copied_per_change` is write amplification: rows copied unchanged for each row updated or deleted; None where none
     was changed.
@@ -119,7 +119,7 @@ def _hints(response: Mapping[str, Any], format: str) -> Iterator[str]:
     if attempts > 1:
         yield (
             f"it ran {attempts} times, for other writers committed first: let them run at another time, or give each a "
-            "partition of its own by a literal in ON"
+            "separate partition by a literal in ON"
         )
 
 

@@ -1,4 +1,4 @@
-"""The last invocation as its artifacts tell it: what it was told to do, and what it has left undone."""
+"""The last invocation, read from its artifacts: its arguments, and what it has left undone."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _of_journal(journal: Path) -> LastInvocation | None:
 
 
 def _status_told(event: Mapping[str, Any]) -> str | None:
-    """What became of the node of an event; None: it has begun."""
+    """The outcome of the node of an event; None: it has begun."""
     return None if event["event"] == "node_started" else _status(event["result"]["status"])
 
 

@@ -29,7 +29,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one node. `cause` names the node that is to blame for a skip."""
+    """The outcome of one node. `cause` names the node that is to blame for a skip."""
 
     unique_id: str
     status: Status

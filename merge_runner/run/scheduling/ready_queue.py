@@ -1,7 +1,7 @@
 """Which node may start next: the policy of the scheduler, without threads and without a clock.
 
 A node is ready when all of its parents are done. Of those that are ready the most urgent starts first, unless it
-writes what a running one writes: then it stands aside until that one has ended.
+writes what a running one writes: then it waits until that one has ended.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class ReadyQueue:
     """The nodes of a run from the first to the last.
 
     `parents` gives the parents of each node, only nodes of this run; smaller priorities start first, then those that
-    were ready first; `writes` is what a node writes: two nodes with the same never run at once. Whoever runs the nodes
-    calls `start` for the next one, and `finish` for each that has ended.
+    were ready first; `writes` is what a node writes: two nodes with the same never run concurrently. The caller calls
+    `start` for the next one, and `finish` for each that has ended.
     """
 
     def __init__(

@@ -21,8 +21,8 @@ class Job:
     """What is to be done: parents by node (only nodes of this run), and what each node does.
 
     `work(node)` returns whether the children may run; what it raises counts as a failure, and is raised again at the
-    end. `skip(node, cause)` is told of each node that will not run, with the failed node that is to blame (None: the
-    run was stopped). `writes` gives the table that a node writes: two nodes with the same one never run at once.
+    end. `skip(node, cause)` is called for each node that will not run, with the failed node that is to blame (None: the
+    run was stopped). `writes` gives the table that a node writes: two nodes with the same one never run concurrently.
     Smaller priorities start first.
     """
 
@@ -34,7 +34,7 @@ class Job:
 
 
 class EndedAtOnceError(KeyboardInterrupt):
-    """A second interrupt: workers are still running, and nobody waits for them."""
+    """A second interrupt: workers are still running, and are not waited for."""
 
 
 def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[], None] = lambda: None) -> None:
@@ -105,7 +105,7 @@ class _Run:
         passed = False
         try:
             passed = self.job.work(node)
-        except BaseException as error:  # told when nothing runs any more
+        except BaseException as error:  # raised when no node runs any longer
             self.crash = self.crash or error
         finally:
             self.done.put((node, passed))
@@ -124,7 +124,7 @@ class _Run:
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Whether it is one, or what became of one: Python's locks do not bear an interrupt while they wait.
+    """Whether it is one, or was caused by one: Python's locks do not survive an interrupt while they wait.
 
     A condition that is interrupted just before it has its lock again ends with "release unlocked lock" (CPython 3.11).
     """

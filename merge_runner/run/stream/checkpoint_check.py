@@ -1,7 +1,7 @@
 """Whether a stream may go on from its checkpoint: what its targets know of its batches must agree with it.
 
-A target skips the batches that it has committed. With a checkpoint that counts anew, or has fallen behind, it would
-skip new rows in the same way, and nobody would see it.
+A target skips the batches that it has committed. With a checkpoint that starts at zero again, or is older than the
+target, it would silently skip new rows in the same way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from merge_runner.errors import Problem
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.text import Place
 
-_ANEW = "or begin anew: another `checkpoint`, and a higher `generation` in the stream's YAML"
+_ANEW = "or start over: set another `checkpoint` and a higher `generation` in the stream's YAML"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Judged:
-    """`problems` forbid to go on; `warnings` say what a person should know."""
+    """`problems` forbid to go on; `warnings` say what a user should know."""
 
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -47,10 +47,10 @@ def judge_checkpoint(
     found: list[tuple[str, str]] = []
     where = f"stream {stream.name}: the checkpoint {stream.checkpoint}"
     if state.note is None and state.planned >= 0:
-        found.append((f"{where} was made by something else", "give the stream a folder of its own"))
+        found.append((f"{where} was made by something else", "give the stream a separate folder"))
     if state.note is not None and state.note.application != stream.application:
         message = f"{where} belongs to {state.note.application}, and this stream is {stream.application}"
-        found.append((message, "give the stream a folder of its own"))
+        found.append((message, "give the stream a separate folder"))
     for target in targets.values():
         if target.recorded is not None and target.recorded > state.planned:
             has = f"has come to batch {state.planned}" if state.planned >= 0 else "is new"

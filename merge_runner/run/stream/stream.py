@@ -66,8 +66,8 @@ def stream(
     """Reads the streams that feed models among `ids`, until they end, one fails, or it is interrupted.
 
     The result of a model is that of its last batch, with `totals` over all. `driver` and `starting` are as in `build`.
-    Raises ProblemsError where a stream cannot be read, or no more, and KeyboardInterrupt; run_results.json holds what
-    was done.
+    Raises ProblemsError where a stream cannot be read, or can no longer be, and KeyboardInterrupt; run_results.json
+    holds what was done.
     """
     return _Streaming(prepared, ids, options, events).run(driver, starting)
 
@@ -156,7 +156,7 @@ class _Streaming:
                     raise EndedAtOnceError from None
                 interrupt = error
                 ending.set()
-                words = "stopping after what runs now (Ctrl-C again ends at once: nothing is lost)"
+                words = "stopping after what runs now (Ctrl-C again ends immediately: nothing is lost)"
                 self.events.emit("message", "warn", message=words)
         if interrupt is not None:
             raise interrupt
@@ -168,7 +168,7 @@ def _check(prepared: Prepared) -> None:
         raise ProblemsError([Problem("stream-remote", "streams do not run over Spark Connect", hint=hint)])
     if prepared.invocation.full_refresh:
         message = "a stream does not rebuild its targets: what it has read before would be missing in them"
-        hint = "drop them, and begin anew with another `checkpoint` and a higher `generation`"
+        hint = "drop them, and start over with another `checkpoint` and a higher `generation`"
         raise ProblemsError([Problem("stream-full-refresh", message, hint=hint)])
 
 
@@ -249,13 +249,13 @@ class _Reader:
             self.running.stop()
 
     def tell_progress(self) -> None:
-        """Tells what Spark has measured of the batches that have ended since."""
+        """Emit what Spark has measured of the batches that have ended since."""
         for each in self.running.progress(self.told) if self.running is not None else ():
             self.told = max(self.told, int(each["batchId"]))
             self.batches.events.emit("stream_progress", "debug", stream=self.stream.name, progress=each)
 
     def end(self) -> Problem | None:
-        """Tells how it went; gives what ended the reading where that was no batch."""
+        """Report how it went; return what ended the reading where that was no batch."""
         self.tell_progress()
         outcome = self.batches.outcome
         self.batches.events.emit(

@@ -1,4 +1,4 @@
-"""What came of a stream's batches: the last result of every model, sums over all, and how long batches took."""
+"""The outcome of a stream's batches: the last result of every model, sums over all, and how long batches took."""
 
 from __future__ import annotations
 
