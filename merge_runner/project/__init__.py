@@ -1,1 +1,1 @@
-"""What stands on disk: settings, profiles, YAML properties with places, model files."""
+"""The project files: settings, profiles, YAML properties with places, model files."""

@@ -165,14 +165,14 @@ def test_a_config_is_plain_json():
             'a.sql:1:1: "optimize" must be true or false or a mapping, not "always" [invalid-value]'
         ]),
         ({"pre-hook": "a", "+pre_hook": "b"}, [
-            'a.sql:2:1: the config key "pre_hook" stands twice, as "pre-hook" and as "+pre_hook" [duplicate-key]\n'
+            'a.sql:2:1: the config key "pre_hook" is set twice, as "pre-hook" and as "+pre_hook" [duplicate-key]\n'
             "    keep one of them"
         ]),
         ({"pre-hook": [{"sql": "a", "when": "b"}]}, [
             'a.sql:1:1: an entry of "pre_hook" must be text, not a mapping [invalid-value]'
         ]),
         ({"tags": "a", "+tags": "b"}, [
-            'a.sql:2:1: the config key "tags" stands twice, as "tags" and as "+tags" [duplicate-key]\n'
+            'a.sql:2:1: the config key "tags" is set twice, as "tags" and as "+tags" [duplicate-key]\n'
             "    keep one of them"
         ]),
     ],

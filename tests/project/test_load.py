@@ -211,10 +211,10 @@ def test_everything_that_is_wrong_is_told_at_once(project):
                   - {name: id, data_tests: [unique, not_null, unique: {config: {severity: warn}}, unique]}
                   - {name: ID}
             """}, [
-            "models/a.yml:4:87: model x, column id: the data test unique stands twice, first in models/a.yml:4:33 "
+            "models/a.yml:4:87: model x, column id: the data test unique appears twice, first in models/a.yml:4:33 "
             "[duplicate-test]\n    remove one of them",
             'models/a.yml:5:16: model x: the column "ID" is described twice, first in models/a.yml:4:16 '
-            "[duplicate-column]\n    Spark tells no columns apart by case",
+            "[duplicate-column]\n    Spark's column names are case-insensitive",
         ]),
         ({"models/x.sql": "", "models/a.yml": "models: [{name: x, config: {enabeld: false}}]"}, [
             'models/a.yml:1:29: model x: unknown config key "enabeld" [unknown-key]\n    did you mean "enabled"?'

@@ -150,7 +150,7 @@ def test_variables_of_other_outputs_are_not_needed(read):
         ]),
         ("{schema: \"{{ env_var('HOME', 'hush').hush() }}\"}", [
             'profiles.yml:3:21: the Jinja of "schema" uses a method, which a value may not [value-jinja]\n'
-            "    a value chooses and joins; what computes or repeats stands in a macro"
+            "    a value may choose and join; move what computes or repeats to a macro"
         ]),
         ("{schema: \"{{ ''.__class__.__mro__ }}\"}", [
             'profiles.yml:3:21: the Jinja of "schema" cannot be rendered (SecurityError) [value-jinja]'

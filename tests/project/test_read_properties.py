@@ -239,7 +239,7 @@ def test_a_data_test_is_read_in_each_of_its_forms(written, test):
             'm.yml:4:33: model a, test not_null: unknown key "x" [unknown-key]'
         ]),
         ("{own: {arguments: {x: 1}, y: 2}}", [
-            'm.yml:4:35: model a, test own: "y" stands beside "arguments" [invalid-value]\n'
+            'm.yml:4:35: model a, test own: "y" is next to "arguments" [invalid-value]\n'
             '    move it below "arguments"'
         ]),
         ("{own: {arguments: 1}}", [
@@ -249,7 +249,7 @@ def test_a_data_test_is_read_in_each_of_its_forms(written, test):
             'm.yml:4:28: model a, test unique: unknown key "severty" [unknown-key]\n    did you mean "severity"?'
         ]),
         ("{unique: {severity: warning, config: {severity: warn}}}", [
-            'm.yml:4:19: model a, test unique: "severity" stands both in and beside "config" [duplicate-key]\n'
+            'm.yml:4:19: model a, test unique: "severity" is set both in "config" and next to it [duplicate-key]\n'
             "    keep one of them",
             'm.yml:4:29: model a, test unique: "severity" must be "error" or "warn", not "warning" [invalid-value]\n'
             '    did you mean "warn"?',

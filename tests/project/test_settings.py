@@ -108,7 +108,7 @@ def test_every_setting_is_read_and_other_tools_are_ignored():
         ]),
         ("[tool.merge-runner]\nname = 'a'\ntarget-path = 'src'\nmodel-paths = ['src/models']\n", [
             'pyproject.toml:3:15: "target-path" is "src", which holds the project\'s own "src/models" '
-            "[overlapping-paths]\n    name a folder of its own",
+            "[overlapping-paths]\n    name a separate folder",
         ]),
         ("[tool.merge-runner]\nname = 'a'\n[tool.merge-runner.lint.severity]\nP001 = 'eror'\n", [
             'pyproject.toml:4:8: [tool.merge-runner]: "lint.severity.P001" must be "error", "warning" or "info", '

@@ -95,7 +95,7 @@ def test_a_quoted_merge_key_is_a_plain_key():
     [
         (
             "a: 1\nb: 2\na: 3\n",
-            'a.yml:3:1: the key "a" stands twice in one mapping, first in line 1 [duplicate-key]\n'
+            'a.yml:3:1: the key "a" appears twice in one mapping, first in line 1 [duplicate-key]\n'
             "    remove it in line 1 or in line 3",
         ),
         (
@@ -138,7 +138,7 @@ def test_a_quoted_merge_key_is_a_plain_key():
         ),
         (
             "a: \x00\n",
-            "a.yml:1:4: the character U+0000 may not stand in YAML [yaml-syntax]\n"
+            "a.yml:1:4: the character U+0000 is not allowed in YAML [yaml-syntax]\n"
             '    write it as an escape in a "quoted" text',
         ),
         ("- " * 101 + "a", "a.yml:1:201: more than 100 levels of nesting [yaml-too-deep]"),
@@ -161,7 +161,7 @@ def test_aliases_that_multiply_are_stopped():
     tree, found = read(bomb, clean=False)
     assert tree is None
     assert [line.split(": ", 1)[1] for line in found] == [
-        "the aliases of this file stand for more than 100,000 values [yaml-too-large]"
+        "the aliases of this file expand to more than 100,000 values [yaml-too-large]"
     ]
 
 

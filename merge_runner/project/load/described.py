@@ -134,7 +134,7 @@ class Described:
                 key = repr(test)
                 if key in first:
                     subject = of if column is None else f"{of}, column {column}"
-                    message = f"{subject}: the data test {test.name} stands twice, first in {first[key]}"
+                    message = f"{subject}: the data test {test.name} appears twice, first in {first[key]}"
                     self.problems.add("duplicate-test", message, place, "remove one of them")
                 first.setdefault(key, place)
                 self.data_tests.append(DataTestEntry(test, on, column, place))
@@ -146,7 +146,7 @@ class Described:
             folded = column.name.casefold()
             if folded in seen:
                 message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
-                self.problems.add("duplicate-column", message, place, "Spark tells no columns apart by case")
+                self.problems.add("duplicate-column", message, place, "Spark's column names are case-insensitive")
             seen.setdefault(folded, place)
 
     def _unknown(self, kind: Kind, name: str, place: Place) -> None:

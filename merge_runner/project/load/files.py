@@ -31,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model as it stands on disk. `layers` are its config from outside the file, the most specific last."""
+    """A model as it is in its file. `layers` are its config from outside the file, the most specific last."""
 
     name: str
     source: SourceText

@@ -1,4 +1,4 @@
-"""Loads a project: everything that its files say, or everything that is wrong with them at once."""
+"""Loads a project: everything that its files say, or everything that is wrong with them in one report."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load(
     vars: Mapping[str, Any] | None = None,
     target_path: str | None = None,
 ) -> ProjectFiles:
-    """Loads the project in the folder `root`; the other arguments stand above what its files say.
+    """Load the project in the folder `root`; the other arguments override what its files say.
 
     Raises ProblemsError with every problem of every file.
     """
@@ -83,7 +83,7 @@ def read(
     vars: Mapping[str, Any] | None = None,
     target_path: str | None = None,
 ) -> ProjectFiles:
-    """Reads the project as `load` does, as far as it can be read; what is wrong is added to `problems`.
+    """Read the project as `load` does, as much of it as can be read; add what is wrong to `problems`.
 
     So a caller can look for what else is wrong. A model that cannot be read has an empty text, other files that cannot
     be read are left out, and a profile that is wrong has no more than its name. Raises ProblemsError where the
@@ -339,7 +339,7 @@ class _Loader:
         return yaml_tree(text, self._problems)
 
     def _check_names(self, files: Iterable[tuple[str, Found]]) -> None:
-        """Names are identifiers, and none is given twice: Spark tells no tables apart by case."""
+        """Check that names are identifiers and unique: Spark's table names are case-insensitive."""
         first: dict[str, tuple[str, Found]] = {}
         for kind, file in files:
             place = Place(file.path, 1, 1)
@@ -360,7 +360,7 @@ def _full(file: Found) -> tuple[str, ...]:
 
 
 def _secrets_of_sources(properties: PropertyFile) -> Iterator[str]:
-    """What options and addresses of sources tell that must not be shown."""
+    """Yield the secrets in options and addresses of sources."""
     tables = [table for source in properties.sources for table in source.tables]
     streams = [table.stream for table in tables if table.stream is not None]
     described: tuple[Source | SourceTable | Stream, ...] = (*properties.sources, *tables, *streams)

@@ -47,8 +47,8 @@ class ProjectPaths:
 def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectPaths:
     """Finds the files of the project.
 
-    Property files may stand beside models, seeds and macros. In a test path, `fixtures` holds the rows of unit tests,
-    `generic` macros (as in dbt), and a folder with Python files, or below one, holds nothing of the project: a
+    Property files may be in the folders of models, seeds and macros. In a test path, `fixtures` holds the rows of
+    unit tests, `generic` macros (as in dbt). A folder with Python files, or below one, holds nothing of the project: a
     package keeps its own tests there.
     """
     paths = ProjectPaths()

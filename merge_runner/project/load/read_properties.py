@@ -1,4 +1,4 @@
-"""A YAML property file, read: its types, its data tests, and where things stand in it."""
+"""A YAML property file, read: its types, its data tests, and the places of its keys and values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _TestReader:
         return {**source, "tables": self._each(source["tables"], (*at, "tables"), f"{of}, table", self._holder)}
 
     def _holder(self, entry: Mapping[str, Any], at: KeyPath, of: str) -> Mapping[str, Any]:
-        """A model, seed or table: with tests of its own and of its columns."""
+        """Read a model, seed or table, with its own tests and those of its columns."""
         if "columns" in entry:
             entry = {**entry, "columns": self._each(entry["columns"], (*at, "columns"), f"{of}, column", self._tested)}
         return self._tested(entry, at, of)

@@ -1,4 +1,4 @@
-"""Renders the Jinja in a property file where a value is wanted at once: in configs, and where a source is."""
+"""Renders the Jinja in a property file where a value is needed while loading: in configs, and where a source is."""
 
 from __future__ import annotations
 

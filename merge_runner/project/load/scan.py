@@ -77,5 +77,5 @@ class _Scan:
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself: reading it as a file tells what is wrong
+    except OSError:  # a link to itself: reading it as a file raises the error
         return False

@@ -17,7 +17,7 @@ from merge_runner.text import Place
 
 @dataclass(frozen=True)
 class Layer:
-    """Config that is written in one place: `values` by key, `places` says where each key stands.
+    """Config that is written in one place: `values` by key, `places` holds the place of each key.
 
     `entries` has the places of the entries of `pre_hook` and `post_hook` where these are lists in YAML or TOML.
     """
@@ -40,9 +40,9 @@ def config_layer(
     of: str = "",
     seed: bool = False,
 ) -> Layer:
-    """Config as it is written, read: keys as `config_key` has them, values of their types, every problem at its key.
+    """Read config as it is written: keys as `config_key` has them, values of their types, every problem at its key.
 
-    `data` stands at the path `at`; `of` says in messages whose config it is. With a problem in it the layer is empty.
+    `data` is at the path `at`; `of` names the owner of the config in messages. With a problem in it the layer is empty.
     """
     known = ALL_KEYS if seed else MODEL_KEYS
     written: dict[str, str] = {}
@@ -52,7 +52,7 @@ def config_layer(
         name = config_key(key)
         place = places.key_place((*at, key))
         if name in written:
-            message = f'{subject}the config key "{name}" stands twice, as "{written[name]}" and as "{key}"'
+            message = f'{subject}the config key "{name}" is set twice, as "{written[name]}" and as "{key}"'
             problems.add("duplicate-key", message, place, "keep one of them")
         elif name in known:
             written[name] = key

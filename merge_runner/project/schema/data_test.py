@@ -17,7 +17,7 @@ from merge_runner.project.syntax.validate import shown, validate
 
 
 def data_test(value: Any, at: KeyPath, places: Places, problems: Problems, of: str) -> DataTest | None:
-    """The data test that stands at the path `at`; None, with problems, where it is none.
+    """Return the data test at the path `at`; None, with problems, where it is none.
 
     Accepted are `not_null`, `{accepted_values: {values: […]}}`, arguments under `arguments:`, config inline or under
     `config:`, and `{test_name: accepted_values, …}`. The arguments of the built-in tests are checked.
@@ -43,7 +43,7 @@ def data_test(value: Any, at: KeyPath, places: Places, problems: Problems, of: s
 
 
 def _flat_hint(value: Any) -> str | None:
-    """For `- accepted_values:` with its arguments beside it instead of below it."""
+    """Return a hint for `- accepted_values:` with its arguments next to it instead of below it."""
     if isinstance(value, Mapping) and value and next(iter(value.values())) is None:
         return f'indent the lines below "{next(iter(value))}" further: they belong to it'
     return None
@@ -236,7 +236,7 @@ class _Reader:
                 self.problems.add("invalid-value", message, self.places.place((*at, "arguments")))
                 return {}
             for key in inline:
-                message = f'{self.of}: "{key}" stands beside "arguments"'
+                message = f'{self.of}: "{key}" is next to "arguments"'
                 hint = 'move it below "arguments"'
                 self.problems.add("invalid-value", message, self.places.key_place((*at, key)), hint)
             inline, at = dict(arguments), (*at, "arguments")
@@ -250,10 +250,8 @@ class _Reader:
         nested = {} if nested is None else nested
         if isinstance(nested, Mapping):
             for key in inline.keys() & nested.keys():
-                place = self.places.key_place((*self.at, key))
-                self.problems.add(
-                    "duplicate-key", f'{self.of}: "{key}" stands both in and beside "config"', place, "keep one of them"
-                )
+                message = f'{self.of}: "{key}" is set both in "config" and next to it'
+                self.problems.add("duplicate-key", message, self.places.key_place((*self.at, key)), "keep one of them")
         first = validate(DataTestConfig, inline, self.places, self.problems, at=self.at, of=self.of)
         second = validate(DataTestConfig, nested, self.places, self.problems, at=(*self.at, "config"), of=self.of)
         if first is None or second is None:

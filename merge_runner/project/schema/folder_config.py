@@ -15,8 +15,8 @@ from merge_runner.project.schema.settings import Settings
 class FolderConfig:
     """Config layers by folder.
 
-    As in dbt the project's own name may stand as the first level, which then means everything, unless a folder is
-    called so; and the last level may be a model's or seed's name.
+    As in dbt the project's own name may be the first level, which then means everything, unless a folder has that
+    name; and the last level may be a model's or seed's name.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ class Freshness:
 
 
 UNSAID = Freshness()
-"""What stands for a key that is not there. `freshness: null` says that a source is not looked at."""
+"""The value of a missing key. `freshness: null` says that a source is not checked."""
 
 
 def resolved(*said: Freshness | None) -> Freshness | None:

@@ -1,4 +1,4 @@
-"""The types of a layout file: what somebody wrote, or `debug --write-catalog` recorded, of tables that exist."""
+"""The types of a layout file: written by hand, or recorded by `debug --write-catalog`, about existing tables."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class FileTable:
 
 @dataclass(frozen=True)
 class LayoutFile:
-    """A whole layout file, and where things stand in it."""
+    """A whole layout file, and the places of its keys and values."""
 
     tables: tuple[FileTable, ...]
     tree: YamlTree
@@ -100,8 +100,8 @@ class LayoutFileContent:
 
 _ELSEWHERE: Mapping[str, str] = {
     "type": 'the key is "data_type"',
-    "models": 'all tables stand in one list, "tables"',
-    "sources": 'all tables stand in one list, "tables"',
+    "models": 'all tables are in one list, "tables"',
+    "sources": 'all tables are in one list, "tables"',
     "file_format": 'the key is "format"',
     "tblproperties": 'the key is "properties"',
     "unique_key": 'the key is "unique", a list of lists of columns',
@@ -161,6 +161,6 @@ def _scalar(text: str) -> str:
     """A text that YAML reads as this very text: plain where it is a word, else in quotes."""
     if _WORD.fullmatch(text) and text.lower() not in _KEYWORDS:
         return text
-    # What a person cannot see may not stand in YAML, and JSON's pairs of surrogates are no escape of YAML's.
+    # YAML allows no unprintable characters, and JSON's surrogate pairs are no escape of YAML's.
     signs = (each if each.isprintable() else f"\\U{ord(each):08x}" for each in text.replace("\\", r"\\"))
     return '"' + "".join(signs).replace('"', r"\"") + '"'

@@ -54,7 +54,7 @@ class Profile:
     audit: str | None = None
     jvm: Jvm | None = None
     connectors: tuple[str, ...] = ()
-    """What the project's streams are read by, beside the table formats: `kafka`."""
+    """What the project's streams are read by, in addition to the table formats: `kafka`."""
     storage_join: bool = False
     warehouse_assumed: bool = False
     """Whether the warehouse is the default of a local output: neither the output nor its conf says where tables are."""

@@ -21,7 +21,7 @@ _CLOSED = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a column or table promises; `custom` is written into the column's DDL as it stands."""
+    """What a column or table promises; `custom` is written into the column's DDL unchanged."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 

@@ -1,4 +1,4 @@
-"""What must never be shown, told by names of environment variables, confs, options and vars, and in URLs."""
+"""What must never be shown: found by names of environment variables, confs, options and vars, and in URLs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECRET = re.compile(
     r"(?:access|account|api|private|encryption)[._-]?key"
 )
 _NO_SECRET = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|null|auto|default|-?\d{1,5})?")
-"""Values that tell nothing, and that would make stars of much else: `x.key.enabled: true`."""
+"""Values that reveal nothing, and whose masking would hide much else: `x.key.enabled: true`."""
 _KEY = re.compile(r"(?i)(?<![a-z])key(?![a-z])|key\Z")
 _IN_URL = re.compile(
     r"://[^/?#\s:@]*:([^/?#\s@]+)@"  # user:password@host

@@ -65,8 +65,8 @@ class LintSettings:
 class Settings:
     """What [tool.merge-runner] says, with defaults filled in; paths are relative to the project.
 
-    `models` and `seeds` are config defaults by folder. `places` finds where
-    a key of the table stands; None for settings that come from no file.
+    `models` and `seeds` are config defaults by folder. `places` finds the place of a key of the table; None for
+    settings that come from no file.
     """
 
     name: str
@@ -227,12 +227,12 @@ def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Pro
 
 
 def _check_target(shape: SettingsTable, tree: TomlTree, problems: Problems) -> None:
-    """What is generated, and removed by `clean`, stands in a folder that holds nothing of the author's."""
+    """Check that `target-path`, which is generated and removed by `clean`, holds none of the author's folders."""
     target = shape.target_path
     for path in (*shape.model_paths, *shape.macro_paths, *shape.test_paths, *shape.seed_paths):
         if target == path or _holds(target, path):
             message = f'"target-path" is "{target}", which holds the project\'s own "{path}"'
-            problems.add("overlapping-paths", message, tree.place(("target-path",)), "name a folder of its own")
+            problems.add("overlapping-paths", message, tree.place(("target-path",)), "name a separate folder")
             return
 
 

@@ -57,7 +57,7 @@ def warehouse(said: str | None, conf: Mapping[str, str], root: Path, fault: Faul
 
 
 def keeping_catalog(conf: Mapping[str, str]) -> str | None:
-    """Return the conf by which a catalog of its own keeps the tables of `spark_catalog`; None where none does."""
+    """Return the conf by which a separate catalog keeps the tables of `spark_catalog`; None where none does."""
     if conf.get(IMPLEMENTATION, "in-memory").strip() != "in-memory":
         return IMPLEMENTATION
     return SESSION_CATALOG if conf.get(SESSION_CATALOG, DELTA_CATALOG).strip() != DELTA_CATALOG else None

@@ -1,4 +1,4 @@
-"""An environment that knows what was asked of it: what a report depends on beside files, and what none may show."""
+"""An environment that records its lookups: what a report depends on besides files, and what none may show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the keys and values of plain data stand, whatever kind of file they come from."""
+"""The places of the keys and values of plain data, whatever kind of file they come from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Places(Protocol):
-    """Knows where the keys and values of plain data stand, and how its scalars were written."""
+    """Knows the places of the keys and values of plain data, and how its scalars were written."""
 
     def place(self, path: KeyPath = ()) -> Place | None:
         """The place of the value at `path`, or of the closest one around it."""

@@ -1,4 +1,4 @@
-"""A TOML file as plain data that knows where each key and value stands; the standard parser tells no positions."""
+"""A TOML file as plain data with the place of each key and value; the standard parser reports no positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLANK = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _STRING = re.compile(
     r'''"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*\'''', re.DOTALL
-)  # a multi-line string may end in up to two quotes of its own
+)  # a multi-line string may end in up to two quotes that belong to it
 _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
 _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)\Z")
 
@@ -28,11 +28,11 @@ class TomlTree:
     source: SourceText
     data: Any
     spans: dict[KeyPath, tuple[Span, Span]]
-    """Where the key and the value of each path from the top of the file stand."""
+    """The spans of the key and the value of each path from the top of the file."""
     prefix: KeyPath = ()
 
     def at(self, *path: str) -> TomlTree:
-        """The table at `path` as a tree of its own; it must be there."""
+        """Return the table at `path` as a separate tree; it must be there."""
         data = self.data
         for key in path:
             data = data[key]
@@ -79,7 +79,7 @@ def toml_tree(source: SourceText, problems: Problems) -> TomlTree | None:
 
 
 class _Locator:
-    """Walks over valid TOML and notes where keys and values stand."""
+    """Walks over valid TOML and records the spans of keys and values."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -32,7 +32,7 @@ def validate(
     refused: Mapping[tuple[str, str], str] | None = None,
     secret: bool = False,
 ) -> T | None:
-    """`data`, which stands at the path `at`, as a `kind` (a dataclass); None where that fails.
+    """Return `data`, which is at the path `at`, as a `kind` (a dataclass); None where that fails.
 
     A number, boolean or date where text is wanted counts as the text that its author wrote (1.10 stays 1.10). `of`
     says in a message whose keys they are. `elsewhere` maps keys that users write here by mistake to what to do,
@@ -179,7 +179,7 @@ def _locate(data: Any, loc: tuple[int | str, ...]) -> tuple[KeyPath, Any]:
 
 
 def _scalars_for_text(data: Any, details: Iterable[ErrorDetails], places: Places, at: KeyPath) -> dict[KeyPath, str]:
-    """The scalars that stand where text is wanted, as they were written."""
+    """Return the scalars where text is wanted, as they were written."""
     written = {}
     for detail in details:
         path, value = _locate(data, detail["loc"])
@@ -195,7 +195,7 @@ def _at(data: Any, path: KeyPath) -> Any:
 
 
 def _replaced(data: Any, path: KeyPath, value: Any) -> Any:
-    """`data` with another value at `path`; what lies beside the path is shared, not copied."""
+    """Return `data` with another value at `path`; what is not on the path is shared, not copied."""
     if not path:
         return value
     step, inner = path[0], data[path[0]]
@@ -251,7 +251,7 @@ def _choices(detail: ErrorDetails) -> Iterator[str]:
 
 
 def _known_keys(kind: Any, loc: Iterable[int | str]) -> list[str]:
-    """The keys of the dataclass that stands at `loc` in a `kind`."""
+    """Return the keys of the dataclass at `loc` in a `kind`."""
     kind = _bare(kind)
     for step in loc:
         kind = _bare(_inner(kind, step))

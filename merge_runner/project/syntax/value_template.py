@@ -22,7 +22,7 @@ _ONE_EXPRESSION = re.compile(r"\s*\{\{(?:(?!\}\}).)*\}\}\s*\Z", re.DOTALL)
 
 @dataclass(frozen=True)
 class Known:
-    """What the Jinja of a kind of file knows beside `env_var`; `file` and `hint` say so in messages."""
+    """What the Jinja of a kind of file knows in addition to `env_var`; `file` and `hint` name it in messages."""
 
     file: str
     hint: str
@@ -62,7 +62,7 @@ class ValueTemplate:
         return self.rendered[path] if path in self.rendered else self._places.text(path)
 
     def render(self, data: Any, at: KeyPath) -> Any:
-        """`data`, which stands at the path `at`, with every text rendered.
+        """Return `data`, which is at the path `at`, with every text rendered.
 
         A text that is one expression gives what YAML reads in its result: "{{ env_var('THREADS', '4') }}" is 4.
         """
@@ -100,7 +100,7 @@ class ValueTemplate:
             return None
         # Before anything else looks at it: Jinja computes constants while it compiles.
         if (refused := _refused(tree)) is not None:
-            hint = "a value chooses and joins; what computes or repeats stands in a macro"
+            hint = "a value may choose and join; move what computes or repeats to a macro"
             self._problems.add("value-jinja", f"the Jinja of {key} uses {refused}, which a value may not", place, hint)
             return None
         unknown = sorted(meta.find_undeclared_variables(tree) - self._environment.globals.keys())

@@ -1,4 +1,4 @@
-"""Builds plain data from YAML parser events: within bounds, with every duplicate key told."""
+"""Builds plain data from YAML parser events: within limits, with every duplicate key reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from merge_runner.project.syntax.yaml_scalar import Scalar, plain_scalar
 MAX_DEPTH = 100
 """How deep collections may nest: far beyond any real file, and safe for recursion."""
 MAX_ALIASED = 100_000
-"""How many values the aliases of one file may stand for."""
+"""How many values the aliases of one file may expand to."""
 
 _TAG = "tag:yaml.org,2002:"
 _SCALAR_TAGS: Mapping[str, tuple[type, ...]] = {
@@ -33,7 +33,7 @@ class OutOfBoundsError(Exception):
 
 
 class Built(NamedTuple):
-    """A value, where it stands, and with every alias written out how many values it holds in how many levels."""
+    """A value, its event, and with every alias written out how many values it holds in how many levels."""
 
     value: Any
     node: Node
@@ -159,7 +159,7 @@ class _Composer:
             if name in nodes:
                 first = self._locator.place(nodes[name][0])
                 place = self._locator.place(key)
-                message = f'the key "{name}" stands twice in one mapping, first in line {first.line}'
+                message = f'the key "{name}" appears twice in one mapping, first in line {first.line}'
                 hint = f"remove it in line {first.line} or in line {place.line}"
                 self._problems.add("duplicate-key", message, place, hint)
                 continue
@@ -207,7 +207,7 @@ class _Composer:
             return Built(None, event)
         self._aliased += built.size
         if self._aliased > MAX_ALIASED:
-            message = f"the aliases of this file stand for more than {MAX_ALIASED:,} values"
+            message = f"the aliases of this file expand to more than {MAX_ALIASED:,} values"
             self._problems.add("yaml-too-large", message, self._locator.place(event))
             raise OutOfBoundsError
         if depth + built.height > MAX_DEPTH:

@@ -1,4 +1,4 @@
-"""Where the nodes of a YAML file stand: scalars by their parser events, collections by marks of what is in them."""
+"""The places of the nodes of a YAML file: scalars by their parser events, collections by marks of their content."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Node = Mark | Event
 
 
 def is_plain(event: Event) -> bool:
-    """Whether a scalar stands without quotes and tag, so that its looks decide what it is."""
-    # libyaml calls a quoted scalar with the tag ! implicit as well; its style tells.
+    """Return whether a scalar has neither quotes nor tag, so that its spelling decides its type."""
+    # libyaml calls a quoted scalar with the tag ! implicit as well; its style differs.
     return bool(event.implicit[0]) and not event.style
 
 

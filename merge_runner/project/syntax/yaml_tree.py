@@ -1,4 +1,4 @@
-"""A YAML file as plain data that knows where each key and value stands."""
+"""A YAML file as plain data with the place of each key and value."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def yaml_tree(source: SourceText, problems: Problems) -> YamlTree | None:
     added to `problems`, duplicate keys among them.
     """
     if bad := Reader.NON_PRINTABLE.search(source.text):
-        message = f"the character U+{ord(bad[0]):04X} may not stand in YAML"
+        message = f"the character U+{ord(bad[0]):04X} is not allowed in YAML"
         problems.add("yaml-syntax", message, source.place(bad.start()), 'write it as an escape in a "quoted" text')
         return None
     locator = Locator(source)
