@@ -77,7 +77,7 @@ class BuiltIns:
         )
 
     def read_this(self, value: Any) -> None:
-        """Notes that a template read the name `this`, unless it is a variable of its own."""
+        """Record that a template read the name `this`, unless it is a variable that the template has set."""
         if value is self._context.this:
             self._uses_this = True
 

@@ -12,7 +12,7 @@ from merge_runner.text import Place
 class Ref:
     """One `ref(…)` or `changes(…)`: the model's name.
 
-    The place covers the call, and is in a macro's file where it stands there.
+    The place covers the call, and is in a macro's file where the call is there.
     """
 
     name: str
@@ -32,7 +32,7 @@ class SourceRef:
 class Captured:
     """Everything that the built-ins of a file were asked while it was read or rendered.
 
-    `refs` and `sources` stand in the order of their calls, each call once however often a loop repeats it; `changes`
+    `refs` and `sources` are in the order of their calls, each call once however often a loop repeats it; `changes`
     are those of `refs` that were written as `changes(…)`. `config` holds the inline config, the last call winning per
     key; each place covers the key. `vars` are the names that `var` read, `macros` the project macros that were called,
     also those that a macro called.

@@ -28,7 +28,7 @@ from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText, Span
 
 CALL_OFFSET = "_call_offset"
-"""The keyword that tells `Environment.call` where in the source the call stands."""
+"""The keyword by which `Environment.call` gets the offset of the call in the source."""
 
 MAY_BE_UNDEFINED = {"tests": frozenset({"defined", "undefined"}), "filters": frozenset({"default", "d"})}
 """The tests and filters that an undefined value may be given to: they ask whether there is one."""
@@ -59,7 +59,7 @@ class Compiled:
 def compile_template(environment: Environment, source: SourceText) -> Compiled:
     """Parses and compiles `source`; raises ProblemsError (`jinja-syntax`, for a filter `undefined-name`)."""
     if "\r" in source.text:
-        # Jinja would make newlines of them, and no offset behind would be right.
+        # Jinja would make newlines of them, and no later offset would be right.
         place = source.place(source.text.index("\r"))
         raise ProblemsError([Problem("jinja-syntax", "a carriage return", place, "end lines with a newline alone")])
     parser = OffsetParser(environment, source)
@@ -172,7 +172,7 @@ def _test_block(parser: Parser) -> nodes.Macro:
 
 
 class OffsetGenerator(CodeGenerator):
-    """Jinja's code generator, which also tells the running code where things stand.
+    """Jinja's code generator, which also passes offsets in the source to the running code.
 
     The running code finds the methods that it calls on `context` in environment.ModelContext.
     """
@@ -304,7 +304,7 @@ class OffsetGenerator(CodeGenerator):
         self.write(")")
 
     def _tag_origin(self, node: nodes.Node) -> int:
-        # Every token of a tag, its end included, stands before the next tag begins.
+        # Every token of a tag, its end included, comes before the next tag begins.
         return -bisect_right(self._tag_starts, node.lineno - 1)
 
 

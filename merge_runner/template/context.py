@@ -15,7 +15,7 @@ class Context:
     """The surroundings of one rendering.
 
     `resolve_ref` takes a model's name, `resolve_source` a source's and a table's name; both raise LookupError, with a
-    message for the user, for a name that does not exist. `this` is None where the file has no table of its own (a
+    message for the user, for a name that does not exist. `this` is None where the file has no table (a
     singular test). `vars` and `target` are plain data as YAML and TOML give it; templates get copies. The values of
     `env` never reach a message or a log. `incremental` and `full_refresh` are what `is_incremental()` and
     `is_full_refresh()` return.

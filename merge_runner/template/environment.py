@@ -129,11 +129,11 @@ class ModelContext(JinjaContext):
         return value.used() if isinstance(value, ReportedUndefined) else value
 
     def attribute(self, value: Any, name: str, offset: int) -> Any:
-        """`value.name`, where the dot stands at `offset`."""
+        """Return `value.name`; the dot is at `offset`."""
         return self._placed(self.environment.getattr(value, name), offset)
 
     def item(self, value: Any, key: Any, offset: int) -> Any:
-        """`value[key]`, where the bracket stands at `offset`."""
+        """Return `value[key]`; the bracket is at `offset`."""
         return self._placed(self.environment.getitem(value, key), offset)
 
     def display(self, value: Any) -> Any:

@@ -111,7 +111,7 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
 
 def _hint_for_name(name: str, source: SourceText, known: Collection[str]) -> str | None:
     if name == "this":
-        return "only a model has a table of its own"
+        return "only a model has its own table"
     if name in HINTS:
         return HINTS[name]
     if name in known:

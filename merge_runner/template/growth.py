@@ -1,4 +1,4 @@
-"""How large an operation, a method or a filter would make its result, told before it takes the memory.
+"""How large an operation, a method or a filter would make its result, computed before it takes the memory.
 
 Sizes are characters of a text or items of a list. What cannot grow much beyond its arguments counts nothing.
 """

@@ -72,7 +72,7 @@ def _number(value: int | float | Decimal) -> str:
             text = ""
     if not text:
         raise ValueError(f"a number of more than {_MAX_DIGITS} digits has no SQL literal")
-    # Behind a minus, the bare text of a negative number would begin a comment.
+    # After a minus, the bare text of a negative number would begin a comment.
     return f"({text})" if text.startswith("-") else text
 
 

@@ -8,7 +8,7 @@ from merge_runner.text import Place
 
 
 class Returned(Exception):  # noqa: N818 (it is no error)
-    """`return(value)` ends the macro that it stands in."""
+    """`return(value)` ends the macro that contains it."""
 
     def __init__(self, value: Any, place: Place) -> None:
         super().__init__()

@@ -41,7 +41,7 @@ class RawVar:
     """A value that is put out raw. `span` is the call (`var('x')`) or the name (`target.schema`) in the source.
 
     `tag` is the tag around it. `replacement` is what the range `replaces` becomes where one can say how to quote the
-    value: inside quotes that hold nothing else, and behind a comparison.
+    value: inside quotes that hold nothing else, and after a comparison.
     """
 
     span: Span
@@ -185,7 +185,7 @@ def _span(text: str, node: nodes.Node) -> Span:
 
 
 class _Surroundings:
-    """What stands around the tags of a file, read as SQL in which a tag is a word."""
+    """The text around the tags of a file, read as SQL in which a tag is a word."""
 
     def __init__(self, text: str, tags: list[Span]) -> None:
         self._text = text

@@ -12,9 +12,9 @@ from merge_runner.relation import string_literal
 from merge_runner.template.literal import literal
 
 HIDDEN = "*****"
-_TELLING = 3  # A shorter value is hidden only where it stands in quotes: it would blot out half of every sentence.
-_ANYWHERE = 6  # A value shorter than this is hidden only as a word of its own: `dev` is also in `device`.
-_TORN = 8  # So much of the beginning of a value tells it, where an engine has cut it off with `...`.
+_TELLING = 3  # A shorter value is hidden only in quotes: it would blot out half of every sentence.
+_ANYWHERE = 6  # A value shorter than this is hidden only as a whole word: `dev` is also in `device`.
+_TORN = 8  # So much of the beginning of a value reveals it, where an engine has cut it off with `...`.
 _LONGEST_TORN = 64
 _LONGEST_PATTERN = 100_000  # An environment variable of Linux holds 128 KiB.
 _OWN_WORDS = frozenset(
@@ -36,7 +36,7 @@ def redact_data(value: Any, secrets: Iterable[str]) -> Any:
 
 
 def same_but_hidden(shown: Any, value: Any) -> bool:
-    """Whether plain data may be what `shown` shows of it: a hidden part stands for any text."""
+    """Return whether plain data may be what `shown` shows of it: a hidden part matches any text."""
     if isinstance(shown, str) and HIDDEN in shown:
         return isinstance(value, str) and _fits(shown.split(HIDDEN), value)
     if isinstance(shown, Mapping) and isinstance(value, Mapping):

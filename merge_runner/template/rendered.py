@@ -30,7 +30,7 @@ class Rendered:
 
     @classmethod
     def plain(cls, source: SourceText) -> Rendered:
-        """A file that is taken as it stands, without Jinja."""
+        """Return a file that is taken as it is, without Jinja."""
         return cls(source, source.text, Captured(), SourceMap((0,), (0,), ()))
 
     def place(self, start: int, end: int | None = None) -> Place:

@@ -201,7 +201,7 @@ class Rendering:
             result.append(run())
         except Returned as returned:
             hint = "use {% if %} to leave something out"
-            self._keep([Problem("jinja-runtime", "return stands outside a macro", returned.place, hint)])
+            self._keep([Problem("jinja-runtime", "return is used outside a macro", returned.place, hint)])
         except ProblemsError as error:
             self._end_with(error)
         except Exception as error:
@@ -219,12 +219,12 @@ class Rendering:
                 self._problems.extend([problem])
 
     def _end_with(self, error: ProblemsError) -> None:
-        # What fails behind a missing value fails because of it.
+        # What fails after a missing value fails because of it.
         if not self._has_placeholders:
             self._keep(error.problems)
 
     def _ended(self, error: Exception, problem: Problem, path: str, offset: int) -> ProblemsError:
-        """The problem that ends the rendering, where the innermost running template stands; else at the offset."""
+        """Return the problem that ends the rendering, placed in the innermost running template; else at the offset."""
         path, offset = innermost(error.__traceback__) or (path, offset)
         place = self._sources[path].place(offset)
         return ProblemsError([self._told(problem.code, problem.message, place, problem.hint)])
@@ -260,11 +260,11 @@ class Rendering:
             context = self._context_of(compiled)
             self._loading.add(source.path)
             for _ in compiled.root(context):
-                pass  # What stands between the macros of a file has no place to go.
+                pass  # The text between the macros of a file is not rendered anywhere.
             self._loading.remove(source.path)
             self._macros.update((key, value) for key, value in context.vars.items() if isinstance(value, Macro))
         if name not in self._macros:
-            raise LookupError(f'the macro "{name}" stands behind a condition that does not hold')
+            raise LookupError(f'the macro "{name}" is defined under a condition that is false')
         return self._macros[name]
 
     def _enter(self, macro: Macro, path: str, offset: int) -> None:

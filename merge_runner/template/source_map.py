@@ -30,7 +30,7 @@ class SourceMap:
         if end is None:
             return Span(first, first)
         last = self._end(end) if end > start else first
-        # A loop can put what stands later in the file first; the range then shrinks to where its start came from.
+        # A loop can put later text of the file first; the range then shrinks to where its start came from.
         return Span(first, last) if last >= first else Span(first, self._end(start + 1))
 
     def is_authored(self, start: int, end: int) -> bool:

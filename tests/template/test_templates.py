@@ -85,7 +85,7 @@ def test_a_file_without_a_table_has_no_this(context: Context) -> None:
     with pytest.raises(ProblemsError) as caught:
         render("{{ this }}", replace(context, this=None))
     problem = caught.value.problems[0]
-    assert (problem.code, problem.hint) == ("undefined-name", "only a model has a table of its own")
+    assert (problem.code, problem.hint) == ("undefined-name", "only a model has its own table")
 
 
 def test_a_template_cannot_change_the_projects_vars(context: Context) -> None:

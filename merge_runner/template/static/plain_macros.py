@@ -1,4 +1,4 @@
-"""Which macros of a project say the same about every file that calls them, told without Jinja."""
+"""Which macros of a project say the same about every file that calls them, found without Jinja."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _FILTER = re.compile(r"\|\s*[A-Za-z_]\w*")
 _SILENT = frozenset(
     {"var", "target", "model_name"} | {"not", "in", "is", "true", "false", "none", "True", "False", "None"}
 )
-"""Words, beside its parameters and other macros, that say nothing about a file, or that are read here (`var`).
+"""Words, besides its parameters and other macros, that say nothing about a file, or that are read here (`var`).
 
-Not `if`, `and` and `or`: they leave out what stands behind them.
+Not `if`, `and` and `or`: they skip what follows them.
 """
 
 
 def plain_macros(definitions: Iterable[MacroDefinition]) -> Mapping[str, Captured]:
     """What a call of each macro adds to what its file says: itself, the macros below it, and the vars that they read.
 
-    Macros with a block inside, with a name that may say something (`ref`, `this`…) or that nobody knows, are left out,
-    and so is what calls them: only rendering can tell.
+    Macros with a block inside, with a name that may say something (`ref`, `this`…) or that is unknown, are left out,
+    and so is what calls them: these need rendering.
     """
     by_name = {macro.name: macro for macro in definitions}
     found: dict[str, Captured | None] = {}

@@ -18,7 +18,7 @@ from merge_runner.text import SourceText
 
 
 def plain_render(source: SourceText, context: Context) -> Rendered | None:
-    """What Jinja would render, with the same way back; None where only Jinja can tell, or something is wrong."""
+    """Return what Jinja would render, with its source map; None where this needs Jinja, or something is wrong."""
     found = plain_tags(source)
     if found is None:
         return None

@@ -48,7 +48,7 @@ _DEEPEST = 20
 
 
 class PlainTag(NamedTuple):
-    """A tag of a file: which built-in it calls, its literal names, and where it stands with its braces."""
+    """A tag of a file: which built-in it calls, its literal names, and its span with its braces."""
 
     kind: Literal["config", "ref", "changes", "source", "this"]
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ class _UncertainError(Exception):
 
 
 def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Captured | None:
-    """What rendering would capture, or None where only rendering can tell.
+    """Return what rendering would capture, or None where this needs rendering.
 
     Reads comments, `ref`, `changes`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name`, `macros`
     (see plain_macros) as plain calls with literal arguments; any block, other macro or expression gives None.
@@ -129,7 +129,7 @@ class _Scan:
         )
 
     def _tag(self, start: int) -> int:
-        """Reads the tag at `start` and gives the offset behind it."""
+        """Read the tag at `start` and return the offset after it."""
         tag = _TAG.match(self._text, start)
         if tag is None:
             raise _UncertainError
@@ -174,7 +174,7 @@ class _Scan:
             self.tags.append(PlainTag("source", (first, second[1:-1]), Span(*tag.span())))
 
     def _keywords(self, position: int) -> int:
-        """Reads the keywords behind `config(`, and gives the offset behind the tag."""
+        """Read the keywords after `config(`, and return the offset after the tag."""
         seen = set()
         while key := _KEY.match(self._text, position):
             name = key[1]
@@ -194,7 +194,7 @@ class _Scan:
 
 
 def _is_bare(tag: re.Match[str]) -> bool:
-    """Whether a tag is one of the five, without a dash at its braces and an attribute behind `this`."""
+    """Return whether a tag is one of the five, without a dash at its braces and an attribute after `this`."""
     if tag["config"] or tag["call"] or tag["this"]:
         whole = tag.group()
         inside = whole[2:] if tag["config"] else whole[2:-2]
@@ -203,7 +203,7 @@ def _is_bare(tag: re.Match[str]) -> bool:
 
 
 def _value(text: str, position: int, deepest: int) -> tuple[Any, int]:
-    """The literal at `position` and the offset behind it."""
+    """Return the literal at `position` and the offset after it."""
     match = _VALUE.match(text, position)
     if match is None or deepest == 0:
         raise _UncertainError

@@ -14,9 +14,9 @@ _CALL_TOKEN = re.compile(rf"{STRING}|[()\[\]{{}}]|[A-Za-z_]\w*(?=\s*=(?!=))", re
 
 
 def read_call(text: str, start: int) -> tuple[int, dict[str, int]]:
-    """Where the call whose name (or parenthesis) stands at `start` ends, and the offsets of its keywords.
+    """Return the end of the call whose name (or parenthesis) is at `start`, and the offsets of its keywords.
 
-    The end is the offset behind the closing parenthesis; `start` for a call that is never closed.
+    The end is the offset after the closing parenthesis; `start` for a call that is never closed.
     """
     depth = 0
     keywords: dict[str, int] = {}
