@@ -27,7 +27,7 @@ _ACTIONS: dict[ClauseKind, tuple[str, ...]] = {
 
 
 def read_clauses(sql: Sql, bounds: Sequence[int], read: ReadExpr) -> tuple[Clause, ...]:
-    """The clauses that begin at the token indices `bounds`; the last bound is the index behind the last clause.
+    """The clauses that begin at the token indices `bounds`; the last bound is the index after the last clause.
 
     Raises MergeSyntaxError for a clause that Spark refuses, for kinds out of order, and for an unconditional clause
     that is not the last of its kind.
@@ -45,13 +45,13 @@ def _check_order(sql: Sql, before: Clause, clause: Clause, start: int) -> None:
     words = sql.span(start, start + (2 if clause.kind == "matched" else 3))
     if _ORDER.index(clause.kind) < _ORDER.index(before.kind):
         raise MergeSyntaxError(
-            f"{_WORDS[clause.kind]} stands behind {_WORDS[before.kind]}",
+            f"{_WORDS[clause.kind]} follows {_WORDS[before.kind]}",
             words,
             "Spark wants all WHEN MATCHED, then all WHEN NOT MATCHED, then all WHEN NOT MATCHED BY SOURCE",
         )
     if clause.kind == before.kind and before.condition is None:
         raise MergeSyntaxError(
-            f"a {_WORDS[clause.kind]} without a condition stands in front of another one",
+            f"a {_WORDS[clause.kind]} without a condition precedes another one",
             before.span,
             "only the last clause of a kind may have no condition: add AND …, or move it to the end",
             kind="unreachable",
@@ -83,7 +83,7 @@ class _Clause:
         return Clause(kind, action, star, condition, assignments, self.sql.span(self.start, self.stop))
 
     def _key(self, ahead: int = 0) -> str:
-        """The key of a token; behind the clause it is WHEN, a semicolon or empty, which nothing here looks for."""
+        """The key of a token; after the clause it is WHEN, a semicolon or empty, which nothing here looks for."""
         return self.sql.key(self.i + ahead)
 
     def _kind(self) -> ClauseKind:
@@ -96,7 +96,7 @@ class _Clause:
             raise MergeSyntaxError(
                 f"WHEN {'NOT ' if negated else ''}MATCHED BY {self.sql.word(self.i + 1)} is not known",
                 self.sql.span(self.i, min(self.i + 2, self.stop)),
-                "BY SOURCE and BY TARGET stand behind WHEN NOT MATCHED",
+                "BY SOURCE and BY TARGET follow WHEN NOT MATCHED",
             )
         self.i += 2
         return "not_matched_by_source" if side == "SOURCE" else "not_matched"
@@ -133,7 +133,7 @@ class _Clause:
             return "update" if key == "UPDATE" else "insert" if key == "INSERT" else "delete"
         hint = f"{_WORDS[kind]} takes {' or '.join(allowed)}"
         if key in ("UPDATE", "INSERT", "DELETE"):
-            raise MergeSyntaxError(f"{key} cannot stand in {_WORDS[kind]}", sql.at(self.i), hint)
+            raise MergeSyntaxError(f"{key} is not allowed in {_WORDS[kind]}", sql.at(self.i), hint)
         if key == "DO":
             hint = "leave the clause out: rows without a clause stay as they are"
         if self.i >= self.stop:
@@ -190,7 +190,7 @@ class _Clause:
         hint = "write column = value"
         if sql.key(i) == "[":
             hint = "set the whole array or map"
-        return MergeSyntaxError(f'"{sql.word(i)}" cannot stand behind the column "{column.dotted}"', sql.at(i), hint)
+        return MergeSyntaxError(f'"{sql.word(i)}" is not allowed after the column "{column.dotted}"', sql.at(i), hint)
 
     def _insert(self) -> tuple[bool, tuple[Assignment, ...]]:
         sql = self.sql
@@ -200,13 +200,13 @@ class _Clause:
         if self._key() != "(":
             hint = "write INSERT (a, b) VALUES (s.a, s.b), or INSERT *"
             kind: ErrorKind = "unsupported" if self._key() in ("ROW", "DEFAULT") else "syntax"
-            raise MergeSyntaxError("INSERT without its columns in brackets", sql.at(self.i - 1), hint, kind=kind)
+            raise MergeSyntaxError("INSERT without its columns in parentheses", sql.at(self.i - 1), hint, kind=kind)
         close = sql.partner[self.i]
         columns = [(start, self._insert_column(start, stop)) for start, stop in self._list(close)]
         self.i = close + 1
         if self._key() != "VALUES" or self._key(1) != "(":
             raise MergeSyntaxError(
-                "INSERT without VALUES in brackets",
+                "INSERT without VALUES in parentheses",
                 sql.span(self.i, min(self.i + 1, self.stop)),
                 "write VALUES (s.a, s.b)",
             )
@@ -231,7 +231,7 @@ class _Clause:
         column = self._column(start)
         if column.stop < stop:
             raise MergeSyntaxError(
-                f'"{self.sql.word(column.stop)}" cannot stand behind a column',
+                f'"{self.sql.word(column.stop)}" is not allowed after a column',
                 self.sql.at(column.stop),
                 "list names only",
             )
@@ -266,9 +266,11 @@ class _Clause:
         elif key == "RETURNING":
             hint = "Spark's MERGE returns no rows"
         elif key == "WHERE":
-            hint = "put the condition behind WHEN … AND"
+            hint = "put the condition after WHEN … AND"
         elif key == ",":
             hint = "INSERT takes one row of values"
         elif key == "WHEN":
             hint = "a clause begins with WHEN MATCHED or WHEN NOT MATCHED"
-        return MergeSyntaxError(f'"{sql.word(self.i)}" cannot stand behind the action', sql.at(self.i), hint, kind=kind)
+        return MergeSyntaxError(
+            f'"{sql.word(self.i)}" is not allowed after the action', sql.at(self.i), hint, kind=kind
+        )

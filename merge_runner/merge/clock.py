@@ -1,4 +1,4 @@
-"""Stops the clock of a statement: what asks for the current date or time stands for a literal."""
+"""Stops the clock of a statement: what asks for the current date or time becomes a literal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from merge_runner.text import Span
 _DATES = frozenset({"CURRENT_DATE", "CURDATE"})
 _TIMESTAMPS = frozenset({"CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP"})
 _ONLY_CALLED = frozenset({"CURDATE", "NOW"})
-"""Words that are a column's name where no brackets follow."""
+"""Words that are a column's name where no parentheses follow."""
 
 
 def stopped_clock(text: str, day: date | None, moment: datetime | None) -> Iterator[tuple[Span, str]]:

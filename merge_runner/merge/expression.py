@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlglot.tokens import Tokenizer
 
 _MAX_DEPTH = 100
-"""Nested brackets and CASEs. sqlglot recurses for each (RecursionError from 300 on); Spark stops at 300 to 500."""
+"""Nested parentheses and CASEs. sqlglot recurses for each (RecursionError from 300 on); Spark stops at 300 to 500."""
 
 _MAX_PREFIXES = 50
 _DEEPER = frozenset({"(", "[", "CASE"})
@@ -113,7 +113,7 @@ class Reader:
         return None
 
     def _name_keywords(self, tokens: list[Token], start: int, names: Set[int]) -> None:
-        """Tells sqlglot's parser which of its keywords are names here."""
+        """Set for sqlglot's parser which of its keywords are names here."""
         from sqlglot.tokenizer_core import TokenType
 
         offset = self._sql.tokens[start].start
@@ -172,7 +172,7 @@ def _escape(quote: str) -> Callable[[re.Match[str]], str]:
 
 
 def _is_query_table(sql: Sql, i: int, start: int) -> bool:
-    """Whether the word TABLE begins a query; behind the bracket of a function it is an argument."""
+    """Whether the word TABLE begins a query; after the parenthesis of a function it is an argument."""
     if sql.kind(i + 1) not in ("word", "name"):
         return False
     if i == start:

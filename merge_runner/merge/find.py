@@ -46,7 +46,7 @@ def holds_merge(text: str) -> bool:
     """Whether `text`, SQL that may hold Jinja, has the words MERGE [WITH SCHEMA EVOLUTION] INTO.
 
     Words inside comments (SQL and Jinja), strings, quoted names and Jinja tags do not count; between the words all of
-    these may stand. Nothing is parsed, so a text that answers True may still be no valid statement.
+    these may appear. Nothing is parsed, so a text that answers True may still be no valid statement.
     """
     return find_merge(text) is not None
 

@@ -22,7 +22,7 @@ _FUNCTIONS: tuple[tuple[frozenset[str], Sort], ...] = (
     (AGGREGATES, "aggregate"),
 )
 _NO_CALL_BEHIND = COMPARISONS | LIKES | {"."}
-"""Behind one of these, `ANY (…)` is a quantifier; behind a dot, a name is another function of that name."""
+"""After one of these, `ANY (…)` is a quantifier; after a dot, a name is another function of that name."""
 
 
 class Forbidden(NamedTuple):
@@ -34,7 +34,7 @@ class Forbidden(NamedTuple):
 
 
 def forbidden(condition: Expr) -> Iterator[Forbidden]:
-    """What Spark refuses in a condition, outermost first; what is inside one of them is not told again.
+    """What Spark refuses in a condition, outermost first; what is inside one of them is not reported again.
 
     Reads the tokens, so that a condition which sqlglot cannot read is no exception. Functions count by their built-in
     names, where they are not qualified.
@@ -56,7 +56,7 @@ def forbidden(condition: Expr) -> Iterator[Forbidden]:
 
 
 def _at(sql: Sql, i: int) -> tuple[Sort, str, int] | None:
-    """What begins at token i, its name, and the index behind it."""
+    """What begins at token i, its name, and the index after it."""
     if sql.key(i) == "(":
         close = sql.partner[i]
         return ("subquery", "", close + 1) if is_query(sql, i + 1, close) else None
@@ -75,7 +75,7 @@ def _at(sql: Sql, i: int) -> tuple[Sort, str, int] | None:
 
 
 def _over(sql: Sql, i: int) -> int | None:
-    """The index behind OVER (…) or OVER w, which may follow FILTER (…) or IGNORE NULLS, at token i; None for others."""
+    """The index after OVER (…) or OVER w, which may follow FILTER (…) or IGNORE NULLS, at token i; None for others."""
     if sql.key(i) == "FILTER" and sql.key(i + 1) == "(":
         i = sql.partner[i + 1] + 1
     if sql.key(i) in ("IGNORE", "RESPECT") and sql.key(i + 1) == "NULLS":

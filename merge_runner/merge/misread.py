@@ -12,7 +12,7 @@ def is_misread(sql: Sql, i: int, stop: int) -> bool:
     kind, key = sql.kind(i), sql.key(i)
     if kind == "string":  # `r'it''s'` is two strings, of which sqlglot makes one
         return sql.kind(i + 1) == "string" and "r" in (sql.word(i)[0].lower(), sql.word(i + 1)[0].lower())
-    if key == "VALUES":  # rows without brackets: the alias would go into the last value
+    if key == "VALUES":  # rows without parentheses: the alias would go into the last value
         return sql.kind(i + 1) in ("number", "string")
     if key == "STREAM":  # sqlglot takes it for the name of a table, or for Databricks' prefix of one
         return sql.kind(i + 1) in ("word", "name") and sql.key(i - 1) in ("FROM", "JOIN", ",")

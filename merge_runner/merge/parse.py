@@ -28,7 +28,7 @@ def parse(text: str) -> MergeStatement:
 
 
 def _one_statement(sql: Sql) -> int:
-    """The index behind the last token of the statement."""
+    """The index after the last token of the statement."""
     tokens = sql.tokens
     stop = len(tokens)
     while stop and tokens[stop - 1].key == ";":
@@ -105,13 +105,13 @@ class _Statement:
         return tuple(found)
 
     def _query(self, start: int, stop: int) -> Expr:
-        """The query of the tokens [start, stop), the inside of brackets."""
+        """The query of the tokens [start, stop), the inside of parentheses."""
         sql = self.sql
         if not is_query(sql, start, stop):
             raise MergeSyntaxError(
-                "the brackets hold no query",
+                "expected a query inside the parentheses",
                 sql.span(start - 1, stop + 1),
-                "a table stands without brackets, a join or function as (SELECT * FROM …)",
+                "write a table without parentheses, a join or function as (SELECT * FROM …)",
             )
         check_query(sql, start, stop)
         span = sql.span(start, stop)
@@ -122,7 +122,7 @@ class _Statement:
         sql = self.sql
         if sql.key(0) != "WITH":
             return False, ()
-        # A CTE may be called RECURSIVE: then AS or a bracket follows.
+        # A CTE may be called RECURSIVE: then AS or a parenthesis follows.
         recursive = sql.key(1) == "RECURSIVE" and sql.key(2) != "(" and [sql.key(2), sql.key(3)] != ["AS", "("]
         self.i = 2 if recursive else 1
         ctes: list[Cte] = []
@@ -178,7 +178,7 @@ class _Statement:
         if evolution:
             self.i += 3
         if sql.key(self.i) != "INTO":
-            hint = "a hint stands behind SELECT only" if sql.key(self.i) == "/*+" else "write MERGE INTO"
+            hint = "a hint follows SELECT only" if sql.key(self.i) == "/*+" else "write MERGE INTO"
             raise MergeSyntaxError("MERGE without INTO", sql.at(self.i), hint)
         self.i += 1
         return evolution
@@ -230,12 +230,12 @@ class _Statement:
         sql, i = self.sql, self.i
         if i >= self.stop or sql.key(i) == "WHEN":
             return MergeSyntaxError("the MERGE has no ON", sql.at(i), "write ON target.key = source.key")
-        hint = "the source is a table name or a query in brackets, with an alias"
+        hint = "the source is a table name or a query in parentheses, with an alias"
         kind: ErrorKind = "unsupported"
         if sql.key(i) == "USING":
             hint = "MERGE joins by ON target.key = source.key only"
         elif sql.key(i) in ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", ","):
-            hint = "put the join in brackets: USING (SELECT … FROM a JOIN b ON …) AS s"
+            hint = "put the join in parentheses: USING (SELECT … FROM a JOIN b ON …) AS s"
         elif sql.key(i) == "TABLESAMPLE":
             hint = "write USING (SELECT * FROM s TABLESAMPLE (…)) AS s"
         else:
@@ -244,7 +244,7 @@ class _Statement:
 
 
 def _bare_query(sql: Sql, i: int) -> MergeSyntaxError:
-    return MergeSyntaxError("the source query has no brackets", sql.at(i), "write USING (SELECT …) AS s")
+    return MergeSyntaxError("the source query has no parentheses", sql.at(i), "write USING (SELECT …) AS s")
 
 
 def _begins_clause(sql: Sql, i: int) -> bool:

@@ -17,7 +17,7 @@ from merge_runner.text import Span
 def read_query(text: str) -> Expr:
     """The one query that `text` holds; its tree is None where the text is no query, or cannot be read.
 
-    A view is named by many models, so the last ones are kept. Nobody may change the trees.
+    A view is named by many models, so the last ones are kept. No caller may change the trees.
     """
     try:
         span = query_span(text)

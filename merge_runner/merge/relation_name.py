@@ -1,4 +1,4 @@
-"""Reads the name of a table or column, and the alias behind a table."""
+"""Reads the name of a table or column, and the alias after a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Name(NamedTuple):
     """A dotted name that ends in front of token `stop`.
 
     `parts` are unquoted, and empty when an IDENTIFIER(…) is known at run time only; `computed` are the tokens inside
-    the brackets then.
+    the parentheses then.
     """
 
     parts: tuple[str, ...]
@@ -71,12 +71,12 @@ def _no_name(sql: Sql, i: int, what: str) -> MergeSyntaxError:
         return MergeSyntaxError(f"{what} is a string", sql.at(i), hint)
     if i >= len(sql.tokens):
         return MergeSyntaxError(f"{what} is missing", sql.at(i))
-    note = "a hint stands behind SELECT only" if sql.key(i) == "/*+" else None
+    note = "a hint follows SELECT only" if sql.key(i) == "/*+" else None
     return MergeSyntaxError(f'{what} is missing in front of "{sql.word(i)}"', sql.at(i), note)
 
 
 def read_alias(sql: Sql, i: int, behind: str) -> tuple[str | None, int]:
-    """The alias at token `i`, if there is one, and the index behind it; `behind` is the word that follows the alias."""
+    """The alias at token `i`, if there is one, and the index after it; `behind` is the next word."""
     if sql.key(i) == behind or i >= len(sql.tokens):
         return None, i
     _no_time_travel(sql, i)

@@ -30,7 +30,7 @@ def equality_sides(condition: Conjunct) -> tuple[Span, Span] | None:
 
 
 def comparison_sides(condition: Conjunct) -> tuple[Span, str, Span] | None:
-    """The spans of both sides of a comparison with its operator between; a conjunct has no brackets around it.
+    """The spans of both sides of a comparison with its operator between; a conjunct has no parentheses around it.
 
     `IS NOT DISTINCT FROM` is given as `<=>`. None for anything else.
     """
@@ -45,7 +45,7 @@ def comparison_sides(condition: Conjunct) -> tuple[Span, str, Span] | None:
 
 
 def _operator(sql: Sql, start: int, stop: int) -> tuple[int, str, int] | None:
-    """The index of the only comparison's first token, the operator, and the index behind it."""
+    """The index of the only comparison's first token, the operator, and the index after it."""
     top = list(sql.top(start, stop))
     words = [sql.key(i) for i in top]
     if not {"AND", "OR", "!"}.isdisjoint(words) or words[:1] == ["NOT"]:

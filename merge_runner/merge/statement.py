@@ -32,7 +32,7 @@ class Expr:
 
 @dataclass(frozen=True)
 class Conjunct(Expr):
-    """One of the conditions that ON joins by AND. Brackets that hold an AND are opened, those around an OR are kept."""
+    """One of the conditions that ON joins by AND. Parentheses around an AND are opened, around an OR kept."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Cte:
 
 @dataclass(frozen=True)
 class Target:
-    """The table behind INTO.
+    """The table after INTO.
 
     `parts` are the unquoted parts of its name; empty for `IDENTIFIER(…)` of something that is known at run time only.
     `relation` is the span of the name, `span` that of name and alias.
@@ -66,9 +66,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Source:
-    """What stands behind USING: a table (`parts` as in Target) or a bracketed query.
+    """What follows USING: a table (`parts` as in Target) or a query in parentheses.
 
-    `relation` is the span of the name or of the query with its brackets, `span` that of the relation and its alias.
+    `relation` is the span of the name or of the query with its parentheses, `span` that of the relation and its alias.
     """
 
     kind: Literal["table", "query"]
@@ -108,7 +108,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class MergeStatement:
-    """A MERGE that Spark's parser takes, as far as its shape tells.
+    """A MERGE that Spark's parser takes, judged by its shape.
 
     `span` is the statement in `text`, from the first word (WITH or MERGE) to the last, without a closing semicolon.
     `on` are the conjuncts of the condition in their order, `on_span` is the whole condition.
@@ -132,7 +132,7 @@ class MergeStatement:
 
     @property
     def with_text(self) -> str:
-        """WITH and its common table expressions, to stand in front of a query; empty without any."""
+        """WITH and its common table expressions, for the start of a query; empty without any."""
         return self.with_span.of(self.text) + "\n" if self.with_span is not None else ""
 
     @property

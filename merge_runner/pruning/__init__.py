@@ -1,1 +1,1 @@
-"""The judge: what a MERGE will scan of its target, told from its text and the layout of the table."""
+"""The analysis: what a MERGE will scan of its target, from its text and the layout of the table."""

@@ -315,7 +315,7 @@ def test_depth_is_no_recursion(condition):
 
 
 def test_deep_brackets_around_a_query_are_no_recursion():
-    with pytest.raises(MergeSyntaxError, match="no query"):
+    with pytest.raises(MergeSyntaxError, match="expected a query"):
         parse(f"MERGE INTO t USING {'(' * 2000}SELECT 1{')' * 2000} s ON true WHEN MATCHED THEN DELETE")
 
 

@@ -45,7 +45,7 @@ FOREIGN = {
 
 
 def read_type(sql: Sql, i: int, stop: int) -> int:
-    """The index behind the type that begins at token i of [i, stop).
+    """The index after the type that begins at token i of [i, stop).
 
     Raises MergeSyntaxError for a type that Spark refuses by its name, length or precision. A name that is in no table
     here passes: it may be a type of a later Spark.
@@ -74,7 +74,7 @@ def read_type(sql: Sql, i: int, stop: int) -> int:
         )
     if behind < stop and sql.key(behind) == "[":
         raise MergeSyntaxError(
-            "Spark has no type with [] behind it",
+            "Spark has no type with [] after it",
             sql.span(i, sql.partner[behind] + 1),
             f"write ARRAY<{sql.word(i)}>",
             kind="unsupported",

@@ -24,7 +24,7 @@ def check(sql: Sql, start: int, stop: int, remarks: Remarks) -> None:
 def conjuncts(sql: Sql, start: int, stop: int) -> list[tuple[int, int]]:
     """The ranges that AND joins in the (checked) condition [start, stop).
 
-    Brackets are opened unless they hold an OR at their top, a list or a query.
+    Parentheses are opened unless they hold an OR at their top, a list or a query.
     """
     found: list[tuple[int, int]] = []
     todo = [(start, stop)]

@@ -14,15 +14,15 @@ NO_ALIAS = words("ANTI CROSS EXCEPT FULL INNER INTERSECT JOIN LATERAL LEFT MINUS
 PATTERNS = frozenset({"RLIKE", "REGEXP"})
 LIKES = frozenset({"LIKE", "ILIKE"})
 PREDICATES = PATTERNS | LIKES | {"BETWEEN", "IN"}
-"""What may stand behind an infix NOT."""
+"""What may follow an infix NOT."""
 
 OPERATORS = PREDICATES | {"AND", "OR", "IS", "DIV", "COLLATE"}
 QUANTIFIERS = frozenset({"ANY", "SOME", "ALL"})
 TRUTH = frozenset({"NULL", "TRUE", "FALSE", "UNKNOWN"})
-"""What may stand behind IS [NOT]."""
+"""What may follow IS [NOT]."""
 
 WANT_OPERAND = OPERATORS - {"COLLATE"} | {"NOT", "CASE", "WHEN", "THEN", "ELSE"}
-"""Words behind which an operand begins."""
+"""Words after which an operand begins."""
 
 SPECIAL_FORMS = words("EXTRACT TRIM SUBSTR SUBSTRING OVERLAY POSITION FIRST LAST ANY_VALUE STRUCT IDENTIFIER TABLE")
 """Functions whose arguments are no plain list of expressions."""
@@ -42,7 +42,7 @@ DAY_UNITS = words(
 """Units of an interval; the two kinds do not mix."""
 
 TYPED_LITERALS = words("DATE TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIME INTERVAL X")
-"""What may stand in front of a string literal."""
+"""What may precede a string literal."""
 
 PLAIN_TYPES = words(
     "BOOLEAN TINYINT BYTE SMALLINT SHORT INT INTEGER BIGINT LONG FLOAT REAL DOUBLE DATE TIMESTAMP TIMESTAMP_NTZ "

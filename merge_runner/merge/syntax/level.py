@@ -1,6 +1,6 @@
 """Walks one level of an expression along Spark's grammar and refuses what cannot be one.
 
-It follows `booleanExpression` and `valueExpression` of SqlBaseParser.g4 (Spark 4.1) as far as that can be said without
+It follows `booleanExpression` and `valueExpression` of SqlBaseParser.g4 (Spark 4.1) where that can be decided without
 knowing functions. What is inside window definitions and queries is not walked: a doubt is no refusal.
 """
 
@@ -18,7 +18,7 @@ _FAMILY = {"&": "&", "^": "^", "|": "|", "<<": "<<", ">>": "<<", ">>>": "<<", "|
 
 
 class Level(Operands):
-    """One level of an expression: operands with operators between, and suffixes behind them."""
+    """One level of an expression: operands with operators between, and suffixes after them."""
 
     def __init__(self, sql: Sql, start: int, stop: int, remarks: Remarks, *, aliased: bool = False) -> None:
         super().__init__(sql, start, stop, remarks)
@@ -95,7 +95,7 @@ class Level(Operands):
             return
         close = sql.partner[self.i]
         if close == self.i + 1:
-            raise MergeSyntaxError("the brackets are empty", sql.span(self.i, close + 1))
+            raise MergeSyntaxError("the parentheses are empty", sql.span(self.i, close + 1))
         self.todo.append((self.i + 1, close, False))
         self.i = close + 1
 
@@ -229,7 +229,7 @@ class Level(Operands):
         return True
 
     def _suffix(self, key: str) -> bool:
-        """Reads COLLATE, or what may follow the brackets of a function, without looking inside."""
+        """Reads COLLATE, or what may follow the parentheses of a function, without looking inside."""
         sql = self.sql
         if key == "COLLATE" and sql.kind(self.i + 1) in ("word", "name"):
             self.i += 2
@@ -251,7 +251,7 @@ class Level(Operands):
         sql, first = self.sql, self.i + 2
         if self._peek(1) != "(":
             raise MergeSyntaxError(
-                "IN wants a list in brackets",
+                "IN requires a list in parentheses",
                 sql.span(self.i, min(first, self.stop)),
                 "array_contains(array, x) for an array",
             )

@@ -1,7 +1,7 @@
 """Cuts a text into the tokens of Spark SQL, as Spark's own lexer does.
 
 sqlglot's tokenizer is not used for the shape of a statement: it ends a line comment at a backslash, reads `'it''s'` as
-two strings and has keywords of its own. The rules here are those of SqlBaseLexer.g4 of Spark 4.1.
+two strings and has other keywords. The rules here are those of SqlBaseLexer.g4 of Spark 4.1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from merge_runner.text import Span
 class Token(NamedTuple):
     """One token: `start` and `end` (exclusive) are offsets in the text.
 
-    `kind` is `word` (unquoted, may be a keyword), `name` (backquoted, or a word behind a dot, or a `${…}` that Spark
+    `kind` is `word` (unquoted, may be a keyword), `name` (backquoted, or a word after a dot, or a `${…}` that Spark
     replaces), `string`, `number` or `op`. `key` is what the grammar compares: the upper-case word, the operator; empty
     for names, strings and numbers.
     """
@@ -92,7 +92,7 @@ def lex(text: str) -> list[Token]:
 
 
 def _comment_end(text: str, start: int) -> int:
-    """The offset behind the bracketed comment at `start`; such comments nest in Spark."""
+    """The offset after the bracketed comment at `start`; such comments nest in Spark."""
     depth = 0
     for edge in _COMMENT_EDGE.finditer(text, start):
         depth += 1 if edge[0] == "/*" else -1

@@ -31,7 +31,7 @@ def check_number(sql: Sql, i: int) -> None:
 
 
 def check_typed(sql: Sql, i: int) -> None:
-    """Raises MergeSyntaxError when the word at token i cannot stand in front of a string, or the string is no such."""
+    """Raises MergeSyntaxError when the word at token i is not allowed before a string, or the string is no such."""
     key, value = sql.key(i), sql.word(i + 1)[1:-1]
     whole = sql.span(i, i + 2)
     if key not in TYPED_LITERALS:
@@ -56,7 +56,7 @@ def check_typed(sql: Sql, i: int) -> None:
 
 
 def read_interval(sql: Sql, i: int, stop: int) -> int:
-    """The index behind the interval whose first value is at token i: `1 day 2 hours`, `'1-2' year to month`."""
+    """The index after the interval whose first value is at token i: `1 day 2 hours`, `'1-2' year to month`."""
     units: list[int] = []
     while i < stop:
         value = i + 1 if sql.key(i) in ("+", "-") else i

@@ -1,4 +1,4 @@
-"""Reads the operands of an expression: literals, names, brackets, CASE, and the prefixes in front of them."""
+"""Reads the operands of an expression: literals, names, parentheses, CASE, and the prefixes in front of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BEHIND_A_NAME = BINARY - {"+", "-"} | {".", "[", "::", "->"}
 class Remarks:
     """What a reader of the expressions has to know, as offsets in the text.
 
-    `names` are keywords that are columns where they stand; `doubts` are operators whose precedence, and forms whose
+    `names` are keywords that are columns where they appear; `doubts` are operators whose precedence, and forms whose
     meaning, sqlglot takes in another way than Spark.
     """
 
@@ -30,7 +30,7 @@ class Remarks:
 class Operands:
     """Where the reading of one level of an expression is, and how it reads an operand.
 
-    What is in brackets is put on `todo`, so that depth costs no recursion.
+    What is in parentheses is put on `todo`, so that depth costs no recursion.
     """
 
     def __init__(self, sql: Sql, start: int, stop: int, remarks: Remarks) -> None:
@@ -40,7 +40,7 @@ class Operands:
         self.stop = stop
         self.remarks = remarks
         self.todo: list[tuple[int, int, bool]] = []
-        """Ranges inside brackets that are expressions too, and whether an alias may end them."""
+        """Ranges inside parentheses that are expressions too, and whether an alias may end them."""
         self.boolean = True
         """A condition may begin here, so that NOT is the operator."""
         self.closed = False
@@ -97,7 +97,7 @@ class Operands:
             branches.pop()
         parts = list(zip([self.i + 1, *(cut + 1 for cut in cuts)], [*cuts, end], strict=True))
         if not parts[0][0] < parts[0][1]:
-            del parts[0]  # no value behind CASE
+            del parts[0]  # no value after CASE
         if branches and all(branch == ["WHEN", "THEN"] for branch in branches) and all(a < b for a, b in parts):
             self.todo += [(start, stop, False) for start, stop in parts]
         self.i = end + 1
@@ -140,16 +140,16 @@ class Operands:
         if self._peek() == "->":
             if len(parts) < 2:
                 raise MergeSyntaxError(
-                    "a lambda of one argument has no brackets", sql.span(first - 1, close + 1), "write x -> …"
+                    "a lambda of one argument has no parentheses", sql.span(first - 1, close + 1), "write x -> …"
                 )
             return
         self.todo += [(start, stop, len(parts) > 1) for start, stop in parts]
 
     def _list(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """The elements of a list in brackets, none of them empty."""
+        """The elements of a list in parentheses, none of them empty."""
         parts = self.sql.split(start, stop)
         if not parts:
-            raise MergeSyntaxError("the brackets are empty", self.sql.span(start - 1, stop + 1))
+            raise MergeSyntaxError("the parentheses are empty", self.sql.span(start - 1, stop + 1))
         for first, last in parts:
             if first == last:
                 comma = last if self.sql.key(last) == "," else first - 1

@@ -9,7 +9,7 @@ from merge_runner.merge.syntax.sql import Sql
 
 _STARTS = frozenset({"SELECT", "FROM", "WITH", "VALUES", "TABLE", "MAP", "REDUCE"})
 _MAX_BRACKETS = 100
-"""Brackets around a query that are looked through; Spark itself stops at 300 to 500 nested ones."""
+"""Parentheses around a query that are looked through; Spark itself stops at 300 to 500 nested ones."""
 
 _SET_OPERATORS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
 
@@ -32,7 +32,7 @@ PATTERNS = (
     Pattern(("LIMIT", "<number>", ",", "<number>"), "LIMIT takes one number", "write LIMIT 10 OFFSET 5"),
     Pattern(("CROSS|OUTER", "APPLY", "<name>|("), "Spark SQL has no APPLY", "write LATERAL JOIN, or LATERAL VIEW"),
     Pattern(("AS", "MATERIALIZED", "("), "a CTE cannot be materialized", "write AS ("),
-    Pattern(("TABLESAMPLE", "BERNOULLI|SYSTEM"), "TABLESAMPLE wants brackets", "write TABLESAMPLE (10 PERCENT)"),
+    Pattern(("TABLESAMPLE", "BERNOULLI|SYSTEM"), "TABLESAMPLE requires parentheses", "write TABLESAMPLE (10 PERCENT)"),
     Pattern(("TABLESAMPLE", "(", "<number>", ")"), "TABLESAMPLE wants a unit", "write TABLESAMPLE (10 PERCENT)"),
     Pattern(("FOR", "UPDATE", ")"), "Spark SQL has no FOR UPDATE", "remove it"),
     Pattern(
@@ -45,13 +45,13 @@ PATTERNS = (
         "number the rows in a subquery and filter around it",
     ),
 )
-"""Each is refused by Spark 4.1.4 wherever it stands."""
+"""Each is refused by Spark 4.1.4 wherever it appears."""
 
 
 def is_query(sql: Sql, start: int, stop: int) -> bool:
-    """Whether the tokens [start, stop), the inside of brackets, are a query and no expression.
+    """Whether the tokens [start, stop), the inside of parentheses, are a query and no expression.
 
-    VALUES, FROM and the like are also names of columns, so the token behind them counts too.
+    VALUES, FROM and the like are also names of columns, so the token after them counts too.
     """
     for _ in range(_MAX_BRACKETS):
         if start >= stop or sql.key(start) != "(":
@@ -71,11 +71,11 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
 
 
 def check_query(sql: Sql, start: int, stop: int) -> None:
-    """Raises MergeSyntaxError when a pattern that Spark refuses stands anywhere in [start, stop)."""
+    """Raises MergeSyntaxError when a pattern that Spark refuses is anywhere in [start, stop)."""
     for i in range(start, stop):
         key = sql.key(i)
         if key == "/*+" and sql.key(i - 1) != "SELECT":
-            raise MergeSyntaxError("a hint stands behind SELECT only", sql.at(i), "move it behind SELECT")
+            raise MergeSyntaxError("a hint follows SELECT only", sql.at(i), "move it after SELECT")
         for pattern in _BY_SECOND.get(sql.key(i + 1), ()):
             if all(_fits(sql, i + offset, wanted) for offset, wanted in enumerate(pattern.keys)):
                 span = sql.span(i, i + len(pattern.keys))

@@ -1,7 +1,7 @@
 """Which keywords of sqlglot are names where they appear in a query.
 
 Spark reserves no word by default: all but a few (`keywords.NO_ALIAS`) name tables, aliases and columns. sqlglot takes
-many of them for what they usually begin, so it is told by position where they do not. A keyword that is not found
+many of them for what they usually begin, so position decides where they do not. A keyword that is not found
 here leaves the query opaque, and is never read as something else: `tests/merge/test_keywords.py` holds all of Spark's
 keywords against what Spark's own parser makes of them.
 """
@@ -43,7 +43,7 @@ class _Names:
         self.found: set[int] = set()
         self.relation_ends = -1
         self.type_ends = -1
-        """Where the brackets of a CAST close: the word after its AS is a type."""
+        """Where the parentheses of a CAST close: the word after its AS is a type."""
 
     def read(self) -> set[int]:
         sql, tokens, found = self.sql, self.sql.tokens, self.found

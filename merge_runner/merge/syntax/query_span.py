@@ -1,4 +1,4 @@
-"""Where the one query of a text stands: without blanks around it and without closing semicolons."""
+"""Where the one query of a text is: without blanks around it and without closing semicolons."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def no_query(text: str) -> MergeSyntaxError | None:
 def query_span(text: str) -> Span:
     """The span of the query in `text`; it begins with the comments before it.
 
-    Comments behind a closing semicolon are left out, those behind a query without one are kept. A text that cannot be
-    cut into tokens is taken as one query: Spark tells what is wrong with it. Raises MergeSyntaxError for a text that
+    Comments after a closing semicolon are left out, those after a query without one are kept. A text that cannot be
+    cut into tokens is taken as one query: Spark reports what is wrong with it. Raises MergeSyntaxError for a text that
     holds no statement, several, a MERGE, or another statement that writes.
     """
     start = len(text) - len(text.lstrip())

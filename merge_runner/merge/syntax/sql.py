@@ -1,4 +1,4 @@
-"""A text with its tokens and what is inside what: brackets, CASE … END, the angle brackets of a type."""
+"""A text with its tokens and what is inside what: parentheses, CASE … END, the angle brackets of a type."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class Sql:
     partner: list[int]
 
     def key(self, i: int) -> str:
-        """The key of token i; empty behind the last token."""
+        """The key of token i; empty after the last token."""
         return self.tokens[i].key if i < len(self.tokens) else ""
 
     def kind(self, i: int) -> str:
-        """The kind of token i; empty behind the last token."""
+        """The kind of token i; empty after the last token."""
         return self.tokens[i].kind if i < len(self.tokens) else ""
 
     def word(self, i: int) -> str:
-        """Token i as the author wrote it; empty behind the last token."""
+        """Token i as the author wrote it; empty after the last token."""
         return self.text[self.tokens[i].start : self.tokens[i].end] if i < len(self.tokens) else ""
 
     def span(self, start: int, stop: int) -> Span:
-        """The span of the tokens [start, stop); where there are none, the empty span behind the token before."""
+        """The span of the tokens [start, stop); where there are none, the empty span after the token before."""
         if start < stop:
             return Span(self.tokens[start].start, self.tokens[stop - 1].end)
         end = self.tokens[start - 1].end if start else 0
         return Span(end, end)
 
     def at(self, i: int) -> Span:
-        """The span of token i; behind the last token the end of the text."""
+        """The span of token i; after the last token the end of the text."""
         return self.tokens[i].span if i < len(self.tokens) else Span(len(self.text), len(self.text))
 
     def top(self, start: int, stop: int) -> Iterator[int]:
-        """The indices of the tokens in [start, stop) that are inside no bracket or CASE opened there."""
+        """The indices of the tokens in [start, stop) that are inside no parenthesis or CASE opened there."""
         i = start
         while i < stop:
             yield i
@@ -64,7 +64,7 @@ class Sql:
 
 
 def tokenize(text: str) -> Sql:
-    """`text` cut into tokens with their partners. Raises MergeSyntaxError as `lex`, and for a lonely bracket."""
+    """`text` cut into tokens with their partners. Raises MergeSyntaxError as `lex`, and for a lonely parenthesis."""
     tokens = lex(text)
     pairs = _Pairs(tokens)
     for i, token in enumerate(tokens):
@@ -133,9 +133,9 @@ class _Pairs:
 
 
 def _match_type(tokens: list[Token], partner: list[int], start: int) -> int:
-    """Pairs the angle brackets of `map<string, array<int>>` behind a complex type, so that its commas are inside.
+    """Pairs the angle brackets of `map<string, array<int>>` after a complex type, so that its commas are inside.
 
-    The index of the last bracket; -1 where there is none.
+    The index of the last parenthesis; -1 where there is none.
     """
     opened: list[int] = []
     for i in range(start, len(tokens)):

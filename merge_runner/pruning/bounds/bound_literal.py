@@ -1,7 +1,7 @@
 """Values of a column as Spark's literals: exactly the value, whatever the session's settings, in the column's own type.
 
 An equality compares two types by Spark's rules of coercion. Only pairs of types are known here whose comparison is that
-of the values themselves, so that a value can be told in the column's type, or cannot be equal to any of the column's.
+of the values themselves, so that a value is written in the column's type, or equals none of the column's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class OutOfRangeError(Exception):
 
 @dataclass(frozen=True)
 class LiteralType:
-    """How values of one type are compared with a column of another, and told.
+    """How values of one type are compared with a column of another, and written.
 
     `key` is SQL with `{value}` for an expression of the value's type: it gives a text or whole number that orders as
     Spark orders the values. `literal` is Spark's literal of a key, or None for a key that no value of the column
@@ -110,7 +110,7 @@ def _string(column: DataType, value: DataType) -> LiteralType | None:
 
 
 def _is_string(data_type: DataType) -> bool:
-    return str(data_type) == "string"  # one with a collation of its own is another type
+    return str(data_type) == "string"  # one with another collation is another type
 
 
 def _boolean(column: DataType, value: DataType) -> LiteralType | None:
@@ -159,5 +159,5 @@ def string_literal_of(key: str) -> str:
     except UnicodeDecodeError:
         return f"CAST(X'{key}' AS STRING)"
     plain = all(sign >= _FIRST_PRINTABLE and sign not in _ESCAPED for sign in text)
-    # `${…}` is replaced in the text of a statement, wherever it stands.
+    # `${…}` is replaced in the text of a statement, wherever it appears.
     return f"'{text}'" if plain and "${" not in text else f"CAST(X'{key}' AS STRING)"

@@ -34,7 +34,7 @@ _ORDERED = ("order", "sort", "cluster", "distribute", "sample", "pivots", "match
 class Scan:
     """A table that is read row by row. `span` is that of its name in the statement; `aliased`: it has an alias.
 
-    `format` None: its rows are those of one version as it stands.
+    `format` None: its rows are those of one version as it is.
     """
 
     parts: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""How the rows of a source are made the same for whoever asks for them before the MERGE reads them."""
+"""How the rows of a source are pinned, so that they are the same for every query before the MERGE reads them."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _holds_for_all(wanted: Term, layout: TableLayout) -> bool:
 class EquatedColumns:
     """A conjunct of ON that has a column of the target equal to a column of the source.
 
-    Each may stand inside of functions that give NULL for NULL; `bare` says that neither does.
+    Each may be inside functions that give NULL for NULL; `bare` says that neither does.
     """
 
     conjunct: Conjunct
@@ -216,9 +216,9 @@ def equated_columns(statement: MergeStatement, scope: Scope) -> Iterator[Equated
 
 @dataclass(frozen=True)
 class Matching:
-    """The columns of the source that tell which row of the target one of its rows matches, in the order of ON.
+    """The columns of the source that determine which row of the target one of its rows matches, in the order of ON.
 
-    `inside` are those that stand in an expression only. `null_safe`: a NULL in one of them may match.
+    `inside` are those that appear in an expression only. `null_safe`: a NULL in one of them may match.
     """
 
     columns: tuple[str, ...]

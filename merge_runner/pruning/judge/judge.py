@@ -1,4 +1,4 @@
-"""The judge: a MERGE and the layout of its target give a verdict, with a reason for each condition."""
+"""The analysis of a MERGE: its text and the layout of its target give a verdict, with a reason for each condition."""
 
 from __future__ import annotations
 

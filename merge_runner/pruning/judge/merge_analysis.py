@@ -1,4 +1,4 @@
-"""A MERGE with everything that the judge knows of it."""
+"""A MERGE with everything that its analysis found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedMerge:
-    """A MERGE, the layout of its target, what is known of its source's rows, and the judgement."""
+    """A MERGE, the layout of its target, what is known of its source's rows, and the verdict."""
 
     statement: MergeStatement
     layout: TableLayout
@@ -36,12 +36,12 @@ class JudgedMerge:
 
     @cached_property
     def fixing(self) -> Fixing:
-        """How its source is fixed; found out when somebody asks, for few merges need it."""
+        """How its source is fixed; computed on demand, as few merges need it."""
         return source_fixing(self.statement, self.lookup)
 
 
 def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, bounds: Bounds = "off") -> JudgedMerge:
-    """Judges a MERGE, with the columns of its source as far as `lookup` tells them."""
+    """Judges a MERGE, with the columns of its source where `lookup` has them."""
     selects: list[ReadSelect] = []
     source = source_facts(statement, lookup, selects)
     scope = Scope.of(statement, layout, source.columns)

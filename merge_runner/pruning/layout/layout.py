@@ -1,4 +1,4 @@
-"""The layout of a table as far as it is known: format, columns, partitioning, clustering, statistics.
+"""The known layout of a table: format, columns, partitioning, clustering, statistics.
 
 Everything may be unknown, and unknown stays unknown: None is neither yes nor no.
 """
@@ -68,7 +68,7 @@ class TableLayout:
     bytes: int | None = None
 
     def column(self, name: str) -> TableColumn | None:
-        """The column with this name, as far as it is known."""
+        """The column with this name, where known."""
         folded = name.casefold()
         return next((column for column in self.columns or () if column.name.casefold() == folded), None)
 

@@ -1,4 +1,4 @@
-"""Which columns of a table have file statistics, as far as its layout tells."""
+"""Which columns of a table have file statistics, by its layout."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _before(layout: TableLayout, folded: tuple[str, ...]) -> tuple[int, bool] | 
 
 
 def _position(layout: TableLayout, folded: tuple[str, ...]) -> tuple[int, bool] | None:
-    """How many leaves stand before a column at the least, and whether that is certain."""
+    """How many leaves precede a column at the least, and whether that is certain."""
     position, certain = 0, layout.complete and layout.partition_by is not None
     for column in layout.columns or ():
         if column.name.casefold() == folded[0]:
@@ -99,7 +99,7 @@ def _position(layout: TableLayout, folded: tuple[str, ...]) -> tuple[int, bool] 
 
 
 def _inside(data_type: DataType | None, path: tuple[str, ...]) -> int | None:
-    """How many leaves of a struct stand before one of its fields."""
+    """How many leaves of a struct precede one of its fields."""
     if not path:
         return 0
     if data_type is None or data_type.name != "struct":

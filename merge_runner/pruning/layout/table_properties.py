@@ -9,7 +9,7 @@ from merge_runner.pruning.layout.layout import TableLayout
 
 
 def with_properties(layout: TableLayout, properties: Mapping[str, str]) -> TableLayout:
-    """The layout with these properties on top of its own, and the columns with statistics that they name.
+    """The layout with these properties added to its properties, and the columns with statistics that they name.
 
     `delta.dataSkippingStatsColumns` counts before `delta.dataSkippingNumIndexedCols` (DeltaConfig.scala).
     """

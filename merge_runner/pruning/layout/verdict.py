@@ -1,4 +1,4 @@
-"""What the judge says of a MERGE: one verdict, and for each condition whether it prunes and why."""
+"""The verdict on a MERGE: one verdict, and for each condition whether it prunes and why."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Bound:
     """A column of the target that the runner can bound: the values of `source` in the source are all that match.
 
     `source` is the span of the expression on the source's side; `null_safe` says that the two are joined by `<=>`.
-    `prunes` tells whether the engine is known to skip files by the values: a column that the author named is bounded
+    `prunes`: whether the engine is known to skip files by the values: a column that the author named is bounded
     anyway.
     """
 

@@ -113,7 +113,7 @@ def replaced(term: Term, replacement: Callable[[Term], Term | None]) -> Term:
 
 
 def compared(name: str, left: Term, right: Term) -> Term:
-    """A comparison, folded where both sides are constants; a constant stands on the right."""
+    """A comparison, folded where both sides are constants; a constant is on the right."""
     left_constant, right_constant = is_constant(left), is_constant(right)
     if isinstance(left, Lit) and isinstance(right, Lit):
         truth = _truth(name, left, right)
@@ -203,7 +203,7 @@ def _null_safe(one: Term, other: Term) -> Call | None:
 
 
 def _folded(name: str, arguments: tuple[Term, ...]) -> Term:
-    """A call of new arguments, folded as far as the ones made of text are."""
+    """A call of new arguments, folded like those made of text."""
     first = arguments[0] if arguments else NULL
     if name in FLIPPED:
         return compared(name, first, arguments[1])

@@ -1,4 +1,4 @@
-"""Constant values that a condition may hold, and their order as far as it is certain."""
+"""Constant values that a condition may hold, and their order where it is certain."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def timestamp(text: str) -> Lit | None:
 
 
 def cast(lit: Lit, type_name: str) -> Lit | None:
-    """A constant cast to a type, None where that cannot be told here."""
+    """A constant cast to a type, None where that is not known here."""
     kind, value = lit
     if kind == "null":
         return lit
@@ -122,7 +122,7 @@ def plus(lit: Lit, interval: Lit, sign: int) -> Lit | None:
 
 
 def truncated(lit: Lit, unit: str) -> Lit | None:
-    """The start of the unit (`day`, `month`…) that a day or moment lies in; None where that cannot be told."""
+    """The start of the unit (`day`, `month`…) that a day or moment lies in; None where that is not known."""
     if lit.kind == "today":
         return lit if unit == "day" else None
     if lit.kind == "now":

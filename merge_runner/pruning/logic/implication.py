@@ -1,4 +1,4 @@
-"""Whether conditions that hold for a row make another one hold for it, as far as that can be proven."""
+"""Whether conditions that hold for a row make another one hold for it, where that can be proven."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Facts:
         return [other for other in others if other != term and self._canonical(other) == canonical]
 
     def implies(self, goal: Term) -> bool | None:
-        """True: proven. None: a condition on the same columns may do so, which cannot be told. False: none does."""
+        """True: proven. None: a condition on the same columns may do so, which is not known. False: none does."""
         return self._implies(self._canonical(goal))
 
     def never_null(self, term: Term) -> bool:
@@ -194,7 +194,7 @@ class Facts:
 
     @cached_property
     def _strange(self) -> set[Col]:
-        """The restricted columns that stand in functions."""
+        """The restricted columns inside functions."""
         return {column for term in self.terms for column in _inside_functions(term)} & self._restricted
 
     def _any_leg(self, goal: Call) -> bool | None:
@@ -365,7 +365,7 @@ def is_plain(term: Term) -> bool:
 
 
 def _inside_functions(condition: Term) -> set[Col]:
-    """The columns of a condition that stand in a function whose values are not known with theirs."""
+    """The columns of a condition inside a function whose values are not known with theirs."""
     if not isinstance(condition, Call):
         return set()
     if condition.name in ("and", "or"):

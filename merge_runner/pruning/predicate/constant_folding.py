@@ -78,7 +78,7 @@ _NAMED = {
 
 CASTS = {name: DataType(name) for name in ("tinyint", "smallint", "int", "bigint", "float", "double", "binary")}
 CASTS["decimal"] = DataType("decimal", 10, 0)
-"""Functions that are casts, as far as sqlglot does not know that."""
+"""Functions that are casts, which sqlglot does not know as such."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _moved(tree: exp.Binary, left: Constant, right: Constant) -> DataType | None
 
 
 def _function(tree: exp.Expr) -> Constant | None:
-    """A call whose arguments all fold; of a function that nobody knows the type is not known."""
+    """A call whose arguments all fold; of an unknown function the type is not known."""
     if isinstance(tree, exp.Case):
         return _case(tree)
     if isinstance(tree, exp.Anonymous):

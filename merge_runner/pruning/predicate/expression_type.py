@@ -46,7 +46,7 @@ def declared_type(node: exp.Expr) -> DataType | None:
 
 
 def expression_type(node: exp.Expr, columns: Columns) -> Typed:
-    """The type of an expression whose columns have the types that `columns` tells."""
+    """The type of an expression whose columns have the types that `columns` gives."""
     try:
         return _typed(node, columns)
     except RecursionError:
@@ -109,7 +109,7 @@ def _typed(node: exp.Expr, columns: Columns) -> Typed:
 def _rules() -> dict[type[exp.Expr], Rule]:
 
     def of_parts(data_type: DataType | None, nullable: bool | None = False) -> Rule:
-        """A type of its own; NULL as soon as a part is, or where `nullable` says that it may be besides."""
+        """A type by itself; NULL as soon as a part is, or where `nullable` says that it may be otherwise."""
 
         def rule(node: exp.Expr, columns: Columns) -> Typed:
             parts = (
@@ -229,7 +229,7 @@ def _literal(node: exp.Expr, columns: Columns) -> Typed:
 
 
 def _cast(node: exp.Expr, columns: Columns) -> Typed:
-    """ANSI: a cast that fails raises; only try_cast gives NULL, which sqlglot's tree does not tell in every dialect."""
+    """ANSI: a cast that fails raises; only try_cast gives NULL, which sqlglot's tree does not show in every dialect."""
 
     inner = _typed(node.this, columns)
     if isinstance(node, exp.TryCast):
@@ -276,7 +276,7 @@ def _filter(node: exp.Expr, columns: Columns) -> Typed:
 
 
 def _coalesce(node: exp.Expr, columns: Columns) -> Typed:
-    """Of the widest type; whether several arguments are NULL at once is unknown, as are keys of a full join.
+    """Of the widest type; whether several arguments are NULL together is unknown, as are keys of a full join.
 
     greatest and least skip NULL as well.
     """

@@ -1,4 +1,4 @@
-"""What stands around a column, in the words of its author and not in sqlglot's."""
+"""The expression around a column, in the words of its author and not in sqlglot's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORDS = {
 
 
 def function_name(tree: exp.Expr) -> str:
-    """What stands around a column, as its author would call it."""
+    """The expression around a column, as its author would call it."""
     kind = type(tree).__name__
     if kind in _SYMBOLS:
         return _SYMBOLS[kind]

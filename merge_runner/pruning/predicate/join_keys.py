@@ -83,7 +83,7 @@ def joined_columns(on: tuple[Conjunct, ...], scope: Scope) -> Mapping[str, froze
 def is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
     """Whether ON ties target and source by an equality between an expression of each; None where that is unknown.
 
-    It may stand at the top of ON, or in every leg of an OR. A condition that is never true ties as well: it joins no
+    It may be at the top of ON, or in every leg of an OR. A condition that is never true ties as well: it joins no
     rows at all.
     """
     return _any([_tied(conjunct.expression, scope) for conjunct in on])

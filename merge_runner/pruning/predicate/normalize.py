@@ -30,7 +30,7 @@ from merge_runner.pruning.predicate.spark_type import spark_type
 
 _MIRRORED: dict[Operator, Operator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _DEEPEST = 400
-"""Levels of a condition that are looked into; Spark's own parser gives up at 300 to 500 brackets."""
+"""Levels of a condition that are looked into; Spark's own parser gives up at 300 to 500 parentheses."""
 
 
 def predicate(tree: exp.Expr | None, scope: Scope) -> Predicate:
@@ -201,7 +201,7 @@ class _Reader:
             return self._other("never", tree, "NOT IN")
         operator: Operator = "not in" if negated else "in"
         distinct = {item.value if item.known else object() for item in found}
-        if len(distinct) == 1 and len(found) == len(constants):  # beside NULL it stays a list
+        if len(distinct) == 1 and len(found) == len(constants):  # next to NULL it stays a list
             operator = "<>" if negated else "="
             found = found[:1]
         folded = constant(tree.this)

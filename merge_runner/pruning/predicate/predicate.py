@@ -93,7 +93,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Other:
-    """Any other condition. `kind` says what it is, `name` what stands around the column (`abs`, `+`, `CASE`).
+    """Any other condition. `kind` says what it is, `name` the expression around the column (`abs`, `+`, `CASE`).
 
     `casts` are several casts around each other, of which Spark makes one for some types and not for others.
     `never` is NOT IN with NULL among its values: true for no row, which Spark does not fold for every format.
@@ -134,7 +134,7 @@ TRUE, FALSE = Truth(value=True), Truth(value=False)
 
 
 def columns_of(predicate: Predicate) -> tuple[ColumnRef, ...]:
-    """The columns of a predicate, each as often as it stands there."""
+    """The columns of a predicate, each as often as it appears there."""
     return () if isinstance(predicate, Truth) else predicate.columns
 
 

@@ -93,11 +93,11 @@ class Scope:
         return self.resolve(parts) if parts else None
 
     def columns(self, tree: exp.Expr) -> Iterator[ColumnRef]:
-        """The columns of an expression, each as often as it stands there."""
+        """The columns of an expression, each as often as it appears there."""
         todo = [tree]  # no recursion: a sum may have thousands of terms
         while todo:
             node = todo.pop()
-            # This is the judge's innermost loop: most nodes are neither of these.
+            # This is the innermost loop of the analysis: most nodes are neither of these.
             found = self.reference(node) if isinstance(node, (exp.Column, exp.Dot)) else None
             if found is not None:
                 yield found

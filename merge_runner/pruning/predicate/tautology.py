@@ -1,4 +1,4 @@
-"""Conditions whose truth the text alone tells."""
+"""Conditions whose truth is known from the text alone."""
 
 from __future__ import annotations
 

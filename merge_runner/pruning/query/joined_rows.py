@@ -20,7 +20,7 @@ Key = frozenset[Term]
 
 _MAX_KEYS = 12
 AMBIGUOUS = -1_000
-"""Number of the relation that stands for whichever one has a column that several may have: all but one have it not."""
+"""Number of the relation that represents the one that has a column that several may have: all but one have it not."""
 
 
 class JoinedRows:
@@ -63,7 +63,7 @@ class JoinedRows:
                 self.terms.append(Call("opaque", tuple(owner.column(column.name) for owner in owners)))
 
     def conditions(self, node: exp.Expr) -> list[Term]:
-        """The conditions that a condition joins by AND, and what `x IN (subquery)` tells of x."""
+        """The conditions that a condition joins by AND, and what `x IN (subquery)` says about x."""
 
         found = list(conjuncts(condition(node, self.resolve)))
         parts = node.flatten() if isinstance(node, exp.And) else (node,)
@@ -99,7 +99,7 @@ class JoinedRows:
         return any(relation.visible and relation.facts.column(name) for relation in self.relations)
 
     def star(self, qualifier: Sequence[str] = ()) -> Iterator[tuple[Relation, TableColumn | None]]:
-        """The columns of `*` or `a.*` in their order; None stands for those that are not known."""
+        """The columns of `*` or `a.*` in their order; None represents those that are not known."""
         folded = tuple(part.casefold() for part in qualifier)
         chosen = [r for r in self.relations if r.visible and (not folded or folded in r.names)]
         if folded and not chosen:
@@ -277,7 +277,7 @@ def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
 
 
 def _is_fixed(column: Term, own: set[int], on: Sequence[Term]) -> bool:
-    """Whether ON equates a column with something that is not of its own relation."""
+    """Whether ON equates a column with something of another relation."""
     from merge_runner.pruning.logic.canonical import columns
 
     for item in on:

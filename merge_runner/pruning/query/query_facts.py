@@ -218,7 +218,7 @@ def _table_facts(layout: TableLayout) -> SourceFacts:
 
 
 def _with_declared(facts: SourceFacts, declared: SourceFacts) -> SourceFacts:
-    """The rows of a view's query, with what is declared of its columns where the query does not tell."""
+    """The rows of a view's query, with what is declared of its columns where the query leaves it open."""
     unique = (*facts.unique, *declared.unique)
     if facts.columns is None:
         return replace(facts, columns=declared.columns, some=declared.some, leading=0, unique=unique)

@@ -23,7 +23,7 @@ class Relation:
     nullable: bool = False
     """An outer join may fill its columns with NULL."""
     visible: bool = True
-    """Its columns are rows' columns: not so behind a semi or anti join."""
+    """Its columns are rows' columns: not so after a semi or anti join."""
     versioned: bool = False
     """It is read as of an older version, which may have had other columns."""
 

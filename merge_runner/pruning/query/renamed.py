@@ -29,7 +29,7 @@ def renamed(facts: SourceFacts, names: Sequence[str]) -> SourceFacts:
 
 
 def by_position(facts: SourceFacts, other: SourceFacts) -> Callable[[Term], Term | None]:
-    """Exchanges the columns of one for those of the other that stand in the same place."""
+    """Exchanges the columns of one for those of the other in the same position."""
     pairs = enumerate(zip(facts.columns or (), other.columns or (), strict=False))
     new = {name_at(old.name, place): name_at(column.name, place) for place, (old, column) in pairs}
 

@@ -41,7 +41,7 @@ _GENERATORS = frozenset(
 
 @dataclass(frozen=True)
 class Output:
-    """One item of the SELECT list: `term` stands for its value, and for itself alone where that cannot be read.
+    """One item of the SELECT list: `term` is its value; where that cannot be read, a term equal to itself alone.
 
     `node` None: a column that a star gives.
     """
@@ -68,7 +68,7 @@ class _Select:
         self.complete = True
         self.has_star = False
         self.leading: int | None = None
-        """How many outputs stand before the first star whose columns are not all known."""
+        """How many outputs precede the first star whose columns are not all known."""
         self.passed: dict[int, set[str]] = {}
         """Relations whose columns are not all known and that a star passes on, and what EXCEPT leaves out of them."""
 
@@ -256,7 +256,7 @@ class _Select:
         return tuple(_named_keys(keys, names, known, set())), nulled
 
     def _pass_on(self, terms: Iterable[Term], keys: Iterable[Key], names: dict[Term, Col]) -> None:
-        """Names the columns that a star gives of relations whose columns are not all known, as far as they are used.
+        """Names the columns that a star gives of relations whose columns are not all known, where they are used.
 
         One that another output is called by as well cannot be named outside: Spark finds it ambiguous.
         """
@@ -277,7 +277,7 @@ class _Select:
         if node.find(exp.Query) is not None or _generates(node):
             return True
         if isinstance(node, _picks()) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
-            return False  # `_picked` tells
+            return False  # `_picked` decides
         found = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
         return any(column in restricted for item in found if item is not None for column in columns(item))
 
@@ -299,7 +299,7 @@ class _Select:
         *,
         fixed: bool,
     ) -> None:
-        """Notes what an output is the name of, and what holds for it besides what its name stands for."""
+        """Notes what an output is the name of, and what holds for it in addition to what its name represents."""
         own = Col(0, output.name.casefold())
         if is_constant(output.term):
             if fixed:
@@ -317,7 +317,7 @@ class _Select:
 _ONE = Lit("number", Decimal(1))
 _WHOLE = (DataType("tinyint"), DataType("smallint"), DataType("int"), DataType("bigint"))
 _NAMELESS = "\0"
-"""In a key, a column that nobody can name."""
+"""In a key, a column without a name to write."""
 
 
 def _fixed(own: Col, value: Term) -> Term:
@@ -325,7 +325,7 @@ def _fixed(own: Col, value: Term) -> Term:
 
 
 def _not_of_itself(item: Term) -> Term:
-    """`a = a`, which an equality becomes when one side stands for both, says that a is not NULL."""
+    """`a = a`, which an equality becomes when one side represents both, says that a is not NULL."""
     if isinstance(item, Call) and item.name == "=" and item.args[0] == item.args[1]:
         return Call("notnull", item.args[:1])
     return item
@@ -381,7 +381,7 @@ def _named_keys(
     """The keys in the names of outputs; what has one value in all rows is left out."""
     for key in keys:
         wanted = [item for item in key if not known.constant(item, whole=item in whole) or item in names]
-        # What a function of columns tells apart, the columns do as well.
+        # What a function of columns distinguishes, the columns do as well.
         wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
         if all(item in names for item in wanted):
             yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))

@@ -64,7 +64,7 @@ class SourceFacts:
         return self.columns is not None and all(column.name for column in self.columns)
 
     def column(self, name: str) -> TableColumn | None:
-        """The column with this name, as far as it is known."""
+        """The column with this name, where known."""
         return self._by_name.get(name.casefold())
 
     def has_column(self, name: str) -> bool | None:
@@ -120,7 +120,7 @@ class SourceFacts:
 
 
 def name_at(name: str, place: int) -> str:
-    """What restrictions call the column at a place, counted from 0: its name, or a word that nobody can write."""
+    """What restrictions call the column at a place, counted from 0: its name, or a word that cannot be written."""
     return name.casefold() or f"\0{place}"
 
 

@@ -50,7 +50,7 @@ def unknown_names(read: ReadSelect, *, variables: bool = False) -> Iterator[Unkn
     """Yield the names in a SELECT that its relations are known not to have, in the order of the text.
 
     A name is passed over where the columns of a relation that it may belong to are not all known, inside a nested query
-    (which sees names of its own and of the queries around it) and inside a lambda. `variables`: an unqualified name may
+    (which sees its names and those of the queries around it) and inside a lambda. `variables`: an unqualified name may
     also be a session variable.
     """
     if not read.relations:

@@ -65,7 +65,7 @@ def _by_metadata(predicate: Predicate) -> Outcome:
 
 
 def _by_statistics(predicate: Predicate, layout: TableLayout, *, alone: bool) -> Outcome:
-    """`alone`: the condition stands by itself, so that its column cannot be a partition column here."""
+    """`alone`: the condition is not part of another, so that its column cannot be a partition column here."""
     beside = beside_the_target(predicate)
     if beside is not None:
         return beside
@@ -167,7 +167,7 @@ def other_outcome(predicate: Other | Truth) -> Outcome:
             None, "unknown-type", f"whether Spark makes one of the casts around {names} is not known", "cast"
         )
     if predicate.kind == "columns":
-        others = "each other" if len(columns) > 1 else "what each row has anew"
+        others = "each other" if len(columns) > 1 else "a new value for each row"
         return Outcome(False, "columns", f"it compares {names} with {others}, not with a constant", predicate.name)
     if predicate.kind == "never":
         reason = "NULL is among its values: it is true for no row, but no file is skipped for that"

@@ -159,7 +159,7 @@ def _by_bounds(predicate: Comparison, layout: TableLayout) -> Outcome:
         return Outcome(False, "no-statistics", reason, data_type.name, pushed=True)
     if metrics is None:
         return Outcome(None, "unknown-layout", f"it prunes if files keep bounds of {name}, which lint does not know")
-    beside = f"; {useless} cannot use it, so only as far as the files' values lie apart" if useless else ""
+    beside = f"; {useless} cannot use it, so only where the value ranges of the files do not overlap" if useless else ""
     reason = f"file bounds: files whose {name} lies outside are skipped{beside}"
     return Outcome(True, "prunes", reason, pattern)
 

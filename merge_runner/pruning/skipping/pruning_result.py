@@ -12,9 +12,9 @@ from merge_runner.pruning.predicate.scope import ColumnRef
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether a condition prunes, and why. `pattern` is what stands in the way.
+    """Whether a condition prunes, and why. `pattern` is the obstacle.
 
-    `pushed`: the format reads it, though it does not prune, so that what stands beside it still does.
+    `pushed`: the format reads it, though it does not prune, so that the conditions next to it still do.
     """
 
     prunes: bool | None
@@ -51,7 +51,7 @@ def beside_the_target(predicate: Predicate) -> Outcome | None:
         return _truth(predicate)
     side = side_of(predicate)
     if isinstance(predicate, Other) and predicate.kind == "forbidden":
-        return Outcome(False, "forbidden", f"{predicate.name} cannot stand in a condition of a MERGE", predicate.name)
+        return Outcome(False, "forbidden", f"{predicate.name} is not allowed in a condition of a MERGE", predicate.name)
     if isinstance(predicate, Other) and predicate.kind == "unreadable":
         return Outcome(None, "unreadable", "lint cannot read this expression")
     if side == "source":

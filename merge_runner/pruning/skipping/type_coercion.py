@@ -26,7 +26,7 @@ def _is_wider(data_type: DataType, to: DataType) -> bool:
 
 
 def by_cast(predicate: Comparison, data_type: DataType, table_format: Format) -> Outcome | None:
-    """The outcome where a cast stands around the column that Spark does not unwrap, or may not; None: it unwraps it."""
+    """The outcome where a cast surrounds the column that Spark does not unwrap, or may not; None: it unwraps it."""
     to, name = predicate.cast, quoted(predicate.column)
     if to is None:
         return None
