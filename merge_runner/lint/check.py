@@ -20,7 +20,7 @@ from merge_runner.text import Place, Span
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of a file."""
+    """The outcome for a file."""
 
     findings: tuple[Finding, ...]
     merge: ReportedMerge | None = None
@@ -86,7 +86,7 @@ def _findings(rule: Rule, hits: Iterable[Hit], selection: RuleSelection, file: L
         place = hit.at if isinstance(hit.at, Place) else _place(hit.at, file)
         if not selection.selected(rule, place.path):
             continue
-        # A severity of the settings stands above what the rule makes of a case.
+        # A severity of the settings takes precedence over what the rule decides for a case.
         level = selection.configured(rule) or hit.severity or rule.severity
         subject = hit.subject
         if subject is None and isinstance(hit.at, Span) and file is not None and file.rendered is not None:

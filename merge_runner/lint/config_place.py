@@ -1,4 +1,4 @@
-"""Where an entry of a model's config stands, whichever layer wrote it."""
+"""Where an entry of a model's config is written, in whichever layer."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it"
 
 @dataclass(frozen=True)
 class Example:
-    """A model of a section Bad or Good; `yaml` is the block beside it that says what it stands in, if there is one."""
+    """A model of a section Bad or Good; `yaml` is the block next to it with its surroundings, if there is one."""
 
     kind: Literal["bad", "good"]
     sql: str
@@ -54,7 +54,7 @@ def sections(rule: Rule) -> dict[str, str]:
 def examples(rule: Rule) -> list[Example]:
     """The models of the sections Bad and Good.
 
-    A ```yaml block goes with the ```sql block behind it where the section begins with one, else with that before it.
+    A ```yaml block goes with the ```sql block after it where the section begins with one, else with that before it.
     """
     found = []
     written = sections(rule)
@@ -174,7 +174,7 @@ def _blocks(markdown: str) -> Iterator[_Block]:
 
 
 def _introduction(rule: Rule) -> str:
-    """What stands before the first section."""
+    """What precedes the first section."""
     return re.split(r"^## ", rule.documentation, maxsplit=1, flags=re.M)[0].strip()
 
 

@@ -1,4 +1,4 @@
-"""What a scan of the whole target costs, as far as it is known without the table, and how it is avoided.
+"""What a scan of the whole target costs, where known without the table, and how it is avoided.
 
 P001, P002, P006 and K001 report the same scan: they agree on its severity, and name columns of the statement at hand.
 """

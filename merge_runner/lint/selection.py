@@ -30,7 +30,7 @@ class RuleSelection:
     """The rules that count.
 
     A rule is selected where the word of `select` that means it is closer than that of `ignore`; at equal weight it is
-    ignored. What the command line names stands above the settings: its rules replace `select` and `ignore`, what it
+    ignored. The command line takes precedence over the settings: its rules replace `select` and `ignore`, what it
     ignores is ignored. `per_path` holds in any case; a pattern without a slash fits a name in any folder, and a pattern
     that fits a folder counts for everything below it.
     """
@@ -53,8 +53,8 @@ class RuleSelection:
     ) -> RuleSelection:
         """The selection of [tool.merge-runner.lint], with the command line's `rules` and `ignore` above it.
 
-        `places` tells where the settings stand. Raises ProblemsError with an `unknown-rule` for each word that means
-        no rule of `known` (by default all there are).
+        `places` says where the settings are written. Raises ProblemsError with an `unknown-rule` for each word that
+        means no rule of `known` (by default all there are).
         """
         _check(lint, places, (*rules, *ignore), _all() if known is None else known)
         return cls(
@@ -97,7 +97,7 @@ class RuleSelection:
 
 
 def fails(report: Report, fail_on: FailOn) -> bool:
-    """Whether the report has a finding of the severity `fail_on` or a graver one."""
+    """Whether the report has a finding of the severity `fail_on` or a higher one."""
     if fail_on == "never":
         return False
     return any(report.count(severity) for severity in SEVERITIES[: SEVERITIES.index(fail_on) + 1])
@@ -122,7 +122,7 @@ def _check(lint: LintSettings, places: TomlTree | None, given: Sequence[str], kn
 
 
 def _words(lint: LintSettings) -> Iterator[tuple[KeyPath, str]]:
-    """The words of the settings, with the keys that they stand under."""
+    """The words of the settings, with the keys that they are written under."""
     yield from ((("lint", "select", index), word) for index, word in enumerate(lint.select or ()))
     yield from ((("lint", "ignore", index), word) for index, word in enumerate(lint.ignore))
     for glob, words in lint.per_path_ignores.items():

@@ -74,7 +74,7 @@ def _line(line: str, start: int, end: int, room: int, ellipsis: str) -> tuple[st
     total = max(edges[-1], right)
     if total > room:
         inner = room - 2 * mark
-        # A quarter of what is shown stands before the carets, or less where they would not fit behind it.
+        # A quarter of what is shown precedes the carets, or less where they would not fit after it.
         wanted = left - max(0, min(inner // 4, inner - (right - left)))
         if right <= room - mark or left <= inner // 4:
             wanted = 0

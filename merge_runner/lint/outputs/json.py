@@ -1,4 +1,4 @@
-"""For scripts: the document whose keys are promised, described by `lint.schema.json` beside this module."""
+"""For scripts: the document whose keys are promised, described by `lint.schema.json` next to this module."""
 
 from __future__ import annotations
 

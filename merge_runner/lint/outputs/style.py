@@ -1,4 +1,4 @@
-"""How an output looks: what the command line hands in, for this room knows neither terminal nor colours."""
+"""How an output looks: what the command line hands in, as this package knows neither terminal nor colours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Style:
     """`colour` styles a text as `click.style` does; None: plain. `width` is the terminal's, in columns.
 
     `wrap`: lines that are wider than that are broken between words; False for what no terminal shows.
-    `unicode` says that the output's encoding carries `✓` and `…`; else ASCII stands for them. `statistics` adds the
+    `unicode` says that the output's encoding carries `✓` and `…`; else ASCII replaces them. `statistics` adds the
     counts by rule, `verbose` the proof of every verdict.
     """
 
@@ -34,5 +34,5 @@ class Style:
 
     @property
     def ellipsis(self) -> str:
-        """What stands where a text was cut."""
+        """What marks the end of a cut text."""
         return "…" if self.unicode else "..."

@@ -1,4 +1,4 @@
-"""The one line that ends what a person reads."""
+"""The one line that ends the text output."""
 
 from __future__ import annotations
 

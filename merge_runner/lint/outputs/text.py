@@ -18,7 +18,7 @@ from merge_runner.text import SourceText
 
 _HEAD = "P001"
 _MANY = 30
-"""With more findings than this the counts by rule come in any case: nobody has seen the first ones then."""
+"""With more findings than this the counts by rule come in any case: the first ones have scrolled away then."""
 
 _CHANGED = 12
 """How many lines of a fix are shown."""

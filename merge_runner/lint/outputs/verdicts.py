@@ -1,4 +1,4 @@
-"""The verdicts on the merges: a line for each, and the proof behind it."""
+"""The verdicts on the merges: a line for each, and its proof."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _MANY = 30
 """From so many merges on, not all are listed, and never more."""
 
 _REASON = 40
-"""What a reason must have room for; the target is left out where it has not."""
+"""The least space for a reason; the target is left out where it has not."""
 
 _COLUMN = 44
-"""The widest that a conjunct may be to have its reason beside it."""
+"""The widest that a conjunct may be to have its reason next to it."""
 
 _COLOURS: dict[Verdict, str] = {"static": "green", "runtime": "green", "none": "red", "unknown": "yellow"}
 
 
 def listed(report: Report, style: Style) -> Iterator[str]:
-    """A line per merge: verdict, file, target, reason, by path; of many only those that nothing else tells of."""
+    """A line per merge: verdict, file, target, reason, by path; of many only those that nothing else reports."""
     merges = sorted(report.merges, key=lambda merge: merge.path)
     shown = merges
     if len(merges) >= _MANY:

@@ -2,7 +2,7 @@
 
 ## What it does
 It looks at the equalities of ON between a column of the target and a column of the source that may be NULL, in a MERGE
-with an INSERT clause. Whether a column may be NULL is told by its declaration and tests, and by the query in USING (an
+with an INSERT clause. Whether a column may be NULL follows from its declaration and tests, and the query in USING (an
 outer join, a CASE without ELSE, `where k is not null`). Where that is not known, the rule says nothing; nor does it
 where a branch of a UNION gives NULL as the key and INSERT another column, as histories do for their new versions.
 

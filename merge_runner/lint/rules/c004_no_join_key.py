@@ -4,7 +4,7 @@
 
 Reports an ON without an equality (`=` or `<=>`) between an expression of the target and one of the source: neither at
 its top, nor in every leg of an OR. `on false`, which joins nothing and only inserts, is fine, and so is a source of
-one row, such as an aggregate without GROUP BY. Where lint cannot tell which side a column belongs to, it is silent.
+one row, such as an aggregate without GROUP BY. Where lint does not know which side a column belongs to, it is silent.
 
 ## Why it matters
 

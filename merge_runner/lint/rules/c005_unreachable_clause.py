@@ -2,12 +2,12 @@
 
 ## What it does
 
-Reports a clause that stands behind an unconditional one of its kind, behind one whose condition is always true, or
-behind one that already takes every row that this one would take: its conditions are a part of this clause's.
+Reports a clause that follows an unconditional one of its kind, one whose condition is always true, or
+one that already takes every row that this one would take: its conditions are a part of this clause's.
 
 ## Why it matters
 
-The first clause of a kind whose condition holds takes the row, and no other one sees it. Spark refuses a clause behind
+The first clause of a kind whose condition holds takes the row, and no other one sees it. Spark refuses a clause after
 an unconditional one (`NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION`); the other two run, and silently do nothing.
 
 ## Bad
@@ -78,7 +78,7 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 
 class _Former:
-    """The clauses of one kind that stand in front of the one that is looked at."""
+    """The clauses of one kind that precede the one that is looked at."""
 
     def __init__(self) -> None:
         self._takes_all = False

@@ -2,7 +2,7 @@
 
 ## What it does
 
-Reports an INSERT whose columns and values differ in number, and a column that stands twice in one SET or INSERT. Names
+Reports an INSERT whose columns and values differ in number, and a column that appears twice in one SET or INSERT. Names
 compare without case and without the target's alias; a struct and a field of it are the same column.
 
 ## Why it matters

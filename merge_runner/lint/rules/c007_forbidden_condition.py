@@ -64,6 +64,6 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
             what = f"the {found.sort} {found.name}" if found.name else f"a {found.sort}"
             yield Hit(
                 found.span,
-                f"{what} cannot stand in {where}",
+                f"{what} is not allowed in {where}",
                 "compute it in USING, as a column of the source",
             )

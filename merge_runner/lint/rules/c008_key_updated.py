@@ -83,7 +83,7 @@ def _assigned(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterat
 
 
 def _harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[str, ...], value: exp.Expr) -> bool:
-    """Whether the value is what the key holds already, or may be, as far as the text tells."""
+    """Whether the value is what the key holds already, or may be, judged by the text."""
     if path != _path(key):
         return True  # a struct as a whole, or a field of the key: what it holds is not compared
     value = _bare(value)
@@ -129,7 +129,7 @@ def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _bare(tree: exp.Expr) -> exp.Expr:
-    """The expression without brackets and casts: of what type a key is written is another question."""
+    """The expression without parentheses and casts: of what type a key is written is another question."""
     from sqlglot import exp
 
     while isinstance(tree, exp.Paren | exp.Cast):

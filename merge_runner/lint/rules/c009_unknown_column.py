@@ -6,7 +6,7 @@ its query does not give, for columns inside the query of USING and its CTEs that
 and for `UPDATE SET *` and `INSERT *` with a source that lacks a column of the target. It reports only where all columns
 of the table or query are known: those of a model, a seed, a recorded table; a source may have more columns than its
 YAML lists. A name without a qualifier that both sides have counts
-too: nothing tells which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an
+too: it is unknown which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an
 INSERT list and unqualified ones in SET are fine, and `*` takes what the source has.
 
 ## Why it matters
@@ -30,7 +30,7 @@ when matched then update set amount = s.amount
 ```
 
 ## When to ignore it
-Where the YAML of a table is behind the table itself; it is better to bring it up to date.
+Where the YAML of a table is older than the table; it is better to bring it up to date.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _star(merge: LintedMerge, clause: Clause) -> Iterator[Hit]:
 
 
 def _span(expr: Expr, node: exp.Expr) -> Span:
-    """Where a column's name stands."""
+    """Where a column's name is."""
     from sqlglot import exp
 
     places = [name.meta for name in node.find_all(exp.Identifier) if "start" in name.meta]

@@ -68,6 +68,6 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 
 def _may_be_default(node: Node) -> bool:
-    """Whether the model's schema may be the one of the session, as far as the project tells."""
+    """Whether the model's schema may be the one of the session, judged by the project."""
     named_by_macro = any(macro.endswith(".generate_schema_name") for macro in node.macros)
     return named_by_macro or node.config.get("schema") is None

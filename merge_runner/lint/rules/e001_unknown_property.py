@@ -11,7 +11,7 @@ those have properties of their own.
 
 The table cannot be created: the first run fails with `DELTA_UNKNOWN_CONFIGURATION` or with a conversion error that
 names neither the model nor the property. A wrong value of Iceberg's is worse, since the table is created and every
-MERGE into it fails. Names such as `delta.targetFileSize` or `delta.enableRowLevelConcurrency` stand in many guides,
+MERGE into it fails. Names such as `delta.targetFileSize` or `delta.enableRowLevelConcurrency` appear in many guides,
 and exist on other platforms only.
 
 ## Bad

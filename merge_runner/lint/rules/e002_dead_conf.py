@@ -10,7 +10,7 @@ the profile it says nothing.
 
 ## Why it matters
 
-Spark takes any key in silence. The setting does nothing, and whoever reads the project believes that it does. A conf
+Spark takes any key in silence. The setting does nothing, and a reader of the project believes that it does. A conf
 that belongs to the start of Spark is worse: setting it for one model makes that model fail.
 
 ## Bad

@@ -85,7 +85,7 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
     if statement.recursive and statement.ctes and not runs(name, "recursive CTE"):
-        message = f"{_SYSTEM[name]} cannot run a MERGE behind WITH RECURSIVE"
+        message = f"{_SYSTEM[name]} cannot run a MERGE after WITH RECURSIVE"
         yield Hit(statement.ctes[0].span, message, "move the WITH RECURSIVE into the query of USING")
     columns = _columns(file)
     for clause in statement.clauses:
@@ -104,7 +104,7 @@ def _values(statement: MergeStatement) -> Iterator[Expr]:
 
 
 def _parameters(statement: MergeStatement) -> Iterator[Hit]:
-    """`:p` and `?`: nobody passes values for them."""
+    """`:p` and `?`: no caller passes values for them."""
     from sqlglot import exp
 
     parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]

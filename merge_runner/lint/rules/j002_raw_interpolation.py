@@ -12,7 +12,7 @@ them SQL would read `2024-01-01` as 2024 - 1 - 1: `{{ var('since') | literal }}`
 
 ## Why it matters
 
-A value with a quote in it ends the string that it stands in: at best Spark refuses the statement, at worst it runs
+A value with a quote in it ends the string that it is in: at best Spark refuses the statement, at worst it runs
 another one. `literal` also writes the type: a date is a date, a text a text, a list what IN wants.
 
 ## Bad

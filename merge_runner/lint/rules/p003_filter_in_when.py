@@ -1,8 +1,8 @@
-"""A target filter stands in a WHEN condition.
+"""A target filter is in a WHEN condition.
 
 ## What it does
-Reports a condition of WHEN that restricts the target by a constant and that could skip files if it stood in ON. It is
-silent where a condition of ON prunes, and beside a BY SOURCE clause, where none can (P006).
+Reports a condition of WHEN that restricts the target by a constant and that could skip files if it were in ON. It is
+silent where a condition of ON prunes, and next to a BY SOURCE clause, where none can (P006).
 
 ## Why it matters
 Conditions of WHEN are asked when the files have been read. Only Delta looks at them beforehand, and only where all
@@ -55,12 +55,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             if condition.cause == "in-when" and clause.kind == "matched":
                 names = condition.named
                 yield Hit(
-                    condition.span, f"the filter on {names} stands in WHEN, where it skips no file", _hint(merge, names)
+                    condition.span, f"the filter on {names} is in WHEN, where it skips no file", _hint(merge, names)
                 )
 
 
 def _hint(merge: LintedMerge, names: str) -> str:
-    hint = f"a filter on {names} can skip files where it stands in ON"
+    hint = f"a filter on {names} can skip files where it is in ON"
     if merge.inserts:
         return f"{hint}; put the same filter on the source in USING then, or rows outside of it are inserted again"
     if len(merge.statement.clauses) > 1:

@@ -60,7 +60,7 @@ _INSTEAD = {
     "*": "take the arithmetic to the side of the constant",
     "/": "take the arithmetic to the side of the constant",
 }
-_BARE = "compare the bare {column} with a constant, or restrict another column beside it"
+_BARE = "compare the bare {column} with a constant, or restrict another column next to it"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "error"
 _MIXED = "a leg of the OR names the source, so the whole skips no file"
 _MIXED_CAUSES = ("or", "join", "both-sides", "source-only")
-"""What stands at a conjunct whose OR is mixed: where all legs have a condition in common, the judge names that one."""
+"""The message for a mixed OR; where all legs have a condition in common, the analysis names that one."""
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
@@ -66,9 +66,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         mixed = condition.side == "both" and any(side_of(leg) in ("both", "source") for leg in legs)
         if condition.cause != "or" and not mixed:
             continue
-        reason, hint = condition.reason, "give every leg a condition that prunes, or restrict the target beside the OR"
+        reason, hint = condition.reason, "give every leg a condition that prunes, or restrict the target next to the OR"
         if mixed:
-            reason, hint = _MIXED, "restrict the target by a condition of its own, beside the OR"
+            reason, hint = _MIXED, "restrict the target by a separate condition, next to the OR"
         if mixed and not any(_restricts(leg) for leg in legs):
             if not scanned or merge.scans_all_on_purpose:
                 continue

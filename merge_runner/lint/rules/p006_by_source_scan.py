@@ -20,7 +20,7 @@ when not matched by source and t.dt = date'2024-01-01' then delete
 ```
 
 ## Good
-Merge without the clause, and delete the rows that are gone by a separate MERGE, as a `post_hook` or a model behind
+Merge without the clause, and delete the rows that are gone by a separate MERGE, as a `post_hook` or a model after
 this one. Its USING finds them, and its ON prunes. (A plain DELETE does not do: on Delta it takes no subquery.)
 ```sql
 merge into {{ this }} as t

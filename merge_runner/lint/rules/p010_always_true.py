@@ -1,7 +1,7 @@
 """A filter excludes nothing.
 
 ## What it does
-Reports a condition of ON, beside others, that is true for every row: `1 = 1`, `t.dt is null or t.dt is not null`,
+Reports a condition of ON, next to others, that is true for every row: `1 = 1`, `t.dt is null or t.dt is not null`,
 `t.id = t.id`, `t.id is not null` where `id` cannot be NULL.
 
 ## Why it matters

@@ -8,7 +8,7 @@ Reports two merge models with the same table of which neither comes before the o
 ## Why it matters
 
 Which of the two runs first is not said anywhere, so the table may end in one of two ways, from one run to the next.
-The runner never lets them run at once, but the order is its own choice.
+merge-runner never runs them concurrently, but the order is its own choice.
 
 ## Bad
 

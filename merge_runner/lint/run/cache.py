@@ -44,7 +44,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class ReportCache:
-    """The entry of one run on the project at `root`: `key` stands for all that it depends on but the environment."""
+    """The entry of one run on the project at `root`: `key` covers all that it depends on but the environment."""
 
     root: Path
     folder: Path
@@ -97,7 +97,7 @@ class ReportCache:
     def put(self, report: Report, asked: Mapping[str, str | None], warnings: Sequence[Problem] = ()) -> None:
         """Keep a report and its warnings, with the variables that it depends on; what cannot be written is not kept."""
         if not set(report.sources) <= set(self.texts):
-            return  # a finding stands in a file that the key knows nothing of
+            return  # a finding is in a file that the key knows nothing of
         content = json.dumps(
             {
                 "env": sorted(asked),
@@ -115,7 +115,7 @@ class ReportCache:
             return
 
     def _hashed(self, values: Mapping[str, str | None]) -> str:
-        """Environment variables may be secrets: of their values no more is kept than one hash of all together."""
+        """Environment variables may be secrets: of their values only one hash of all together is kept."""
         said = self.key + json.dumps(sorted(values.items()))
         return hashlib.blake2b(said.encode()).hexdigest()
 

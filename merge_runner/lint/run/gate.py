@@ -1,4 +1,4 @@
-"""What stands between lint and a build: a MERGE with an error does not run."""
+"""The check between lint and a build: a MERGE with an error does not run."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Chunks = Mapping[int, Sequence[str]]
 
 
 def check_all(linter: ProjectLinter, unique_ids: Sequence[str]) -> list[Checked]:
-    """What came of each model, in their order."""
+    """The outcome for each model, in their order."""
     processes = _processes(len(unique_ids))
     if processes == 1:
         return [linter.check(unique_id) for unique_id in unique_ids]
@@ -48,9 +48,9 @@ def _processes(models: int) -> int:
 
 
 def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict[int, list[Checked]]:
-    """What came of each chunk. No process outlives this, whatever ends it.
+    """The outcome of each chunk. No process outlives this, whatever ends it.
 
-    Each has its share from the start and writes into a pipe of its own: where this process is killed, the others end
+    Each has its share from the start and writes into a separate pipe: where this process is killed, the others end
     by what they cannot write.
     """
     from multiprocessing.connection import wait
@@ -79,7 +79,7 @@ def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict
 
 
 def _start(linter: ProjectLinter, share: Chunks) -> tuple[Connection, ForkProcess]:
-    """A process that looks at the chunks, and where it says what came of them."""
+    """A process that looks at the chunks, and where it reports the outcome."""
     from multiprocessing import get_context
 
     context = get_context("fork")
@@ -110,12 +110,12 @@ def _take(receiver: Connection, linter: ProjectLinter, done: dict[int, list[Chec
 
 
 def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Connection) -> None:
-    """What a process does: says what came of each chunk, and at last which environment variables that depends on."""
+    """What a process does: reports the outcome of each chunk, and which environment variables that depends on."""
     import signal
     import traceback
 
     receiver.close()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one tells of it
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one reports it
     gc.disable()  # trees know their parents, so only a collection frees them: one for all of a chunk is enough
     try:
         try:
@@ -130,7 +130,7 @@ def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Co
         except Exception as error:
             sender.send((_sendable(error), traceback.format_exc()))
     except BrokenPipeError:
-        return  # nobody waits for it any more
+        return  # no process waits for it any longer
 
 
 def _sendable(error: Exception) -> Exception:

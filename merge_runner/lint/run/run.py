@@ -26,7 +26,7 @@ from merge_runner.text import SourceText
 
 @dataclass(frozen=True)
 class LintOptions:
-    """What the command line says beside the settings: rules and ignored ones, a layout file, a baseline.
+    """What the command line says in addition to the settings: rules and ignored ones, a layout file, a baseline.
 
     `baseline` None: that of the settings, or the usual one where it is; `use_baseline` False: none.
     """
@@ -44,7 +44,7 @@ def lint_project(
     options: LintOptions | None = None,
     jinja: Sequence[Problem] = (),
 ) -> Report:
-    """Lints the models among the nodes `ids`; `jinja` are the problems to tell of files that could not become models.
+    """Lints the models among the nodes `ids`; `jinja` are the problems to report of files that could not become models.
 
     Raises ProblemsError for settings, layout files or a baseline that are wrong.
     """
@@ -99,7 +99,7 @@ def _paths(graph: Graph, chosen: Sequence[str]) -> set[str]:
 
 
 def _texts(prepared: Prepared, paths: set[str], found: Sequence[Finding]) -> dict[str, SourceText]:
-    """The authors' texts of all files that were looked at, or that a finding stands in."""
+    """The authors' texts of all files that were looked at, or that a finding is in."""
     files = prepared.files
     known = {model.source.path: model.source for model in files.models.values()}
     known |= {source.path: source for source in (*files.macros, *files.singular_tests)}

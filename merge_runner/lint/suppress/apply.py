@@ -29,7 +29,7 @@ def finish(
 ) -> Report:
     """The report of a run.
 
-    `texts` are the files that were looked at, or that a finding stands in, by path; `models` the names of the models
+    `texts` are the files that were looked at, or that a finding is in, by path; `models` the names of the models
     by the paths of their files; `ran` says whether a file was looked at by a rule.
     """
     by_path: dict[str, list[Finding]] = {path: [] for path in texts}

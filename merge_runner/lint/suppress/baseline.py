@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Hidden:
-    """What a baseline leaves of the findings: those to report, how many it hid, and how many of its own are gone."""
+    """What a baseline leaves of the findings: those to report, how many it hid, how many of its entries are gone."""
 
     kept: tuple[Finding, ...]
     hidden: int
@@ -159,7 +159,7 @@ def _misshapen(source: SourceText, key: str, shape: str) -> ProblemsError:
 
 def _bad(source: SourceText, message: str, at: int = 0) -> ProblemsError:
     problems = Problems()
-    hint = "write it anew with `merge-runner lint --write-baseline`"
+    hint = "write it again with `merge-runner lint --write-baseline`"
     problems.add("bad-baseline", message, source.place(max(at, 0)), hint)
     return ProblemsError(problems)
 

@@ -1,6 +1,6 @@
 """The comments of a file as its author wrote it: of SQL with Jinja, of YAML, of TOML.
 
-They are read from the author's text and not from the rendered one: a comment counts for the line that it stands on,
+They are read from the author's text and not from the rendered one: a comment counts for the line that it is on,
 also where a template repeats the line or leaves it out.
 """
 
@@ -22,7 +22,7 @@ Kind = Literal["line", "block", "jinja", "hash"]
 class Comment:
     """A comment: its `span` with the marks, the `body` between them, and the text of the body, Jinja tags blotted out.
 
-    `inside`: a Jinja comment within a comment of SQL. `conditional`: it stands in a Jinja block that need not be
+    `inside`: a Jinja comment within a comment of SQL. `conditional`: it is in a Jinja block that need not be
     rendered.
     """
 
@@ -35,7 +35,7 @@ class Comment:
 
     @property
     def has_tags(self) -> bool:
-        """Whether tags of Jinja stand in a comment of SQL: what they write may end it."""
+        """Whether tags of Jinja are in a comment of SQL: what they write may end it."""
         return _BLOT in self.text
 
     @property
@@ -45,7 +45,7 @@ class Comment:
 
 
 def comments(source: SourceText) -> tuple[Comment, ...]:
-    """The comments of a file in their order, told from strings; the ending of its name says which language it is."""
+    """The comments of a file in their order, distinguished from strings; the file name says which language it is."""
     ending = source.path.rpartition(".")[2].lower()
     if ending in ("yml", "yaml"):
         return tuple(_hashes(source.text, _yaml_texts(source.text)))
@@ -159,7 +159,7 @@ def _tags(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def _tag(text: str, start: int) -> Span | None:
-    """The tag or comment that begins at `start`; brackets in a tag are balanced, as Jinja's lexer does it."""
+    """The tag or comment that begins at `start`; parentheses in a tag are balanced, as Jinja's lexer does it."""
     kind = text[start + 1]
     if kind == "#":
         end = text.find("#}", start + 2)
@@ -182,7 +182,7 @@ def _tag(text: str, start: int) -> Span | None:
 
 
 def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
-    """Where strings and quoted names stand, and where comments."""
+    """Where strings and quoted names are, and where comments."""
     quoted: list[Span] = []
     found: list[Span] = []
     endless: set[str] = set()
@@ -212,7 +212,7 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def _comment_end(text: str, start: int) -> int | None:
-    """The offset behind the bracketed comment at `start`, where comments nest; None: it has no end."""
+    """The offset after the bracketed comment at `start`, where comments nest; None: it has no end."""
     depth = 0
     for edge in _EDGE.finditer(text, start):
         depth += 1 if edge[0] == "/*" else -1
@@ -239,7 +239,7 @@ def _hashes(text: str, texts: Sequence[Span] | None) -> Iterator[Comment]:
 
 
 def _yaml_texts(text: str) -> list[Span] | None:
-    """Where the scalars of a YAML file stand; None where it is no YAML."""
+    """Where the scalars of a YAML file are; None where it is no YAML."""
     import yaml
 
     found = []
@@ -247,7 +247,7 @@ def _yaml_texts(text: str) -> list[Span] | None:
         for token in yaml.scan(text):
             if isinstance(token, yaml.ScalarToken):
                 start, end = token.start_mark.index, token.end_mark.index
-                if token.style in ("|", ">"):  # a comment may stand behind the sign
+                if token.style in ("|", ">"):  # a comment may follow the sign
                     start = min(end, max(start, text.find("\n", start)))
                 found.append(Span(start, end))
     except yaml.YAMLError:

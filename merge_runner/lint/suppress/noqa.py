@@ -2,7 +2,7 @@
 
 A comment counts for the findings that begin or end on one of its lines; alone on its line, for those too that reach
 over it. It names codes, names or beginnings of codes; without a colon it hides all. It is read from the author's text,
-in comments of SQL and of Jinja, and behind `#` in YAML and TOML.
+in comments of SQL and of Jinja, and after `#` in YAML and TOML.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Used: TypeAlias = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class _Word:
-    """A word behind the colon. `foreign`: it is SQLFluff's, which reads the same comments."""
+    """A word after the colon. `foreign`: it is SQLFluff's, which reads the same comments."""
 
     text: str
     span: Span
@@ -178,7 +178,7 @@ class Suppressions:
 
     @cached_property
     def _alone(self) -> tuple[list[int], list[int]]:
-        """The first lines and the numbers of the comments that stand alone on their lines."""
+        """The first lines and the numbers of the comments that are alone on their lines."""
         found = [(noqa.lines[0], number) for number, noqa in enumerate(self.found) if noqa.alone]
         found = [(line, number) for line, number in found if not self.found[number].whole_file]
         return [line for line, _ in found], [number for _, number in found]
@@ -226,9 +226,9 @@ def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noq
     fault = None
     if begin[2]:
         words = tuple(_words(comment, begin.end(), known))
-        fault = None if words else "the noqa names no rule behind its colon"
+        fault = None if words else "the noqa names no rule after its colon"
     elif not _END.match(comment.text, begin.end()):
-        fault = "the noqa hides nothing, for there is text behind it without a colon"
+        fault = "the noqa hides nothing, for there is text after it without a colon"
     return _Noqa(comment, span, (first, last), not (before or after), bool(begin[1]), words, fault)
 
 
@@ -264,7 +264,7 @@ def _lines(place: Place) -> tuple[int, int]:
 
 
 def _around(span: Span, text: str) -> tuple[str, str]:
-    """What stands before the span on its first line and behind it on its last, without the blanks at the ends."""
+    """What precedes the span on its first line and follows it on its last, without the blanks at the ends."""
     end = text.find("\n", span.end)
     line = text.rfind("\n", 0, span.start) + 1
     return text[line : span.start].strip(), text[span.end : end if end >= 0 else len(text)].strip()
@@ -291,7 +291,7 @@ _TRIM = re.compile(r"\s*\{[{%#]-")
 
 
 def _trimmed(span: Span, text: str) -> bool:
-    """Whether a tag beside the span takes blanks away, so that words may meet when the span is gone."""
+    """Whether a tag next to the span takes blanks away, so that words may meet when the span is gone."""
     start = span.start
     while start and text[start - 1].isspace():
         start -= 1
