@@ -50,7 +50,7 @@ class Project:
     ) -> Project:
         """Loads the project in a folder and builds its graph. Raises ProblemsError with everything that is wrong.
 
-        `on_log` is told what templates `log` when they are compiled.
+        `on_log` receives what templates `log` when they are compiled.
         """
         flags = Flags(
             profile=profile,

@@ -44,10 +44,10 @@ def width(text: str) -> int:
     return sum(columns for _, columns in cells(text))
 
 
-def cut(text: str, room: int, ellipsis: str) -> str:
-    """What is shown of the text, its start and `ellipsis` where it takes more than `room` columns."""
+def cut(text: str, limit: int, ellipsis: str) -> str:
+    """Return the text, cut and ended by `ellipsis` where it takes more than `limit` columns."""
     found = cells(text)
-    if sum(columns for _, columns in found) <= room:
+    if sum(columns for _, columns in found) <= limit:
         return "".join(shown for shown, _ in found)
     kept: list[str] = []
     taken, blank = len(ellipsis), 0
@@ -55,7 +55,7 @@ def cut(text: str, room: int, ellipsis: str) -> str:
         taken += columns
         if shown == " ":
             blank = len(kept)
-        if taken > room:
+        if taken > limit:
             break
         kept.append(shown)
     # Between words, unless that would leave less than half.
@@ -98,5 +98,5 @@ def _uncoloured_width(text: str) -> int:
 
 
 def padded(text: str, columns: int) -> str:
-    """The text with blanks behind it, up to `columns` columns."""
+    """Return the text padded with blanks to `columns` columns."""
     return text + " " * (columns - width(text))

@@ -1,4 +1,4 @@
-"""Errors that a user can cause: each with a place, what is wrong and what to do; many are reported at once."""
+"""Errors that a user can cause: each with a place, what is wrong and what to do; many are reported together."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Problems:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Takes over the problems of a ProblemsError raised inside, and goes on behind the block."""
+        """Collect the problems of a ProblemsError raised inside, and continue after the block."""
         try:
             yield
         except ProblemsError as error:

@@ -1,4 +1,4 @@
-"""The name of a table or view as a value, so that nobody cuts names out of strings; and how Spark quotes."""
+"""The name of a table or view as a value, so that no code splits names out of strings; and how Spark quotes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def quote(name: str) -> str:
-    """`name` as Spark reads it: plain where it may stand so, else in backquotes (doubled inside)."""
+    """Return `name` as Spark reads it: plain where that is valid, else in backquotes (doubled inside)."""
     return name if _PLAIN.match(name) else "`" + name.replace("`", "``") + "`"
 
 
@@ -20,7 +20,7 @@ def string_literal(text: str) -> str:
 
 
 def changes_of(model: str) -> Relation:
-    """The temporary view that `changes('model')` stands for: it has no schema, and is the reading session's own."""
+    """Return the temporary view that `changes('model')` reads: it has no schema, and belongs to the reading session."""
     return Relation(f"changes_of_{model}")
 
 
@@ -28,7 +28,7 @@ def changes_of(model: str) -> Relation:
 class Relation:
     """A table or view: catalog (None: the session's), schema (None: a temporary view), identifier.
 
-    `sql`, where given, stands in the statement instead of the name (an inlined query, a path).
+    `sql`, where given, is used in the statement instead of the name (an inlined query, a path).
     """
 
     identifier: str

@@ -10,9 +10,9 @@ from functools import cached_property
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where something stands in a file: `path` relative to the project, 1-based `line` and `column`.
+    """A place in a file: `path` relative to the project, 1-based `line` and `column`.
 
-    `end_line` and `end_column` name the first character behind it; None where only the start is known.
+    `end_line` and `end_column` name the first character after it; None where only the start is known.
     """
 
     path: str
@@ -68,20 +68,20 @@ class SourceText:
         return [0, *(newline.end() for newline in re.finditer("\n", self.text))]
 
     def place(self, start: int, end: int | None = None) -> Place:
-        """The place of offset `start` (and of the exclusive `end`); offsets behind the text mean its end."""
+        """Return the place of offset `start` (and of the exclusive `end`); offsets after the text mean its end."""
         line, column = self._line_column(start)
         if end is None:
             return Place(self.path, line, column)
         return Place(self.path, line, column, *self._line_column(end))
 
     def offset(self, line: int, column: int = 1) -> int:
-        """The offset of a 1-based line and column; a line behind the last means the end of the text."""
+        """Return the offset of a 1-based line and column; a line after the last means the end of the text."""
         if line > len(self._starts):
             return len(self.text)
         return min(self._starts[line - 1] + column - 1, len(self.text))
 
     def line(self, number: int) -> str:
-        """The 1-based line `number` without its newline; empty behind the last one."""
+        """Return the 1-based line `number` without its newline; empty after the last one."""
         if not 1 <= number <= len(self._starts):
             return ""
         start = self._starts[number - 1]

@@ -16,7 +16,7 @@ from merge_runner.run.results.events import Events
 
 
 def generate_unit_test(name: str, options: dict[str, Any]) -> int:
-    """Writes a unit test of a model beside it, and prints the file's path; 1 where its inputs cannot be read."""
+    """Write a unit test of a model next to it, and print the file's path; return 1 where its inputs cannot be read."""
     project = load_project(options)
     model = named_model(project.prepared.graph, name)
     display = display_for(options)

@@ -142,7 +142,7 @@ def main() -> None:
         status = _run(sys.argv[1:])
         _flush()
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain again when it closes stdout.
+        # The reader of our output has closed it; Python would complain again when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
     except Exception as error:
@@ -186,9 +186,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def _show_failure(error: Exception) -> int:
-    """Tells what ended a command: problems of the project, of the file system, or a fault of our own.
+    """Report what ended a command: problems of the project, of the file system, or an internal error.
 
-    Gives the exit status: 1 where --warn-error made errors of warnings, else 2.
+    Return the exit status: 1 where --warn-error made errors of warnings, else 2.
     """
     from merge_runner.cli.display.problems import WarningsError, show_problems
     from merge_runner.errors import Problem, ProblemsError
@@ -209,7 +209,7 @@ def _show_failure(error: Exception) -> int:
         show_problems(problems)
         _flush()
     except OSError:
-        # Nobody can be told where standard error or output cannot be written; Python would try again at its end.
+        # Standard error or output cannot be written, so nothing can be reported; Python would try again at its end.
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     return 1 if isinstance(error, WarningsError) else 2

@@ -17,7 +17,7 @@ from merge_runner.run.results.events import Events
 
 
 def mutate_model(model: str, options: dict[str, Any]) -> int:
-    """Checks the unit tests of a model by changes of its MERGE; 1 where one survives that nobody has explained."""
+    """Check the unit tests of a model by changes of its MERGE; return 1 where a survivor has no explanation."""
     project = load_project(options)
     display = display_for(options)
     events = Events(display)

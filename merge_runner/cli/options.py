@@ -113,7 +113,7 @@ _OUTPUT = (
     click.option("--warn-error", is_flag=True, help="Warnings count as errors."),
 )
 _RUNNING = (
-    click.option("--threads", type=click.IntRange(min=1), help="Models at once; default: the profile's."),
+    click.option("--threads", type=click.IntRange(min=1), help="Models to run in parallel; default: the profile's."),
     click.option("-x", "--fail-fast", is_flag=True, help="Stop, and cancel what runs, at the first failure."),
 )
 _JUNIT = (
@@ -289,7 +289,7 @@ def recording_env() -> RecordingEnv:
 
 
 def project_flags(options: dict[str, Any]) -> Flags:
-    """What the options of `project_options` say of the project, as its room takes it."""
+    """Return what the options of `project_options` say of the project, as flags for loading it."""
     from merge_runner.plan.load.project_context import Flags
 
     return Flags(

@@ -33,7 +33,7 @@ _KEPT = (
 
 
 def _passes_lint(project: Project, ids: Sequence[str], options: dict[str, Any]) -> bool:
-    """Whether lint finds no error in the models; what it finds is told on standard error."""
+    """Return whether lint finds no error in the models; write its findings to standard error."""
     from merge_runner.lint.run.run import lint_project
 
     report = lint_project(project.prepared, ids)
@@ -84,7 +84,7 @@ def run_nodes(
     name: Command, project: Project, ids: tuple[str, ...], options: dict[str, Any], last: LastInvocation | None = None
 ) -> int:
     """Runs these nodes as `run_command` does; `last` is the invocation that they are left over from."""
-    # A node that is left over reads what the invocation before has built beside it, and not the other target.
+    # A left-over node reads what the previous invocation has built, and not the other target.
     chosen = ids if last is None or not options["defer"] else (*ids, *_selected_before(project, options))
     project = deferred(project, chosen, options)
     display = display_for(options)
@@ -135,7 +135,7 @@ def display_for(options: dict[str, Any]) -> JsonDisplay | TextDisplay:
 
 
 def _made_before(project: Project, ids: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...]:
-    """The tables that a full refresh has made anew by nodes that are not left over: those keep their rows."""
+    """Return the tables that a full refresh has recreated by nodes that are not left over: those keep their rows."""
     if not options["full_refresh"]:
         return ()
     done = set(_selected_before(project, options)).difference(ids)

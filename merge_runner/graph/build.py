@@ -40,7 +40,7 @@ class Invocation:
     """What an invocation adds to the files: the environment, and whether targets are rebuilt.
 
     `incremental`: the tables of merge models count as built before, so that their `is_incremental()` is true.
-    `macros` are results that stand for those of the project's macros of these names.
+    `macros` are results that replace those of the project's macros of these names.
     """
 
     env: Mapping[str, str]

@@ -27,7 +27,7 @@ class Criterion:
     """As the user wrote it."""
     method: str
     arguments: tuple[str, ...]
-    """The dotted parts behind the method: ("meta", "owner") in `config.meta.owner:x`."""
+    """The dotted parts after the method: ("meta", "owner") in `config.meta.owner:x`."""
     value: str
     parents: float = 0
     """How many edges up to follow; `math.inf` for all."""
@@ -60,7 +60,7 @@ def parse_criterion(text: str) -> Criterion:
 
 
 def _method_of(value: str) -> str:
-    """The method of a value that stands alone."""
+    """Return the method of a value that has no `method:` in front."""
     if "/" in value or "\\" in value:
         return "path"
     return "file" if value.lower().endswith((".sql", ".csv")) else "fqn"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 def find_cycle(edges: Iterable[tuple[str, str]]) -> list[str] | None:
     """A shortest cycle of the graph that `edges` (parent, child) span, or None where there is none.
 
-    Each name stands once, in the direction of the edges, the alphabetically first name first. Of several shortest
+    Each name appears once, in the direction of the edges, the alphabetically first name first. Of several shortest
     cycles it is the same one whatever the order of `edges`.
     """
     children: dict[str, set[str]] = {}

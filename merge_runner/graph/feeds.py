@@ -37,7 +37,7 @@ def with_feeds(
         for other in changes:
             if other.name != first.name:
                 message = f"{reader.name} reads the changes of {first.name} already, and a MERGE can keep one position"
-                problems.add("changes-twice", message, other.place, "make a model of its own of each, or use ref()")
+                problems.add("changes-twice", message, other.place, "make a separate model for each, or use ref()")
         found[unique_id] = replace(found[unique_id], changes_of=parent.unique_id)
         for writer in _writers(nodes, parent):
             found[writer.unique_id] = _with_feed(found[writer.unique_id])

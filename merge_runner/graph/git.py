@@ -25,7 +25,7 @@ def changed_files(root: Path, ref: str) -> frozenset[str]:
     if not ref or ref.startswith("-") or "\0" in ref:
         hint = "name a branch, a tag or a commit: git:main, git:HEAD~1"
         raise ProblemsError([Problem("bad-git-ref", f'"{ref}" is not a git revision', hint=hint)])
-    # Only the hash goes on, so that no text of the user's stands where git looks for options and ranges.
+    # Only the hash is passed on, so that no text of the user's is where git expects options and ranges.
     commit = _git(root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
     if commit is None or not _HASH.fullmatch(commit.strip()):  # "^main" resolves too, to "^" and a hash
         _check_repository(root)

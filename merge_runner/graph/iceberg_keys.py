@@ -15,10 +15,10 @@ def check_iceberg_keys(
 ) -> None:
     """Adds a problem for each of the keys that the model or seed `name` has and cannot have, where it is written.
 
-    `layers` are all of its config, `place` is used where none of them tells one.
+    `layers` are all of its config, `place` is used where none of them has one.
     """
     if config.materialized in ("view", "ephemeral"):
-        return  # no table of its own: as with every key of a table, nothing comes of it
+        return  # it has no table: as with every key of a table, this one has no effect
     delta = config.format == "delta"
     found = {}
     if config.storage_join and delta and config.materialized == "merge":

@@ -1,7 +1,7 @@
 """The graph as dbt's manifest.json, version 12, so that tools made for dbt read it.
 
 Key names and shapes follow the schema that dbt publishes (schemas.getdbt.com/dbt/manifest/v12.json). That schema allows
-no other keys, and strict readers refuse them, so everything of our own stands in `config`, which is open, or in
+no other keys, and strict readers refuse them, so all additional keys are in `config`, which is open, or in
 `metadata.env`.
 """
 
@@ -274,7 +274,7 @@ def _unit_test(graph: Graph, node: Node) -> dict[str, Any]:
 
 
 def _fixture(rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Only what dbt's shape has room for; the changes that a MERGE is expected to make are not."""
+    """Return only what dbt's schema has keys for; the changes that a MERGE is expected to make are not in it."""
     return {key: rows[key] for key in ("input", "rows", "format", "fixture") if key in rows}
 
 

@@ -38,7 +38,7 @@ def no_effect(source: SourceText, materialized: str, own: Sequence[Layer]) -> It
         for key in _LAYOUT:
             written = next((layer for layer in reversed(own) if key in layer.values), None)
             if written is not None and written.values[key]:
-                message = f"{key} has no effect: this file has no MERGE, and {kind} has no files of its own"
+                message = f"{key} has no effect: this file has no MERGE, and {kind} has no data files"
                 hint = f"remove {key}, or write config(materialized='table'); {_HINT}"
                 yield Problem("no-effect", message, written.places.get(key), hint)
                 return

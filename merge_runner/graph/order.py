@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def topological(graph: Graph, ids: Iterable[str] | None = None) -> list[str]:
-    """The ids (None: all), parents before children; among nodes that are free at once, by level and then by id."""
+    """Return the ids (None: all), parents before children; among nodes that are free together, by level, then by id."""
     return [unique_id for level in levels(graph, ids) for unique_id in level]
 
 
 def levels(graph: Graph, ids: Iterable[str] | None = None) -> list[list[str]]:
     """The ids (None: all) in levels: a node's level is the number of nodes on the longest path that ends in it.
 
-    All nodes of one level are independent; they stand sorted by id. Over a selection, paths lead through unselected
-    nodes, which do not count: a parent never stands on the level of a node that it reaches.
+    All nodes of one level are independent and sorted by id. Over a selection, paths lead through unselected nodes,
+    which do not count: a parent is never on the level of a node that it reaches.
     """
     chosen = graph.dag.nodes if ids is None else set(ids)
     depth: dict[str, int] = {}
@@ -104,7 +104,7 @@ def priorities(
 
 
 def _effective(own: int | None, urgency: int | None) -> int:
-    """The priority that counts: without one of its own a node has 0, and a low child does not push it below that."""
+    """Return the priority that counts: a node without one has 0, and a low child does not push it below that."""
     return max(0, urgency or 0) if own is None else urgency or 0
 
 

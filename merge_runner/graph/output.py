@@ -72,6 +72,6 @@ def _dot(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A string of the DOT language. Labels give a backslash a meaning of its own, so it is doubled too."""
+    """Return a string of the DOT language. In labels a backslash is an escape of DOT's, so it is doubled too."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

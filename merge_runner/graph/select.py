@@ -79,7 +79,7 @@ class _Run:
         self.problems = Problems()
 
     def union(self, texts: Iterable[str], within: tuple[str, ...]) -> _Found:
-        """All criteria of the strings; `within` are the names of the selectors that they stand in."""
+        """Return all criteria of the strings; `within` are the names of the selectors that contain them."""
         texts = list(texts)
         terms = [term for text in texts for term in text.split()]
         if not terms:
@@ -89,8 +89,8 @@ class _Run:
     def intersection(self, term: str, within: tuple[str, ...]) -> _Found:
         texts = term.split(",")
         if "" in texts:
-            hint = "write a,b for what is in both: no space beside the comma"
-            self.problems.add("bad-selection", f'a comma of "{term}" has nothing on one of its sides', hint=hint)
+            hint = "write a,b for what is in both: no space next to the comma"
+            self.problems.add("bad-selection", f'empty operand next to "," in the selector "{term}"', hint=hint)
             return _Found(frozenset())
         found: list[_Found] = []
         criteria: list[Criterion] = []
@@ -120,7 +120,7 @@ class _Run:
         return relatives(above, ids, criterion.parents) | relatives(below, ids, criterion.children)
 
     def selector(self, name: str, within: tuple[str, ...]) -> _Found:
-        """What a named selection selects; ProblemsError where there is none of that name, or it stands in itself."""
+        """Return what a named selector selects; raise ProblemsError where it is unknown or contains itself."""
         known = self.context.selectors
         if name not in known:
             message = f'there is no selector "{name}"'

@@ -1,4 +1,4 @@
-"""Which nodes a stream feeds: those whose SQL reads its rows, and all that stand below them."""
+"""Which nodes a stream feeds: those whose SQL reads its rows, and all their descendants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from merge_runner.graph.graph import Graph, Node
 from merge_runner.relation import Relation
 
 _SCHEMA = "global_temp"
-"""Where Spark keeps temporary views that all sessions of a driver see: each model has a session of its own."""
+"""Where Spark keeps temporary views that all sessions of a driver see: each model runs in a separate session."""
 _LASTING = {
     "view": "a view would be read when the batch has gone: make it ephemeral",
     "table": "a table is replaced as a whole, and would hold the last batch alone: write a MERGE",
@@ -22,9 +22,9 @@ def batch_view(source: str, table: str) -> Relation:
 
 
 def streams_read(nodes: Mapping[str, Node], unique_id: str) -> tuple[str, ...]:
-    """Ids of the streams whose rows stand in the SQL of a node, through ephemeral models.
+    """Return the ids of the streams whose rows the SQL of a node reads, through ephemeral models.
 
-    These may stand in a circle: that is told once all edges are known.
+    These may form a cycle: it is reported once all edges are known.
     """
     streams: dict[str, None] = {}
     seen = {unique_id}
@@ -48,7 +48,7 @@ def is_stream(node: Node) -> bool:
 
 
 def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
-    """Ids of those of the chosen nodes that stand below a stream, in their order."""
+    """Return the ids of those of the chosen nodes that are descendants of a stream, in their order."""
     import networkx as nx
 
     below = nx.descendants(graph.dag, stream)
@@ -70,5 +70,5 @@ def check_streams(nodes: Mapping[str, Node], problems: Problems) -> None:
             problems.add("stream-reader", message, node.place, _LASTING[kind])
         if len(names) > 1:
             message = f"{node.name} reads the streams {' and '.join(names)}: a batch holds the rows of one"
-            hint = "merge each stream into a table of its own, and read one of these tables"
+            hint = "merge each stream into a separate table, and read one of these tables"
             problems.add("stream-reader", message, node.place, hint)

@@ -156,7 +156,7 @@ def _test_config(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _short(name: str, arguments: str) -> str:
-    """Test names are unique and short: arguments are told apart by a digest, as in dbt."""
+    """Return a unique and short test name: a digest of the arguments makes the difference, as in dbt."""
     if arguments:
         name = f"{name}__{hashlib.sha256(arguments.encode()).hexdigest()[:8]}"
     if len(name) <= _LONGEST_NAME:

@@ -10,8 +10,8 @@ from merge_runner.reference.error_texts import ERRORS
 from merge_runner.reference.markdown import page, table
 
 _INTRODUCTION = """\
-An error or warning ends with its code in brackets: `models/fct_order.sql:3:7: there is no model or seed "stg_order"
-[unknown-ref]`. With `--log-format json` it is the field `code`. Findings of lint have codes of their own: see [the
+An error or warning ends with its code: `models/fct_order.sql:3:7: there is no model or seed "stg_order"
+[unknown-ref]`. With `--log-format json` it is the field `code`. Lint findings have rule codes: see [the
 rules](rules/README.md)."""
 
 _ENGINE = """\

@@ -45,7 +45,7 @@ _APPLIES = re.compile(r"\s*Applies to: (?P<applies>.+)\Z")
 
 @dataclass(frozen=True)
 class Key:
-    """A key as a user writes it. `names` are all spellings, the usual one first; `nested` has keys of its own.
+    """A key as a user writes it. `names` are all spellings, the usual one first; `nested` are the keys below it.
 
     `applies` None: to everything that has the key.
     """

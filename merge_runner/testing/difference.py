@@ -11,12 +11,12 @@ from typing import Any
 Row = tuple[Any, ...]
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
-"""Two floating-point numbers that differ by no more are equal: sums depend on the order in which they are made."""
+"""Two floating-point numbers within this tolerance are equal: sums depend on the order in which they are computed."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value that differs: what was expected, and what is there."""
+    """A value that differs: the expected and the actual one."""
 
     column: str
     expected: Any
@@ -52,7 +52,7 @@ def difference(
     """How the actual rows differ from the expected ones; None where they are the same, duplicates counted.
 
     Rows hold plain values in the order of `columns`. Of those without a counterpart, two that alone have one `key` are
-    told as one row that differs.
+    reported as one row that differs.
     """
     missing, unexpected = _without_counterpart(expected, actual)
     if not missing and not unexpected:

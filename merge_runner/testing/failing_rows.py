@@ -1,4 +1,4 @@
-"""Failing rows of a data test: read from JSON texts, cut to what a person reads, and drawn as a small table."""
+"""Failing rows of a data test: read from JSON texts, cut for display, and drawn as a small table."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from merge_runner.relation import quote
 from merge_runner.text import Span
 
 _TURNED = {">": ">=", ">=": ">", "<": "<=", "<=": "<", "=": "<>", "==": "<>", "<>": "=", "!=": "=", "<=>": "<>"}
-"""Each comparison and what stands in its place: the edge of an inequality, the opposite of an equality."""
+"""What replaces each comparison: the edge of an inequality, the opposite of an equality."""
 _KINDS = {
     "matched": "WHEN MATCHED",
     "not_matched": "WHEN NOT MATCHED",
@@ -203,7 +203,7 @@ def _turned(tokens: Sequence[Token], name: str, where: str) -> Iterator[_Change]
         if token.kind != "op":
             continue
         if token.key == "<" and number and tokens[number - 1].key in ("ARRAY", "MAP", "STRUCT"):
-            depth += 1  # the brackets of a type
+            depth += 1  # the angle of a type
         elif depth and token.key in (">", ">>"):
             depth -= len(token.key)
         elif not depth and token.key in _TURNED:

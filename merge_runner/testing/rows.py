@@ -84,7 +84,7 @@ def read_rows(rows: Iterable[Mapping[str, Any]] | str, form: str, places: RowPla
 def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> str:
     """A query with the rows, in the columns of `types`; a column that a row does not have is NULL.
 
-    A column that is not in `types` comes behind them, as does one of type None: its type is that of its values. `known`
+    A column that is not in `types` comes after them, as does one of type None: its type is that of its values. `known`
     are the columns of a query's rows. Raises RowError for a value that its type does not hold, with row and column.
     """
     given = _first_spelling(rows.names if known is None else known)
@@ -125,7 +125,7 @@ def check_names(rows: Rows, names: Iterable[str], allowed: Iterable[str], table:
 
 
 def _first_spelling(names: Iterable[str]) -> dict[str, str]:
-    """The names by what tells them apart: Spark's names do not know upper and lower case."""
+    """Return the names by their case-insensitive form: Spark's column names have no upper and lower case."""
     found: dict[str, str] = {}
     for name in names:
         found.setdefault(name.lower(), name)
@@ -189,7 +189,7 @@ def _plain(value: Any) -> str:
 
 
 def _check(text: str, data_type: str) -> None:
-    """What Spark would read as another value, or as NULL where `ansi` is off, is told of the row that holds it."""
+    """Raise for a text that Spark would read as another value, or as NULL where `ansi` is off."""
     kind = data_type.partition("(")[0].strip()
     readable = True
     try:

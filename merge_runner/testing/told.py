@@ -9,7 +9,7 @@ from typing import Any
 from merge_runner.testing.difference import Changed, Difference, Row
 
 MOST_SHOWN = 20
-"""Rows of each kind that are told in words; JSON has them all."""
+"""How many rows of each kind the text shows; JSON has them all."""
 
 
 def in_words(heading: str, found: Difference) -> str:

@@ -339,7 +339,7 @@ def test_a_baseline_is_written_and_read(root, lint):
     assert "2 hidden by the baseline" in out
     (root / A).write_text(MODEL.replace("t.id = s.id", "t.dt = date '2013-01-01' and t.id = s.id"))
     status, _, err = lint("--ignore", "C")
-    assert (status, err) == (0, "2 entries of the baseline matched nothing: --write-baseline writes it anew\n")
+    assert (status, err) == (0, "2 entries of the baseline matched nothing: --write-baseline rewrites it\n")
     assert "entries" not in lint("--ignore", "C", "-q")[2]
     assert "matched nothing" in lint("--ignore", "C", "-o", "report")[2]
 

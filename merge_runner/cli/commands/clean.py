@@ -30,7 +30,7 @@ def command(**options: Any) -> int:
     own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
     for path in (root / name for name in own):
         if path.exists() and (path.resolve() == target or target in path.resolve().parents):
-            hint = "target-path must be a folder of its own to be removed"
+            hint = "target-path must be a separate folder to be removed"
             message = f"{target} holds the project's own {path.name}: nothing was removed"
             raise ProblemsError([Problem("clean-outside", message, hint=hint)])
     there = target.is_dir()

@@ -95,10 +95,10 @@ def _merges(options: dict[str, Any]) -> str:
     nodes = prepared.graph.nodes.values()
     merges = [node for node in nodes if node.resource_type == "model" and node.config["materialized"] == "merge"]
     keys = ("low_shuffle", "storage_join")
-    told = [f"{len(merges)} models", *(f"{key} in {sum(bool(node.config[key]) for node in merges)}" for key in keys)]
+    parts = [f"{len(merges)} models", *(f"{key} in {sum(bool(node.config[key]) for node in merges)}" for key in keys)]
     found = low_shuffle("delta", prepared.files.profile.platform, on=True)
     sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
-    return f"{', '.join(told)}; on Delta low_shuffle sets {sets} here"
+    return f"{', '.join(parts)}; on Delta low_shuffle sets {sets} here"
 
 
 def _catalogs(options: dict[str, Any]) -> str:
@@ -111,9 +111,9 @@ def _catalogs(options: dict[str, Any]) -> str:
     profile = files.profile
     if profile.iceberg_catalogs:
         fetch_jars(jar_groups(profile), os.environ, say)
-    told = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
-    told |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
-    return ", ".join(f"{name} ({words})" for name, words in told.items()) or "the session's own alone"
+    kinds = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
+    kinds |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
+    return ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
 
 
 def _home(options: dict[str, Any]) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @project_options
 @output_options
 def command(**options: Any) -> int:
-    """Tell what `build` would do: levels, the models that run side by side, and the steps of each.
+    """Show what `build` would do: levels, the models that run in parallel, and the steps of each.
 
     The exit status is 1 where --spark is given and Spark refuses a statement.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from merge_runner.lint.run.run import LintOptions
 
 _OF_CI = ("github", "gitlab", "sarif")
-"""Formats that are read beside the repository: their paths begin at its root."""
+"""Formats whose readers take paths relative to the root of the repository."""
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -85,8 +85,8 @@ def _check_usage(options: dict[str, Any]) -> None:
         raise click.UsageError("--stdin-filename reads one text and changes no file: leave out PATHS and --fix.")
     baseline: str | None = options["write_baseline"]
     if baseline and not baseline.endswith(".json"):
-        hint = "a baseline is a .json file. PATHS stand before an option that may take a value"
-        raise click.UsageError(f"--write-baseline would write {baseline}, and {hint}.")
+        hint = "a baseline is a .json file. Put PATHS before an option that may take a value"
+        raise click.UsageError(f"--write-baseline would write {baseline}, but {hint}.")
     part = next((name for name in _NO_BASELINE if options[name]), None)
     if baseline is not None and part is not None:
         raise click.UsageError(f"--write-baseline is about all there is: leave out --{part.replace('_', '-')}.")
@@ -176,7 +176,7 @@ def _write(report: Report, options: dict[str, Any]) -> None:
         tell("there was nothing to lint")
     if report.stale:
         entries = "1 entry" if report.stale == 1 else f"{report.stale} entries"
-        tell(f"{entries} of the baseline matched nothing: --write-baseline writes it anew")
+        tell(f"{entries} of the baseline matched nothing: --write-baseline rewrites it")
 
 
 def _write_file(file: Path, text: str) -> None:

@@ -14,7 +14,7 @@ from merge_runner.cli.options import load_project, output_options, project_optio
 @click.command("source", cls=Command)
 @click.argument("what", metavar="freshness", type=click.Choice(["freshness"]))
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: target/sources.json.")
-@click.option("--threads", type=click.IntRange(min=1), help="Sources at once; default: the profile's.")
+@click.option("--threads", type=click.IntRange(min=1), help="Sources to check in parallel; default: the profile's.")
 @selection_options
 @project_options
 @output_options

@@ -11,8 +11,8 @@ from merge_runner.cli.options import output_options, project_options, selection_
 
 
 @click.command("stream", cls=Command)
-@click.option("--available-now", is_flag=True, help="Read what is there now, and end.")
-@click.option("--threads", type=click.IntRange(min=1), help="Models at once; default: the profile's.")
+@click.option("--available-now", is_flag=True, help="Read what is available now, then stop.")
+@click.option("--threads", type=click.IntRange(min=1), help="Models to run in parallel; default: the profile's.")
 @selection_options
 @project_options
 @output_options

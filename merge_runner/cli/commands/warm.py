@@ -55,15 +55,15 @@ def _stop(options: dict[str, Any], _idle: float) -> int:
 def _status(options: dict[str, Any], _idle: float) -> int:
     from merge_runner.engine.warm import client as warm
 
-    told = warm.status(warm.socket_path(project_root(options["project_dir"]), os.environ))
-    if told is None:
+    reply = warm.status(warm.socket_path(project_root(options["project_dir"]), os.environ))
+    if reply is None:
         click.echo("there is no warm driver")
         return 1
     state = "starting"
-    if told["user"] is not None:
-        state = f"in use by process {told['user']}"
-    elif told["ready"]:
-        left = (told["limit"] - told["idle"]) / 60
+    if reply["user"] is not None:
+        state = f"in use by process {reply['user']}"
+    elif reply["ready"]:
+        left = (reply["limit"] - reply["idle"]) / 60
         state = f"ready, ends after {left:.0f} more minutes without a run"
-    click.echo(f"the warm driver is process {told['jvm']}, kept by {told['pid']}: {state}")
+    click.echo(f"the warm driver is process {reply['jvm']}, kept by {reply['pid']}: {state}")
     return 0

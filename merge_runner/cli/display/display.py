@@ -36,7 +36,7 @@ _RETRIED = {
     "lost": "the connection to Spark broke, and nothing was committed",
 }
 _DIFF = {"-": "red", "+": "green", "~": "yellow"}
-"""What stands in front of a row that is missing, one that is not expected, and one that differs."""
+"""What precedes a row that is missing, one that is not expected, and one that differs."""
 _ENDS = ("invocation_finished", "freshness_finished")
 _REFRESH_SECONDS = 0.25
 _HANGING = 8
@@ -252,7 +252,7 @@ class TextDisplay:
             return 0, 0, ""
         try:
             return (*self._driver.tasks(group), self._driver.phase(group) or "")
-        except Exception:  # the driver may be gone, which the results will tell
+        except Exception:  # the driver may be gone, which the results will report
             return 0, 0, ""
 
 

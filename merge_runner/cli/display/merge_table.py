@@ -36,8 +36,8 @@ def summary_lines(merges: Sequence[Mapping[str, Any]], hidden: int, hidden_hints
         for hint in merge["hints"]:
             yield from _hint(hint, columns)
     if hidden:
-        told = f"{hidden} more that took less time"
-        yield told + (f", {hidden_hints} of them with a hint" if hidden_hints else "") + ": target/run_results.json"
+        rest = f"{hidden} more that took less time"
+        yield rest + (f", {hidden_hints} of them with a hint" if hidden_hints else "") + ": target/run_results.json"
 
 
 def _cells(merge: Mapping[str, Any]) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _cut(name: str, columns: int) -> str:
-    """A name that is too long loses its middle: both ends tell it from others."""
+    """Cut the middle out of a name that is too long: both ends distinguish it from others."""
     if width(name) <= columns:
         return name
     kept = columns - 2

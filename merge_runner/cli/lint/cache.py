@@ -20,7 +20,7 @@ _DEPENDS = (
 
 
 def report_cache(options: dict[str, Any]) -> ReportCache | None:
-    """The cache of a run; None where the report depends on more than files, or is to be made anew."""
+    """Return the cache of a run; None where the report depends on more than files, or must not come from the cache."""
     if any(options[name] for name in _UNCACHED) or options["write_baseline"] is not None:
         return None
     root = _nearest_project(options)
@@ -35,7 +35,7 @@ def report_cache(options: dict[str, Any]) -> ReportCache | None:
 
 
 def _nearest_project(options: dict[str, Any]) -> Path | None:
-    """The project that is most likely meant, told without reading its settings; who keeps a report makes sure of it."""
+    """Return the project that is most likely meant, without reading its settings; caching a report verifies it."""
     start: Path = options["project_dir"] or next(iter(options["paths"]), Path.cwd())
     start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
     for folder in (start, *start.parents):

@@ -24,7 +24,7 @@ def fix(files: Mapping[str, Path], report: Report, *, unsafe: bool) -> None:
         if not fixes or path not in files:
             continue
         file = files[path].resolve()  # a link stays one
-        # A place means the same with these newlines: none of them has a column behind its line's text.
+        # A place means the same with these newlines: none of them has a column after its line's text.
         raw = file.read_bytes().decode("utf-8", "replace")
         text = raw.removeprefix(_MARK)
         if text.replace("\r\n", "\n") != report.sources[path]:

@@ -120,7 +120,7 @@ def _ids(prepared: Prepared, meant: Named | None, options: dict[str, Any]) -> li
 
 
 def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
-    """The problems that are told: where paths name models, not those of other models."""
+    """Return the problems to report: where paths name models, not those of other models."""
     if meant is None:
         return list(jinja)
     return [problem for problem in jinja if problem.place is None or problem.place.path not in meant.unnamed]

@@ -71,6 +71,6 @@ def _warn_of_deleted_properties(lookup: Lookup, criterion: Criterion, files: fro
         and not (lookup.context.root / file).exists()
     ]
     if gone:
-        message = f'"{criterion.text}" cannot tell which nodes these deleted files described: {", ".join(gone)}'
+        message = f'"{criterion.text}" cannot determine which nodes these deleted files described: {", ".join(gone)}'
         hint = "state:modified with an earlier manifest can"
         lookup.warnings.append(Problem("deleted-properties", message, hint=hint))

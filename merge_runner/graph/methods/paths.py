@@ -1,4 +1,4 @@
-"""Paths with wildcards: `*`, `?` and `[…]` stand for parts of one name, `**` for any number of folders."""
+"""Paths with wildcards: `*`, `?` and `[…]` match parts of one name, `**` any number of folders."""
 
 from __future__ import annotations
 
