@@ -293,15 +293,12 @@ def fail_all(folder: Path, nodes: Sequence[Node], command: str = "build") -> Non
 
 def copied(project: Path, folder: Path) -> Path:
     """Copy a project without what it has generated."""
-    for name in _COPIED:
+    for name in (*_COPIED, "data_tests" if project == REPOSITORY else "tests"):
         if (project / name).is_dir():
             shutil.copytree(project / name, folder / name)
         elif (project / name).exists():
             folder.mkdir(exist_ok=True)
             shutil.copy(project / name, folder / name)
-    (folder / "tests").mkdir()
-    for file in (project / "tests").glob("*.sql"):
-        shutil.copy(file, folder / "tests")
     return folder
 
 

@@ -100,11 +100,8 @@ def test_a_command_line_without_spark_runs(line, tmp_path, monkeypatch):
         project.mkdir()
         for name in ("pyproject.toml", "profiles.yml"):
             shutil.copy(ROOT / name, project)
-        for name in ("models", "macros", "seeds"):
+        for name in ("models", "macros", "seeds", "data_tests"):
             shutil.copytree(ROOT / name, project / name)
-        (project / "tests").mkdir()
-        for file in (ROOT / "tests").glob("*.sql"):
-            shutil.copy(file, project / "tests")
     monkeypatch.chdir(project)
     assert cli.main(list(line.args), "merge-runner", standalone_mode=False) == 0
 
