@@ -134,8 +134,8 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
     problems = refusal()
     assert [(problem.message, problem.hint) for problem in problems] == [
         (
-            f"stream crm.changes: the checkpoint {checkpoint} is new, and {table} has committed batch 1: it would skip "
-            "new rows up to that batch without a word",
+            f"stream crm.changes: the checkpoint {checkpoint} is new, and {table} has committed batch 1: it would "
+            "silently skip new rows up to that batch",
             "bring back the checkpoint that made it, or start over: set another `checkpoint` and a higher `generation` "
             "in the stream's YAML",
         )

@@ -85,7 +85,7 @@ def test_a_table_that_cannot_be_asked_leaves_the_fate_open_and_nothing_runs_agai
 
     one, told, error = tried(WRITE, [failure(Kind.COMMIT_UNKNOWN)], committed=committed)
     assert (one.tries, told) == (1, [])
-    assert error.message == "went wrong; whether it has committed is not known: the table says no answer"
+    assert error.message == "went wrong; commit status unknown: reading the table failed: no answer"
 
 
 def test_a_conflict_is_not_asked_about_since_nothing_of_it_was_committed(tried):

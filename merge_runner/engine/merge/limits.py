@@ -81,7 +81,7 @@ def check_committed(step: RunMerge, expect: Expectation, before: Figures, place:
 
 
 def violations(limits: ExpectMerge, figures: Figures) -> Iterator[str]:
-    """The limits that figures go beyond, in words; a figure that is None was not asked for.
+    """Yield the limits that figures exceed, as text; a figure that is None was not asked for.
 
     Nothing is a share of no rows: an empty target has no row that could be updated or deleted. Into an empty target
     everything is inserted, so that limits of inserts do not count there.

@@ -10,7 +10,7 @@ from merge_runner.text import Span
 
 @dataclass
 class Bounded:
-    """A MERGE as it runs: `edits` of the author's text, bounds in words by column, versions of inputs by table.
+    """A MERGE as it runs: `edits` of the author's text, bounds as text by column, versions of inputs by table.
 
     `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `news` are those of these
     reasons that only this run could find out, and that are not so on every run; `staged`: the source was

@@ -172,7 +172,7 @@ def training_command(profile: Profile, java_home: Path) -> list[str]:
 
 
 def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
-    """What there is to say of the archive of a profile's drivers, in words. Raises ProblemsError without Java."""
+    """Return the state of the archive of a profile's drivers as text. Raises ProblemsError without Java."""
     from merge_runner.engine.spark.confs import jar_groups, spark_confs
 
     java_home = require_java(env)

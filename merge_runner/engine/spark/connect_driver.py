@@ -143,7 +143,7 @@ def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> Con
         problem = Problem(
             "spark-not-started",
             f"no Spark Connect session at {profile.where}: {first_line(error)}",
-            hint="is the server up, and do address and token fit?",
+            hint="check that the server is running and that host and token are correct",
         )
         raise ProblemsError([problem]) from error
     if profile.jvm is not None:

@@ -81,7 +81,7 @@ class Jvm:
         return True
 
     def fate(self) -> str | None:
-        """How the JVM has ended, in words; None while it is there."""
+        """Return how the JVM has ended, as text; None while it runs."""
         status = self.process.poll()
         return how_it_ended(status, logged(self._log, self.log_start)) if status is not None else None
 

@@ -128,7 +128,7 @@ class ClassicDriver:
         return None
 
     def pulse(self) -> Callable[[], str | None]:
-        """What looks, from another thread, for what keeps the driver from going on, and says it in words."""
+        """A function for another thread that returns what keeps the driver from going on, as text."""
         return Pulse(self.spark).trouble
 
     def stop(self) -> None:

@@ -47,7 +47,7 @@ def write_audit(
     """Adds the rows of one invocation that the table does not have yet; creates the table where it is missing.
 
     `location` is its folder in the embedded warehouse, None elsewhere. `lock` keeps other processes of the machine from
-    writing it. Another writer's conflict is tried again. Gives in words what the table has otherwise than COLUMNS.
+    writing it. Another writer's conflict is tried again. Returns the schema drift from COLUMNS as text.
     Raises EngineError.
     """
     layout = Layout(

@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Replaced:
-    """How the rows of a table were replaced, and what the table has otherwise than declared, in words."""
+    """How the rows of a table were replaced, and the schema drift that is left, as text."""
 
     operation: str
     drift: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Catalog:
 
     @property
     def made(self) -> frozenset[str]:
-        """The names of the tables that a full refresh does not replace any more."""
+        """The names of the tables that a full refresh no longer replaces."""
         return frozenset(self._made)
 
     def attach(self, session: SparkSession, item: Input) -> None:
@@ -129,7 +129,8 @@ class Catalog:
             if known is None:
                 raise EngineError(
                     "source-exists",
-                    f"{item.relation.name} is a table of the catalog that no `path` made",
+                    f"table {item.relation.name} already exists in the catalog and was not created from this source's "
+                    "`path`",
                     hint="leave `path` out of the source, or give the source another `schema`",
                 )
             run_command(session, f"DROP TABLE {item.relation}")  # external: the files stay

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Drift:
-    """A difference in words, and the statements that make it good, in order, without writing a row.
+    """A difference as text, and the statements that resolve it, in order, without writing a row.
 
     No statement: it stays as it is, and the words say why. `violating` is a query of how many rows keep it from being
     altered: with any nothing is done. `undo` brings back what was, where a statement after the first is refused.

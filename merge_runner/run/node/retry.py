@@ -109,7 +109,7 @@ class Attempts:
         except EngineError as unanswered:
             if unanswered.kind is Kind.CANCELLED:
                 raise
-            error.message += f"; whether it has committed is not known: the table says {unanswered.message}"
+            error.message += f"; commit status unknown: reading the table failed: {unanswered.message}"
             self.uncertain = True
             raise error from None
         if version is None:

@@ -55,8 +55,8 @@ def judge_checkpoint(
         if target.recorded is not None and target.recorded > state.planned:
             has = f"has come to batch {state.planned}" if state.planned >= 0 else "is new"
             message = (
-                f"{where} {has}, and {target.name} has committed batch {target.recorded}: it would skip "
-                "new rows up to that batch without a word"
+                f"{where} {has}, and {target.name} has committed batch {target.recorded}: it would "
+                "silently skip new rows up to that batch"
             )
             found.append((message, f"bring back the checkpoint that made it, {_ANEW}"))
     read_before = state.note.models if state.note is not None else ()
