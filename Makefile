@@ -20,7 +20,7 @@ test: $(VENV)/.dev java data check
 	$(BIN)/$(PYTEST) -m "not slow"
 
 test-fast: $(VENV)/.dev data
-	$(BIN)/$(PYTEST) -m "not spark and not slow"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not spark and not slow"
 
 test-slow: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m slow
