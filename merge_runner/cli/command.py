@@ -51,6 +51,18 @@ class Command(click.Command):
         ctx.params = {**shared_defaults(), **ctx.params}
         return super().invoke(ctx)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does; an option that another command has says so."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from merge_runner.cli.elsewhere import OPTIONS_ELSEWHERE
+
+            hint = OPTIONS_ELSEWHERE.get(error.option_name)
+            if hint is None:
+                raise
+            raise click.UsageError(f"`{self.name}` has no option {error.option_name}: {hint}", ctx) from None
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a further name after an option that takes several (`-s a b`); else as click does."""
         takes_no_words = not any(isinstance(param, click.Argument) for param in self.params)

@@ -20,3 +20,8 @@ ELSEWHERE: Mapping[str, str] = {
     "version": "use `merge-runner --version`",
 }
 """Each of these words, and what its user may want."""
+
+OPTIONS_ELSEWHERE: Mapping[str, str] = {
+    "--no-lint": "only `build` lints first, so only `build` has this option: leave it out",
+}
+"""Options that other commands have, and what to do without."""

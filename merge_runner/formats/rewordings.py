@@ -36,6 +36,9 @@ class Reworded:
     known: tuple[str, ...] = ()
 
 
+NOT_EMPTY = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+"""The error condition of CREATE TABLE where the folder of a managed table has files, whatever these are."""
+
 REWORDINGS: tuple[Rewording, ...] = (
     Rewording(
         "UNRESOLVED_COLUMN",
@@ -91,7 +94,7 @@ REWORDINGS: tuple[Rewording, ...] = (
         "check `path` and `format` of the source",
     ),
     Rewording(
-        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+        NOT_EMPTY,
         r"location \('(?P<folder>[^']+)'\) is not empty and also not a Delta table",
         "the table cannot be created: {folder} has files, and is no Delta table",
         "move them away, or give the model another `alias` or `schema`; for an Iceberg table set `format: iceberg`",

@@ -35,6 +35,8 @@ _PLAIN = frozenset(
         "time",
     ]
 )
+KNOWN = frozenset([*_PLAIN, *_ALIASES, "decimal", "varchar", "char", "interval", "array", "map", "struct"])
+"""The words that the name of a type begins with."""
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -91,17 +91,20 @@ class _Builder:
         tests = self._capture({source.path: source for source in self.files.singular_tests})
         self._name_refs(configs)
         for key, entry in self.files.sources.items():
-            self._add(self._source(key, entry))
+            table = self._source(key, entry)
+            self._warn(table, key)
+            self._add(table)
         for name, seed in self.files.seeds.items():
-            self._add(self._seed(name, seed, configs[name]), configs[name].enabled)
+            loaded = self._seed(name, seed, configs[name])
+            self._warn(loaded, (name,))
+            self._add(loaded, configs[name].enabled)
         for name, model in self.files.models.items():
             if name in captured:
                 captured[name] = self._with_hooks(model, captured[name], configs[name])
                 node = self._model(name, model, captured[name], configs[name])
                 self.changes[node.unique_id] = captured[name].changes
                 own = [*model.own_layers, captured[name].config]
-                if warnings := tuple(no_effect(model.source, str(node.config["materialized"]), own)):
-                    self.warnings[node.unique_id] = warnings
+                self._warn(node, (name,), no_effect(model.source, str(node.config["materialized"]), own))
                 self._add(node, configs[name].enabled)
         self._check_tables()
         check_streams(self.nodes, self.problems)
@@ -119,6 +122,11 @@ class _Builder:
             warnings=self.warnings,
             vars_read=frozenset(self.vars_read),
         )
+
+    def _warn(self, node: Node, on: tuple[str, ...], found: Iterable[Problem] = ()) -> None:
+        """Keep the warnings about a node: those that were `found`, and those about its YAML under the key `on`."""
+        if warnings := (*found, *self.files.warnings.get(on, ())):
+            self.warnings[node.unique_id] = warnings
 
     def _add(self, node: Node | None, enabled: bool = True) -> None:
         if node is None:

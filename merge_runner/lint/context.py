@@ -11,10 +11,11 @@ from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
+from merge_runner.project.schema.config import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
-from merge_runner.text import SourceText
+from merge_runner.text import Place, SourceText
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class LintedFile:
     platform: str = "oss"
     conf: Mapping[str, str] = field(default_factory=dict)
     """The confs that its session has: the model's over those of the profile."""
+    layers: tuple[Layer, ...] = ()
+    """The model's config from outside of its file, the most specific last."""
     declared: Mapping[str, Any] = field(default_factory=dict)
     """The config of a file that is no model of this project, such as `scan` of a dbt model."""
 
@@ -49,6 +52,11 @@ class LintedFile:
     def relation(self) -> Relation | None:
         """The table that the model is; None for a plain file."""
         return self.node.relation if self.node else None
+
+    def config_place(self, key: str) -> Place:
+        """Return where the config key of a model is written; the beginning of its file where nothing says."""
+        own = (self.rendered.captured.config,) if self.rendered is not None else ()
+        return config_place((*self.layers, *own), key) or Place(self.path, 1, 1)
 
     @property
     def config(self) -> Mapping[str, Any]:

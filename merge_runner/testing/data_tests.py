@@ -9,6 +9,8 @@ from merge_runner.relation import Relation, quote, string_literal
 
 Arguments = Mapping[str, Any]
 _Maker = Callable[[str, str | None, Arguments], str]
+_COUNT = "n_records"
+"""dbt's name of the number of rows with a value, which `fail_calc: sum(n_records)` may name."""
 
 
 def data_test_query(name: str, relation: Relation, column: str | None, arguments: Arguments, where: str | None) -> str:
@@ -37,7 +39,9 @@ def _not_null(table: str, column: str | None, arguments: Arguments) -> str:
 
 def _unique(table: str, column: str | None, arguments: Arguments) -> str:
     name = _needed(column)
-    return f"SELECT {name}, count(*) AS n FROM {table} WHERE {name} IS NOT NULL GROUP BY {name} HAVING count(*) > 1"
+    return (
+        f"SELECT {name}, count(*) AS {_COUNT} FROM {table} WHERE {name} IS NOT NULL GROUP BY {name} HAVING count(*) > 1"
+    )
 
 
 def _accepted_values(table: str, column: str | None, arguments: Arguments) -> str:
@@ -47,7 +51,7 @@ def _accepted_values(table: str, column: str | None, arguments: Arguments) -> st
         string_literal(str(value)) if as_text or isinstance(value, str) else str(value) for value in values
     )
     name = _needed(column)
-    return f"SELECT {name}, count(*) AS n FROM {table} WHERE {name} NOT IN ({shown}) GROUP BY {name}"
+    return f"SELECT {name}, count(*) AS {_COUNT} FROM {table} WHERE {name} NOT IN ({shown}) GROUP BY {name}"
 
 
 def _relationships(table: str, column: str | None, arguments: Arguments) -> str:
@@ -68,7 +72,7 @@ def _expression_is_true(table: str, column: str | None, arguments: Arguments) ->
 def _unique_combination(table: str, column: str | None, arguments: Arguments) -> str:
     key = "columns" if "columns" in arguments else "combination_of_columns"
     columns = ", ".join(quote(str(name)) for name in _sequence(arguments, key))
-    return f"SELECT {columns}, count(*) AS n FROM {table} GROUP BY {columns} HAVING count(*) > 1"
+    return f"SELECT {columns}, count(*) AS {_COUNT} FROM {table} GROUP BY {columns} HAVING count(*) > 1"
 
 
 def _recency(table: str, column: str | None, arguments: Arguments) -> str:

@@ -66,6 +66,7 @@ def test_a_problem_in_json_names_its_place(call, make_project):
         (["ls", "--resource-type", "modle"], "'model'"),
         (["ls", "--vars", "[1]"], "must be a mapping"),
         (["init", "/dev/null/shop"], "/dev/null"),
+        (["run", "--no-lint"], "`run` has no option --no-lint: only `build` lints first"),
     ],
 )
 def test_misuse_is_told_and_nothing_is_written(call, make_project, arguments, message):

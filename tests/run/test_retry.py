@@ -29,6 +29,11 @@ def results(root):
     return document["args"], {each["unique_id"].split(".")[2]: each["status"] for each in document["results"]}
 
 
+def messages(root):
+    document = json.loads((root / "target/run_results.json").read_text())
+    return {each["unique_id"].split(".")[2]: each["message"] for each in document["results"]}
+
+
 def times(spark, root, name):
     schema = next(iter(json.loads((root / "target/manifest.json").read_text())["nodes"].values()))["schema"]
     return [row["times"] for row in spark.table(f"{schema}.{name}").collect()]
@@ -38,6 +43,7 @@ def test_retry_runs_what_is_left_with_the_arguments_of_before(make_project, call
     root = make_project(FILES)
     assert call(root, "build", "--no-lint", "--threads", "1", "--vars", "{a: 1}") == 1
     assert results(root)[1] == {"good": "success", "hooked": "error", "below": "skipped"}
+    assert "its MERGE is committed as version 1: `merge-runner retry` leaves it out" in messages(root)["hooked"]
 
     (root / "models/hooked.sql").write_text(MERGE.replace("HOOK", ""))
     assert call(root, "retry", "--threads", "2") == 0
@@ -72,6 +78,7 @@ def test_what_a_pre_hook_takes_out_for_a_merge_is_not_taken_out_again_behind_it(
     (root / "models/hooked.sql").write_text(again.replace("select raise_error('later')", "select 1"))
     assert call(root, "retry") == 0
     assert results(root)[1] == {"hooked": "no-op"}
+    assert messages(root)["hooked"].endswith("; its pre_hook does not run again, post_hooks do")
     assert times(spark, root, "hooked") == [1]
 
 

@@ -29,6 +29,7 @@ def test_a_merge_that_spark_would_have_copy_rows(make_project, driver, mode):
     if mode == "copy-on-write":
         assert second.status == "error"
         assert "several source rows match one target row: t.id = 1 (2 source rows)" in second.message
+        assert second.message.startswith("models/fct.sql:3:")  # ON
         assert ids == [1, 2]
     else:
         assert second.status == "success"

@@ -18,7 +18,7 @@ ORDERS = Relation("orders", "shop")
                 None,
                 {key: ["id", "a line"]},
                 None,
-                "SELECT id, `a line`, count(*) AS n FROM shop.orders GROUP BY id, `a line` HAVING count(*) > 1",
+                "SELECT id, `a line`, count(*) AS n_records FROM shop.orders GROUP BY id, `a line` HAVING count(*) > 1",
             )
             for name, key in (
                 ("unique_combination", "combination_of_columns"),

@@ -7,6 +7,7 @@ would take out of the table what no MERGE puts back, as one that deletes a day b
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from merge_runner.engine.context import Workplace
 from merge_runner.engine.log.commit_metadata import of_hook, stamp_confs, stamped_commit
@@ -14,6 +15,8 @@ from merge_runner.engine.merge.idempotency import recorded_batch
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.tables.catalog import table_folder
+from merge_runner.formats.rewordings import NOT_EMPTY
 from merge_runner.plan.steps.steps import CreateTarget, RunHook
 
 _COMMENTS = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -23,6 +26,8 @@ _OF_THE_SESSION = re.compile(
     re.IGNORECASE,
 )
 """How statements begin that change no table: the statements after a pre_hook may need what they define."""
+_FILES_THERE = re.compile(r"file:(?://)?(?P<folder>/.*) has files")
+"""The local folder in the message about a table that cannot be created (formats/rewordings.py)."""
 
 
 def run_hook(step: RunHook, place: Workplace) -> None:
@@ -35,11 +40,39 @@ def run_hook(step: RunHook, place: Workplace) -> None:
         run_statement(place.session, step.sql)
         _stamp(place, place.stamp)
     except EngineError as error:
+        name_unknown_table(error)
         error.add_hint(f"in {step}")
+        if step.when == "post_hook":
+            error.add_hint(_is_written(place))
         error.place = error.place or step.place
         if _names_missing_table(step, place):
             raise _missing_table(step) from error
         raise
+
+
+def name_unknown_table(error: EngineError) -> None:
+    """Replace the message about files at the place of a new table where these are a Delta table.
+
+    An embedded warehouse has a catalog in memory: a table that a hook has created without a location is a folder that
+    later processes do not know. Delta's error is the same for any files.
+    """
+    found = _FILES_THERE.search(error.message) if error.code == NOT_EMPTY else None
+    if found is None or not table_folder(Path(found["folder"])):
+        return
+    error.message = f"{found['folder']} is a Delta table that the catalog of this session does not know"
+    error.hint = (
+        "make it a model that the hook names by `ref`, or give CREATE TABLE an absolute `location` "
+        "(docs/guides/hooks.md)"
+    )
+
+
+def _is_written(place: Workplace) -> str:
+    """Return that the model's own statement has committed, though its node is an error."""
+    if place.response.get("operation") != "MERGE":
+        return "what the model writes is written"
+    version = place.response.get("table_version")
+    at = "" if version is None else f" as version {version}"
+    return f"its MERGE is committed{at}: `merge-runner retry` leaves it out and runs the post_hooks"
 
 
 def _names_missing_table(step: RunHook, place: Workplace) -> bool:

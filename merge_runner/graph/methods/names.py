@@ -66,7 +66,9 @@ def by_path(lookup: Lookup, criterion: Criterion) -> set[str]:
         described = node.patch_path is not None and is_path(wanted, PurePosixPath(node.patch_path))
         return described or holds_path(wanted, PurePosixPath(node.path))
 
-    return lookup.expected(criterion, lookup.ids(matches), {node.path for node in lookup.graph.nodes.values()})
+    files = {PurePosixPath(node.path) for node in lookup.graph.nodes.values()}
+    folders = {folder for file in files for folder in file.parents if folder.name}
+    return lookup.expected(criterion, lookup.ids(matches), {path.as_posix() for path in files | folders})
 
 
 def by_file(lookup: Lookup, criterion: Criterion) -> set[str]:

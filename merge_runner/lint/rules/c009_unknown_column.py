@@ -1,13 +1,13 @@
 """A column that the declared schema does not have.
 
 ## What it does
-It looks for columns of the target that its declared or recorded columns do not hold, for columns of the source that
-its query does not give, for columns inside the query of USING and its CTEs that the tables read there do not have,
-and for `UPDATE SET *` and `INSERT *` with a source that lacks a column of the target. It reports only where all columns
-of the table or query are known: those of a model, a seed, a recorded table; a source may have more columns than its
-YAML lists. A name without a qualifier that both sides have counts
-too: it is unknown which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an
-INSERT list and unqualified ones in SET are fine, and `*` takes what the source has.
+It looks for columns of the target that its declared or recorded columns do not hold, for columns of the source that its
+query does not give, for columns in the config keys `partition_by`, `cluster_by` and `unique_key`, for columns inside
+the query of USING and its CTEs that the tables read there do not have, and for `UPDATE SET *` and `INSERT *` with a
+source that lacks a column of the target. It reports only where all columns of the table or query are known: those of a
+model, a seed, a recorded table; a source may have more columns than its YAML lists. A name without a qualifier that
+both sides have counts too: it is unknown which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in
+an INSERT list and unqualified ones in SET are fine, and `*` takes what the source has.
 
 ## Why it matters
 Spark refuses the statement (`UNRESOLVED_COLUMN`, `AMBIGUOUS_REFERENCE`), but only when it runs: on the first night
@@ -56,10 +56,13 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "error"
 _ONLY: dict[str, Side] = {"not_matched": "source", "not_matched_by_source": "target"}
 """The side that alone has a row in a clause."""
+_NAMING_COLUMNS = ("partition_by", "cluster_by", "unique_key")
+"""Config keys that hold names of columns of the target."""
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each place where a column is named that does not exist, or where `*` lacks some."""
+    yield from _config(merge)
     unknown = _unknown_in_source(merge)
     for expr, name in unknown:
         yield Hit(_span(expr, name.node), _not_in_source(name), did_you_mean(name.column, name.known))
@@ -76,6 +79,21 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             yield from _assigned(merge, assignment, inserts=inserts)
             if assignment.value.text.strip().upper() != "DEFAULT":
                 yield from _expression(merge, assignment.value, only)
+
+
+def _config(merge: LintedMerge) -> Iterator[Hit]:
+    """Hits in the config of the model: layout and key name columns of the target."""
+    from merge_runner.pruning.layout.layout import partition_field
+
+    if merge.file.node is None:
+        return
+    known = [column.name for column in merge.layout.columns or ()]
+    for key in _NAMING_COLUMNS:
+        for text in merge.config[key] or ():
+            name = partition_field(text).column
+            if merge.layout.has_column(name) is False and merge.layout.has_column(name.split(".")[0]) is False:
+                message = f'{key} names the column "{name}", which the target does not have'
+                yield Hit(merge.file.config_place(key), message, did_you_mean(name, known), subject=name)
 
 
 def _unknown_in_source(merge: LintedMerge) -> list[tuple[Expr, UnknownName]]:

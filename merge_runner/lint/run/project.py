@@ -86,7 +86,8 @@ class ProjectLinter:
 
     def _file(self, unique_id: str, compiler: Compiler) -> LintedFile:
         node = self._prepared.graph.nodes[unique_id]
-        source = self._prepared.files.models[node.name].source
+        model = self._prepared.files.models[node.name]
+        source = model.source
         file = LintedFile(
             SourceText(source.path, source.text),
             node,
@@ -95,6 +96,7 @@ class ProjectLinter:
             is_merge=node.config["materialized"] == "merge",
             platform=self._prepared.files.profile.platform,
             conf={**self._prepared.files.profile.conf, **(node.config.get("conf") or {})},
+            layers=model.layers,
         )
         try:
             rendered = compiler.rendered(unique_id)

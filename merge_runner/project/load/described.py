@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from merge_runner.errors import Problems, did_you_mean
+from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.project.load.files import DataTestEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
+from merge_runner.project.schema.column_types import unknown_type
 from merge_runner.project.schema.config_layers import Layer, config_layer
 from merge_runner.project.schema.properties import Column, MacroProperties, ModelProperties, PropertyFile, SourceTable
 from merge_runner.project.syntax.places import KeyPath
@@ -44,6 +45,8 @@ class Described:
     data_tests: list[DataTestEntry] = field(default_factory=list)
     unit_tests: dict[tuple[str, str], UnitTestEntry] = field(default_factory=dict)
     macros: dict[str, MacroProperties] = field(default_factory=dict)
+    warnings: dict[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
+    """Of a (model or seed name,) or (source name, table name)."""
     _macro_places: dict[str, Place] = field(default_factory=dict)
 
     def add(self, file: PropertyFile, tree: YamlTree) -> None:
@@ -76,7 +79,7 @@ class Described:
                 }
                 found[entry.name] = Description(entry, place, layers, places)
             self._add_data_tests((entry.name,), f"{kind} {entry.name}", place, entry)
-            self._check_columns(f"{kind} {entry.name}", entry.columns, at, tree)
+            self._check_columns((entry.name,), f"{kind} {entry.name}", entry.columns, at, tree)
 
     def _layers(self, kind: Kind, entry: ModelProperties, at: KeyPath, tree: YamlTree) -> tuple[Layer, ...]:
         beside = {key: value for key in _BESIDE if (value := getattr(entry, key))}
@@ -96,7 +99,7 @@ class Described:
                 at: KeyPath = ("sources", index, "tables", number)
                 key = (source.name, table.name)
                 entry = source_entry(source, table, tree.place((*at, "name")), self.problems)
-                self._check_columns(f"source {source.name}, table {table.name}", table.columns, at, tree)
+                self._check_columns(key, f"source {source.name}, table {table.name}", table.columns, at, tree)
                 if key in self.sources:
                     self._twice("source table", f"{source.name}.{table.name}", entry.place, self.sources[key].place)
                 elif source.config.enabled and table.config.enabled:
@@ -139,8 +142,11 @@ class Described:
                 first.setdefault(key, place)
                 self.data_tests.append(DataTestEntry(test, on, column, place))
 
-    def _check_columns(self, of: str, columns: Iterable[Column], at: KeyPath, tree: YamlTree) -> None:
+    def _check_columns(
+        self, on: tuple[str, ...], of: str, columns: Iterable[Column], at: KeyPath, tree: YamlTree
+    ) -> None:
         seen: dict[str, Place] = {}
+        warnings = []
         for index, column in enumerate(columns):
             place = tree.place((*at, "columns", index, "name"))
             folded = column.name.casefold()
@@ -148,6 +154,12 @@ class Described:
                 message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
                 self.problems.add("duplicate-column", message, place, "Spark's column names are case-insensitive")
             seen.setdefault(folded, place)
+            if column.data_type is not None and (wrong := unknown_type(column.data_type)) is not None:
+                said = tree.place((*at, "columns", index, "data_type"))
+                message, hint = wrong
+                warnings.append(Problem("unknown-type", f"{of}, column {column.name}: {message}", said, hint))
+        if warnings:
+            self.warnings[on] = (*self.warnings.get(on, ()), *warnings)
 
     def _unknown(self, kind: Kind, name: str, place: Place) -> None:
         other: Kind = "seed" if kind == "model" else "model"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from merge_runner.errors import Problem
 from merge_runner.project.load.not_read import NotRead
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.profile import Profile
@@ -128,6 +129,8 @@ class ProjectFiles:
     """Vars that the invocation gives, and that are neither declared nor named in quotes in any file."""
     not_read: tuple[NotRead, ...] = ()
     """What of a dbt project is not read."""
+    warnings: Mapping[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
+    """Warnings about the YAML of a (model or seed name,) or (source name, table name)."""
 
     def described_config(self, model: str) -> dict[str, Any]:
         """Return what YAML and the settings say of a model's config, the most specific winning per key."""

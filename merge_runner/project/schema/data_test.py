@@ -74,7 +74,7 @@ class DataTestConfig:
     warn_if: str | None = None
     """A condition on the number of failures that is a warning. Default: any failure. Example: `warn_if: ">0"`"""
     fail_calc: str | None = None
-    """The SQL aggregate that counts failures. Default: `count(*)`. Example: `fail_calc: "sum(n)"`"""
+    """The SQL aggregate that counts failures. Default: `count(*)`. Example: `fail_calc: "sum(n_records)"`"""
     enabled: StrictBool = True
     """`false` leaves the test out. Example: `enabled: false`"""
     tags: Names = ()

@@ -217,9 +217,12 @@ class Worker:
         return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
 
     def _name_duplicates(self, plan: NodePlan, place: Workplace, error: EngineError) -> None:
-        """Adds to the error which keys are to blame, where that can be found out in a short time."""
+        """Add to the error the place of ON, and the duplicate keys where a short query finds them."""
         step = next((step for step in plan.steps if isinstance(step, RunMerge)), None)
-        if step is None or self.stopping.is_set():
+        if step is None:
+            return
+        error.place = error.place or plan.locate(step.sql, step.judged.statement.on_span.start)
+        if self.stopping.is_set():
             return
         try:
             with self._question(place, "duplicates"):
@@ -346,7 +349,7 @@ class Worker:
 def _outcome(place: Workplace) -> tuple[Status, str]:
     response = place.response
     if place.no_op is not None:
-        return "no-op", place.no_op
+        return "no-op", place.no_op + _left_out(response)
     if place.tested is not None:
         return place.tested.verdict, place.tested.words or ""
     if response.get("operation") == "MERGE":
@@ -365,6 +368,15 @@ def _outcome(place: Workplace) -> tuple[Status, str]:
         rows = response["rows_affected"]
         return "success", f"{rows:,} row{'' if rows == 1 else 's'}"
     return "success", ""
+
+
+def _left_out(response: Mapping[str, Any]) -> str:
+    """Return that hooks before a MERGE that has committed already did not run."""
+    count = response.get("pre_hooks_left_out", 0)
+    if not count:
+        return ""
+    hooks = "its pre_hook does" if count == 1 else f"{count} of its pre_hooks do"
+    return f"; {hooks} not run again, post_hooks do"
 
 
 def _bounds(response: Mapping[str, Any], news: Sequence[str]) -> str:
