@@ -11,7 +11,7 @@ from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.project.schema.config import Layer, config_place
+from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered

@@ -132,6 +132,10 @@ _CONFIGURATION = {
         "A config key that only merges into Iceberg tables have (`sort_by`, `storage_join`) is set elsewhere.",
         "Remove it, or set `format: iceberg`.",
     ),
+    "unknown-type": Meaning(
+        "Spark has no type of the name that `data_type` of a column gives; a warning.",
+        "Use the name that the message suggests.",
+    ),
     "no-effect": Meaning(
         "`partition_by` or `cluster_by` of a view or ephemeral model; a warning.",
         "Remove it, or make the model a table or a MERGE.",

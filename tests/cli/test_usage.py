@@ -275,3 +275,24 @@ def test_a_command_has_the_options_that_it_uses_alone():
     assert shown["clean"] == {"project_dir", "target_path", "log_format", "quiet", "debug", "no_use_colors"}
     # The options of output are accepted by every command, as dbt's global flags are.
     assert all({"warn_error", "quiet"} <= {param.name for param in each.params} for each in commands.values())
+
+
+def test_parse_reports_what_is_wrong_in_unit_tests(call, make_project):
+    tests = """\
+version: 2
+unit_tests:
+  - name: one
+    model: fct
+    given: [{input: this, rows: []}, {input: ref('stg'), rows: [{id: 1}]}]
+    expect: {rows: [{idd: 1}]}
+  - name: two
+    model: fct
+    given: [{input: this, rows: []}, {input: ref('stgg'), rows: []}, {input: ref('stg'), rows: []}]
+    expect: {rows: []}
+"""
+    process = call("parse", cwd=make_project({**MODELS, "models/m.yml": tests}))
+    assert process.returncode == 2
+    assert (
+        'models/m.yml:6:22: error: unit test one: the rows of expect: the table has no column "idd"' in process.stderr
+    )
+    assert "models/m.yml:9:46: error: unit test two: gives rows of ref('stgg')" in process.stderr

@@ -2,7 +2,6 @@
 
 import pytest
 
-
 from merge_runner.api import Project
 from merge_runner.formats.types import KNOWN
 from merge_runner.project.schema.column_types import unknown_type
@@ -21,7 +20,13 @@ def test_a_misspelled_type(text, close):
     [
         *sorted(KNOWN),
         *("BIGINT", "decimal(10,2)", "varchar(20)", "char(3)", "time(6)", "geometry(4326)", "geography", "variant"),
-        *("array<integr>", "struct<a: integr>", "map<string, int>", "interval day to second", "string collate UTF8_LCASE"),
+        *(
+            "array<integr>",
+            "struct<a: integr>",
+            "map<string, int>",
+            "interval day to second",
+            "string collate UTF8_LCASE",
+        ),
         *("int not null", "bigint generated always as identity", "timestamp without time zone", "`odd`", ""),
     ],
 )

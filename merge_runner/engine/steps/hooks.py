@@ -36,6 +36,8 @@ def run_hook(step: RunHook, place: Workplace) -> None:
         place.response["pre_hooks_left_out"] = place.response.get("pre_hooks_left_out", 0) + 1
         return
     try:
+        if step.prepares is not None:  # its first run has yet to create the schema, in which a hook may create tables
+            place.catalog.ensure_schema(place.session, step.prepares.layout.relation)
         _stamp(place, of_hook(place.stamp, step.when))
         run_statement(place.session, step.sql)
         _stamp(place, place.stamp)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from merge_runner.text import Place, Span
 
 _OF_A_CHANGE: Types = {"_change_type": "string", "_commit_version": "bigint", "_commit_timestamp": "timestamp"}
+PROBLEM = "unit-test"
+"""The code of a problem of a unit test."""
 _FEED = "delta.enableChangeDataFeed"
 _CATALOG = "merge_runner_unit_tests"
 """The Iceberg catalog of unit tests where the project's tables lie in an embedded warehouse."""
@@ -80,6 +82,23 @@ class UnitTestPlanner:
             raise TypeError(f"{node.unique_id} is no unit test")
         entry = self._entries[(case.model, node.name)]
         return _Planned(self._prepared, self._scratch, self._layouts, entry, node).plan()
+
+
+def check_unit_tests(prepared: Prepared) -> None:
+    """Raise ProblemsError with what is wrong in unit tests themselves, such as an unknown column or input.
+
+    Errors of the models under test are left to `compile` and `build`.
+    """
+    nodes = [node for node in prepared.graph.nodes.values() if node.resource_type == "unit_test"]
+    if not nodes:
+        return
+    planner, problems = UnitTestPlanner(prepared, Scratch.of("")), Problems()
+    for node in nodes:
+        try:
+            planner.plan(node)
+        except ProblemsError as error:
+            problems.extend(problem for problem in error.problems if problem.code == PROBLEM)
+    problems.check()
 
 
 class _Planned:
@@ -140,7 +159,7 @@ class _Planned:
 
     def _add_at(self, place: Place | None, message: str, hint: str | None) -> None:
         place = place or self.entry.place
-        self.problems.add("unit-test", f"unit test {self.test.name}: {message}", place, hint)
+        self.problems.add(PROBLEM, f"unit test {self.test.name}: {message}", place, hint)
 
     def _add_error(self, name: str, error: RowError) -> None:
         self._add_at(error.place, f"the rows of {name}: {error}", error.hint)
