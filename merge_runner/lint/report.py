@@ -10,6 +10,7 @@ from typing import Any
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
 from merge_runner.pruning.layout.verdict import Verdict
+from merge_runner.text import Place
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,38 @@ class ReportedMerge:
 
 
 @dataclass(frozen=True)
+class NotJudged:
+    """A dbt model of which some `rules` were not judged, since lint does not know its query.
+
+    Without rules the MERGE itself is not known. `hint` is None where dbt has no command that changes it.
+    """
+
+    model: str
+    place: Place
+    rules: tuple[str, ...]
+    reason: str
+    hint: str | None = None
+
+    @property
+    def what(self) -> str:
+        """What was not judged: `C001, C002 and C003`, or `MERGE`."""
+        *first, last = self.rules or ("MERGE",)
+        return f"{', '.join(first)} and {last}" if first else last
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of `not_judged`."""
+        return {
+            "model": self.model,
+            "path": self.place.path,
+            "line": self.place.line,
+            "column": self.place.column,
+            "rules": list(self.rules),
+            "reason": self.reason,
+            "hint": self.hint,
+        }
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything a lint run has to say. `files` is how many files or models were looked at.
 
@@ -93,6 +126,8 @@ class Report:
     stale: int = 0
     """Entries of the baseline that match nothing any more."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    not_judged: tuple[NotJudged, ...] = ()
+    """Models of dbt projects of which lint does not know enough, in the order of their places."""
 
     def count(self, severity: Severity) -> int:
         """How many findings have the severity."""
@@ -117,8 +152,10 @@ class Report:
                 "infos": self.count("info"),
                 "hidden": self.hidden,
                 "stale": self.stale,
+                "not_judged": len(self.not_judged),
                 "verdicts": self.verdicts,
             },
             "merges": [merge.as_json() for merge in self.merges],
             "findings": [finding.as_json() for finding in self.findings],
+            "not_judged": [item.as_json() for item in self.not_judged],
         }

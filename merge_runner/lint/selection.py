@@ -97,9 +97,14 @@ class RuleSelection:
 
 
 def fails(report: Report, fail_on: FailOn) -> bool:
-    """Whether the report has a finding of the severity `fail_on` or a higher one."""
+    """Whether the report has a finding of the severity `fail_on` or a higher one.
+
+    What was not judged counts as a warning.
+    """
     if fail_on == "never":
         return False
+    if report.not_judged and fail_on != "error":
+        return True
     return any(report.count(severity) for severity in SEVERITIES[: SEVERITIES.index(fail_on) + 1])
 
 

@@ -95,6 +95,7 @@ def test_an_unknown_command_names_the_nearest(call):
         ("freshness", "source freshness"),
         ("source-freshness", "source freshness"),
         ("LS", 'did you mean "ls"?'),
+        ("dbt", "there is no command 'dbt': write the command alone, as in `merge-runner run`"),
         ("deploy", "there is no command 'deploy'."),
     ],
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
+from merge_runner.lint.outputs.summary import summary
 from merge_runner.lint.run.run import LintOptions
 from merge_runner.lint.sources.dbt_merge import Unknown
 from merge_runner.lint.sources.dbt_project import read_dbt_project
@@ -66,7 +67,6 @@ def found(report, root, *codes):
 
 
 PREDICATE = "DBT_INTERNAL_DEST.dt >= date'2024-01-01'"
-UNKNOWN = ("C010", None, "dbt_project.yml", 1, "")
 ONE_SIDED = ("C001", "events", "models/marts/schema.yml", 8, PREDICATE)
 
 
@@ -83,38 +83,173 @@ def test_the_merge_of_a_model_is_the_one_that_dbt_spark_writes():
     assert sorted(checked) == ALL
 
 
-@pytest.mark.parametrize(("run", "expected"), [("parse", [UNKNOWN]), ("first", [ONE_SIDED]), ("second", [ONE_SIDED])])
-def test_what_is_known_after_each_command(shop, run, expected):
+@pytest.mark.parametrize("run", ["parse", "first", "second"])
+def test_what_is_known_after_each_command(shop, run):
     root = shop(run)
     report = lint(root)
-    assert found(report, root, "C001", "C010") == expected
-    assert [merge.model for merge in report.merges] == [
-        name for name in ALL if UNKNOWN not in expected or name != "other_columns"
-    ]
+    assert found(report, root, "C001", "C010") == [ONE_SIDED]
+    assert [merge.model for merge in report.merges] == ALL
+    assert report.not_judged == ()
     assert report.files == 8
     assert {merge.path for merge in report.merges} <= {f"models/marts/{name}.sql" for name in ALL}
 
 
-def test_what_only_the_warehouse_knows_is_not_said(shop):
-    """Before the table exists the compiled query is the one of a first run."""
-    root = shop("first", orders={"incremental_predicates": ["DBT_INTERNAL_DEST.dt >= date'2030-01-01'"]})
-    assert found(lint(root, "models/marts/orders.sql"), root, "C001", "C003") == []
-    for run, known in (("parse", []), ("first", ["payments"]), ("second", ["payments", "orders"])):
-        project = read_dbt_project(SHOP / run, Problems())
-        nodes = {node.name: node for node in project.nodes.values()}
-        assert [name for name in ("payments", "orders") if project.next_rows(nodes[name])] == known
-    assert "max(dt)" in project.next_rows(nodes["orders"])
+def template(root, name, raw_code, **others):
+    """Give a model another template, as `dbt parse` leaves it; `others` are keys of its node."""
+    file = root / "target/manifest.json"
+    manifest = json.loads(file.read_text())
+    node = manifest["nodes"][f"model.shop.{name}"]
+    node.update({"raw_code": raw_code, "compiled_code": None, **others})
+    file.write_text(json.dumps(manifest))
+    (root / node["original_file_path"]).write_text(raw_code)
+
+
+RULES = ("C001", "C002", "C003")
+FIRST = "select id, dt, amount from {{ ref('stg_orders') }}"
+WINDOW = "dt >= date'2024-01-01'"
+
+
+@pytest.mark.parametrize("run", ["parse", "first", "second"])
+def test_the_incremental_branch_of_a_template_is_judged(shop, run):
+    root = shop(run, orders={"incremental_predicates": ["DBT_INTERNAL_DEST.dt >= date'2030-01-01'"]})
+    report = lint(root, "models/marts/orders.sql")
+    assert report.not_judged == ()
+    assert found(report, root, "C001") == []  # what max(dt) is, only the table knows
+    project = read_dbt_project(SHOP / run, Problems())
+    nodes = {node.name: node for node in project.nodes.values()}
+    assert "select max(dt) - interval 3 days from shop.orders" in project.next_rows(nodes["orders"])
+
+
+@pytest.mark.parametrize(
+    ("query", "codes"),
+    [
+        (FIRST, ["C001"]),
+        (f"{FIRST} where {WINDOW}", []),
+        (f"{FIRST} {{% if is_incremental() %}}where {WINDOW}{{% endif %}}", []),
+        (f"{FIRST} {{% if not is_incremental() %}}where {WINDOW}{{% endif %}}", ["C001"]),
+        (f"{FIRST} {{% set since = '2024-02-01' %}}where dt >= date'{{{{ since }}}}'", []),
+        (f"{FIRST} {{% for each in range(2) %}}{{% if loop.first %}}where {WINDOW}{{% endif %}}{{% endfor %}}", []),
+        (f"{FIRST} -- {{{{ config(tags=[var('tag')]) }}}}\nwhere {WINDOW}", []),
+        (f"{FIRST} where dt > (select max(dt) from {{{{ this }}}})", []),
+    ],
+)
+def test_a_template_of_known_names_is_judged_after_parse(shop, query, codes):
+    root = shop("parse")
+    template(root, "payments", "{{ config(materialized='incremental') }}\n" + query)
+    report = lint(root, "models/marts/payments.sql")
+    assert [finding.code for finding in report.findings if finding.code == "C001"] == codes
+    assert report.not_judged == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        (f"{FIRST} where dt >= '{{{{ var('since') }}}}'", "its template uses `var`"),
+        (f"{FIRST} where dt >= '{{{{ var('since', '2024-01-01') }}}}'", "its template uses `var`"),
+        (f"{FIRST} {{% if target.name is defined %}}where {WINDOW}{{% endif %}}", "its template uses `target`"),
+        (f"{FIRST} where dt >= '{{{{ env_var('SINCE', '') }}}}'", "its template uses `env_var`"),
+        (f"select {{{{ dbt_utils.star(ref('stg_orders')) }}}} from x where {WINDOW}", "its template uses `dbt_utils`"),
+        (f"{FIRST} where dt >= {{{{ '2024' | as_text }}}}", "lint cannot read its template"),
+        (f"{FIRST} where dt >= {{{{ this.days }}}}", "days"),
+        ("select * from {{ ref('of_another') }}", "ref('of_another') is no table or view"),
+        ("select * from {{ source('raw', 'of_another') }}", "source('raw', 'of_another') is no table or view"),
+        ("", "the manifest has no template of it"),
+    ],
+)
+def test_a_template_that_only_dbt_can_render_is_not_judged(shop, query, reason):
+    root = shop("parse", payments={"unique_key": ["id", "dt"]})
+    template(root, "payments", query)
+    report = lint(root, "models/marts/payments.sql")
+    (item,) = report.not_judged
+    assert (item.model, item.place.path, item.rules) == ("payments", "models/marts/payments.sql", RULES)
+    assert reason in item.reason
+    assert not {finding.code for finding in report.findings} & set(RULES)
+    assert "C001, C002 and C003 not judged for 1 model" in summary(report)
+    assert "All clear" not in summary(report)
+    assert lint(root, "models/marts/payments.sql", ignore=("C",)).not_judged == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "codes", "reason"),
+    [
+        (f"select * from {{{{ ref('raw_orders') }}}} where {WINDOW}", [], None),
+        ("select * from {{ ref('raw_orders') }}", ["C001"], None),
+        ("select * from {{ ref('raw_orders') }} where {{ var('w') }}", [], "the query of the view stg_orders"),
+        ("select * from {{ ref('raw_orders') }} where {{ is_incremental() }}", [], "the query of the view stg_orders"),
+    ],
+)
+def test_a_query_is_known_where_the_views_that_it_reads_are(shop, query, codes, reason):
+    """A filter in a view makes the difference between C001 and none."""
+    root = shop("parse")
+    template(root, "payments", FIRST)
+    template(root, "stg_orders", "{{ config(materialized='view') }}\n" + query)
+    report = lint(root, "models/marts/payments.sql")
+    assert [finding.code for finding in report.findings if finding.code == "C001"] == codes
+    reasons = [item.reason for item in report.not_judged]
+    assert reasons == [] if reason is None else reason in reasons[0]
+
+
+def test_a_project_that_overrides_ref_is_not_judged(shop):
+    root = shop("parse", macros={"macro.shop.ref": {"name": "ref", "package_name": "shop"}})
+    (item,) = lint(root, "models/marts/payments.sql").not_judged
+    assert item.reason == "the project overrides ref"
+
+
+def test_which_command_of_dbt_makes_the_query_known(shop):
+    root = shop("parse")
+    template(root, "payments", f"{FIRST} where dt >= '{{{{ var('since') }}}}'")
+    (item,) = lint(root, "models/marts/payments.sql").not_judged
+    assert item.hint == "run `dbt compile`, and lint again"
+    template(root, "payments", f"{FIRST} {{% if is_incremental() %}}where {{{{ var('since') }}}}{{% endif %}}")
+    (item,) = lint(root, "models/marts/payments.sql").not_judged
+    assert item.hint == "run `dbt run` twice: the second run compiles the incremental query, and lint again"
+
+
+def test_columns_that_a_query_does_not_name_leave_the_merge_unknown(shop):
+    """merge_exclude_columns needs them. That is no error: `dbt compile` makes them known."""
+    root = shop("parse")
+    template(root, "other_columns", "select *, {{ dbt_utils.star() }} from {{ ref('stg_orders') }}")
+    report = lint(root, "models/marts/other_columns.sql")
+    (item,) = report.not_judged
+    assert (item.place.path, item.rules) == ("models/marts/other_columns.sql", ())
+    assert item.reason == "merge_exclude_columns depends on the columns of the table"
+    assert report.findings == report.merges == ()
+    assert summary(report) == "No findings: no merges in 1 model; MERGE not judged for 1 model"
+
+
+def test_without_a_key_dbt_appends_and_never_updates(shop):
+    root = shop("parse", nokey={"merge_update_columns": ["dt"]})
+    (finding,) = [each for each in lint(root, "models/marts/nokey.sql").findings if each.code == "C004"]
+    assert (finding.severity, finding.place.path) == ("error", "models/marts/nokey.sql")
+    assert "WHEN MATCHED never applies, and each run inserts all rows of the source again" in finding.message
+    assert "set unique_key" in finding.hint
+    assert "incremental_strategy: append" in finding.hint
+
+
+@pytest.mark.parametrize(
+    ("config", "settings", "severity"),
+    [
+        ({}, {}, "warning"),
+        ({"merge_update_columns": ["dt"]}, {}, "error"),
+        ({"incremental_strategy": "merge"}, {}, "error"),
+        ({}, {"severity": {"C004": "error"}}, "error"),
+    ],
+)
+def test_an_append_by_the_adapters_default_is_a_warning(shop, config, settings, severity):
+    root = shop("second", adapter="databricks", nokey={"incremental_strategy": None, **config})
+    (finding,) = [each for each in lint(root, "target/run", **settings).findings if each.code == "C004"]
+    assert (finding.model, finding.severity) == ("nokey", severity)
 
 
 def test_a_query_that_was_compiled_before_the_model_changed_is_not_known(shop):
-    """`dbt parse` keeps target/compiled as it was, and its manifest has no queries."""
+    """`dbt parse` keeps target/compiled as it was, and its manifest has no queries: the template is read then."""
     root = shop("parse")
     shutil.copytree(SHOP / "first/run", root / "target/run")
     compiled = root / "target/compiled/shop/models/marts/payments.sql"
     compiled.parent.mkdir(parents=True)
     compiled.write_text("select id, dt, amount from shop.stg_orders")
     file, path = root / "models/marts/payments.sql", "models/marts/payments.sql"
-    for changed, expected in ((-10, ["C001", "C003"]), (10, [])):
+    for changed, expected in ((-10, ["C001", "C003"]), (10, ["C003"])):
         os.utime(file, (compiled.stat().st_mtime + changed,) * 2)
         assert [finding.code for finding in lint(root, path).findings if finding.code in ("C001", "C003")] == expected
 
@@ -209,7 +344,10 @@ def test_a_wrong_meta_is_a_problem_at_its_place(shop, meta):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"merge_exclude_columns": ["dt"]}, "merge_exclude_columns depends on the columns of the table"),
+        (
+            {"merge_exclude_columns": ["dt"], "merge_update_columns": ["amount"]},
+            "merge_exclude_columns must be a list of columns, without merge_update_columns",
+        ),
         ({"incremental_predicates": "a = b"}, "incremental_predicates must be a list of strings"),
         ({"unique_key": {"a": "b"}}, "unique_key and merge_update_columns must be columns"),
         ({"file_format": "parquet"}, "dbt-spark merges into delta, iceberg and hudi"),

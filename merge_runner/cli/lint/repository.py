@@ -34,5 +34,6 @@ def from_repository(report: Report, folder: Path) -> Report:
         report,
         merges=tuple(replace(merge, path=moved(merge.path)) for merge in report.merges),
         findings=tuple(found(finding) for finding in report.findings),
+        not_judged=tuple(replace(item, place=placed(item.place)) for item in report.not_judged),
         sources={moved(path): text for path, text in report.sources.items()},
     )

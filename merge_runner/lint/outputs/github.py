@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from merge_runner.columns import one_line
 from merge_runner.lint.finding import SEVERITIES, Finding, Severity
+from merge_runner.lint.outputs.not_judged import groups
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
 from merge_runner.lint.report import Report
@@ -16,9 +17,11 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info"
 
 
 def render(report: Report, style: Style) -> str:
-    """A command per finding, and the summary as a plain line of the log."""
+    """A command per finding, one for what was not judged, and the summary as a plain line of the log."""
     findings = sorted(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))
-    return "\n".join([*(_command(finding) for finding in findings), summary(report)])
+    # After the findings, in one annotation for all its models: they must not use up the ten warnings.
+    warnings = (f"::warning title=not judged::{_data(_with_hint(each.message, each.hint))}" for each in groups(report))
+    return "\n".join([*(_command(finding) for finding in findings), *warnings, summary(report)])
 
 
 def _command(finding: Finding) -> str:
@@ -32,10 +35,12 @@ def _command(finding: Finding) -> str:
         properties["endLine"] = place.end_line
     properties["title"] = f"{finding.code} {finding.name}"
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    message = one_line(finding.message)
-    if finding.hint:
-        message += f"\nhelp: {finding.hint.strip()}"
+    message = _with_hint(one_line(finding.message), finding.hint)
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
+
+
+def _with_hint(message: str, hint: str | None) -> str:
+    return f"{message}\nhelp: {hint.strip()}" if hint else message
 
 
 def _data(text: str) -> str:

@@ -9,19 +9,35 @@ from typing import Any
 
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.report import Report
+from merge_runner.lint.report import NotJudged, Report
 
 _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info"}
 
 
 def render(report: Report, style: Style) -> str:
-    """The report: an array of findings, empty where there are none."""
+    """The report: an array of findings and of models that were not judged as a whole, empty where there are none."""
     seen: Counter[str] = Counter()
     issues = []
     for finding in report.findings:
         issues.append(_issue(finding, seen[finding.key]))
         seen[finding.key] += 1
+    issues += [_not_judged(item) for item in report.not_judged]
     return json.dumps(issues, indent=2)
+
+
+def _not_judged(item: NotJudged) -> dict[str, Any]:
+    """An issue of the lowest severity: the report has no other place for it."""
+    place = item.place
+    key = hashlib.sha256(f"not-judged\0{place.path}\0{item.model}\0{item.what}".encode(errors="replace"))
+    return {
+        "type": "issue",
+        "check_name": "not-judged",
+        "description": f"{item.what} not judged: {item.reason}",
+        "categories": ["Bug Risk"],
+        "severity": _SEVERITIES["info"],
+        "fingerprint": key.hexdigest()[:20],
+        "location": {"path": place.path, "lines": {"begin": place.line, "end": place.end_line or place.line}},
+    }
 
 
 def _issue(finding: Finding, ordinal: int) -> dict[str, Any]:

@@ -9,22 +9,33 @@ from xml.etree import ElementTree as ET
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.outputs.excerpt import excerpt
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.report import Report
+from merge_runner.lint.report import NotJudged, Report
 from merge_runner.text import xml_text
 
 
 def render(report: Report, style: Style) -> str:
-    """The XML document. A file without findings has one test, which passed."""
+    """The XML document. A file without findings has one test, which passed; what was not judged is skipped."""
     files: dict[str, list[Finding]] = {merge.path: [] for merge in sorted(report.merges, key=lambda merge: merge.path)}
     for finding in report.findings:
         files.setdefault(finding.place.path, []).append(finding)
-    count = sum(max(len(findings), 1) for findings in files.values())
+    skipped: dict[str, list[NotJudged]] = {}
+    for item in report.not_judged:
+        files.setdefault(item.place.path, [])
+        skipped.setdefault(item.place.path, []).append(item)
+    judged = {merge.path for merge in report.merges}
+    passed = {path for path, findings in files.items() if not findings and (path in judged or path not in skipped)}
+    count = len(report.findings) + len(passed) + len(report.not_judged)
     root = ET.Element("testsuites", _counts("merge-runner lint", count, len(report.findings)))
     for path, findings in files.items():
-        suite = ET.SubElement(root, "testsuite", _counts(path, max(len(findings), 1), len(findings)))
+        left_out = skipped.get(path, [])
+        tests = len(findings) + (path in passed) + len(left_out)
+        suite = ET.SubElement(root, "testsuite", _counts(path, tests, len(findings), len(left_out)))
         classname = xml_text(str(PurePosixPath(path).with_suffix("")) if PurePosixPath(path).name else path)
-        if not findings:
+        if path in passed:
             ET.SubElement(suite, "testcase", {"name": "lint", "classname": classname})
+        for item in left_out:
+            case = ET.SubElement(suite, "testcase", {"name": xml_text(item.what), "classname": classname})
+            ET.SubElement(case, "skipped", {"message": xml_text(f"not judged: {item.reason}")})
         seen: Counter[str] = Counter()
         for finding in findings:
             seen[finding.code] += 1
@@ -37,8 +48,9 @@ def render(report: Report, style: Style) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
-def _counts(name: str, tests: int, failures: int) -> dict[str, str]:
-    return {"name": xml_text(name), "tests": str(tests), "failures": str(failures), "errors": "0"}
+def _counts(name: str, tests: int, failures: int, skipped: int = 0) -> dict[str, str]:
+    counts = {"name": xml_text(name), "tests": str(tests), "failures": str(failures), "errors": "0"}
+    return counts | ({"skipped": str(skipped)} if skipped else {})
 
 
 def _details(finding: Finding, report: Report) -> str:

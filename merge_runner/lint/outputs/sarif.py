@@ -37,7 +37,7 @@ def render(report: Report, style: Style) -> str:
                 "rules": [_rule(first[code], known.get(code)) for code in codes],
             }
         },
-        "invocations": [{"executionSuccessful": True}],
+        "invocations": [_invocation(report)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The project's folder."}}},
         "columnKind": "unicodeCodePoints",
         "results": _results(report, codes),
@@ -45,6 +45,22 @@ def render(report: Report, style: Style) -> str:
     }
     schema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
     return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    """The run, with a notification for each model that was not judged as a whole."""
+    notifications = [
+        {
+            "level": "warning",
+            "descriptor": {"id": "not-judged"},
+            "message": {"text": "\nhelp: ".join(filter(None, (f"{item.what} not judged: {item.reason}", item.hint)))},
+            "locations": [
+                {"physicalLocation": {"artifactLocation": _artifact(item.place.path), "region": _region(item.place)}}
+            ],
+        }
+        for item in report.not_judged
+    ]
+    return {"executionSuccessful": True} | ({"toolExecutionNotifications": notifications} if notifications else {})
 
 
 def _rule(finding: Finding, rule: Rule | None) -> dict[str, Any]:

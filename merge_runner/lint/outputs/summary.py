@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from merge_runner.lint.outputs.verdicts import bounded_or_meant
 from merge_runner.lint.report import Report
 
@@ -9,16 +11,21 @@ from merge_runner.lint.report import Report
 def summary(report: Report) -> str:
     """`3 merges: 2 static, 1 none; 1 error, 0 warnings`; a friendly one where nothing was found.
 
-    `All clear` is said only where every scan is known to be bounded, or is meant to be full, and nothing is hidden.
+    It begins with `All clear` only where every scan is known to be bounded, or is meant to be full, every rule was
+    judged, and nothing is hidden.
     """
-    hidden = f"; {report.hidden} hidden by the baseline" if report.hidden else ""
+    left_out = f"; {report.hidden} hidden by the baseline" if report.hidden else ""
+    left_out += "".join(
+        f"; {what} not judged for {counted(number, 'model')}"
+        for what, number in Counter(item.what for item in report.not_judged).items()
+    )
     if report.findings:
-        return f"{_merges(report)}{_verdicts(report)}; {_findings(report)}{hidden}"
-    if not report.merges and not report.hidden:
+        return f"{_merges(report)}{_verdicts(report)}; {_findings(report)}{left_out}"
+    if not report.merges and not report.hidden and not report.not_judged:
         return f"Nothing to prove: no merges in {_files(report)}"
-    clear = not report.hidden and all(bounded_or_meant(merge) for merge in report.merges)
+    clear = not report.hidden and not report.not_judged and all(bounded_or_meant(merge) for merge in report.merges)
     start = "All clear" if clear else "No findings"
-    return f"{start}: {_merges(report)} in {_files(report)}{_verdicts(report)}{hidden}"
+    return f"{start}: {_merges(report)} in {_files(report)}{_verdicts(report)}{left_out}"
 
 
 def counted(number: int, word: str) -> str:
@@ -31,7 +38,7 @@ def _merges(report: Report) -> str:
 
 
 def _files(report: Report) -> str:
-    plain = all(merge.model is None for merge in report.merges)
+    plain = all(merge.model is None for merge in report.merges) and not report.not_judged
     return counted(report.files, "file" if plain else "model")
 
 

@@ -9,6 +9,7 @@ from merge_runner.columns import cut, one_line
 from merge_runner.lint.finding import Finding, Fix
 from merge_runner.lint.outputs.diff import changed_lines
 from merge_runner.lint.outputs.excerpt import excerpt, gutter
+from merge_runner.lint.outputs.not_judged import lines
 from merge_runner.lint.outputs.statistics import COLOURS, table
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
@@ -34,6 +35,7 @@ def render(report: Report, style: Style) -> str:
     parts.append(list(proofs(report, style) if style.verbose else listed(report, style)))
     if style.statistics or len(report.findings) > _MANY:
         parts.append(list(table(report, style)))
+    parts.append(list(lines(report, style)))
     if report.findings:
         parts.append([style.styled(f"What a rule means: merge-runner rule {report.findings[0].code}", dim=True)])
     parts.append([_summary(report, style)])
@@ -41,7 +43,8 @@ def render(report: Report, style: Style) -> str:
 
 
 def _summary(report: Report, style: Style) -> str:
-    fg = "red" if report.count("error") else "yellow" if report.count("warning") else "green"
+    warns = report.count("warning") or report.not_judged
+    fg = "red" if report.count("error") else "yellow" if warns else "green"
     return "\n".join(style.styled(line, fg=fg, bold=True) for line in style.lines(summary(report)))
 
 

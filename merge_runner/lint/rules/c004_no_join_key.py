@@ -3,13 +3,21 @@
 ## What it does
 
 Reports an ON without an equality (`=` or `<=>`) between an expression of the target and one of the source: neither at
-its top, nor in every leg of an OR. `on false`, which joins nothing and only inserts, is fine, and so is a source of
-one row, such as an aggregate without GROUP BY. Where lint does not know which side a column belongs to, it is silent.
+its top, nor in every leg of an OR. A source of one row, such as an aggregate without GROUP BY, is fine. Where lint
+does not know which side a column belongs to, it is silent.
+
+An ON that is never true (`on false`, `on 1 = 0`, `… and null`) is reported where there is a WHEN MATCHED clause, which
+never applies. Without one it is fine: an append, or with WHEN NOT MATCHED BY SOURCE a replacement of all rows.
+
+Without `unique_key` dbt generates `ON FALSE` with WHEN MATCHED: an append, whatever `merge_update_columns` says. It is
+an error where the model (or a folder's config) sets the strategy to merge, or columns to update. Where merge is only
+the default of the adapter, as with dbt-databricks, the author may well mean an append, so it is a warning.
 
 ## Why it matters
 
 Every row of the source is compared with every row of the target, and one target row is likely to match several source
-rows, which Delta and Spark refuse when they update or delete it.
+rows, which Delta and Spark refuse when they update or delete it. Where ON is never true, no row of the target is
+updated, and each run inserts all rows of the source again.
 
 ## Bad
 
@@ -50,9 +58,18 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """An ON that joins by no key."""
-    from merge_runner.pruning.predicate.join_keys import is_tied
+    from merge_runner.pruning.predicate.join_keys import is_never, is_tied
 
     statement = merge.statement
+    if is_never(statement.on):
+        if any(clause.kind == "matched" for clause in statement.clauses):
+            effect = ", and each run inserts all rows of the source again" if merge.inserts else ""
+            yield Hit(
+                statement.on_span,
+                f"ON is never true: WHEN MATCHED never applies{effect}",
+                "join by the key; for an append leave WHEN MATCHED out",
+            )
+        return
     if is_tied(statement.on, merge.scope) is not False or merge.source.is_unique(frozenset()):
         return
     target, source = statement.target.qualifier or "target", statement.source.qualifier or "source"

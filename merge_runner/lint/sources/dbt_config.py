@@ -103,6 +103,18 @@ class DbtConfig:
         return list(_calls(self.source.text))
 
 
+def without_config(text: str) -> str:
+    """Return a template without its `{{ config(…) }}`, which dbt renders to nothing."""
+    pieces, at = [], 0
+    for found in _CONFIG.finditer(text):
+        close = _closing(text, found.end())
+        end = _JINJA_END.match(text, close) if close is not None else None
+        if end is not None and found.start() >= at:
+            pieces.append(text[at : found.start()])
+            at = end.end()
+    return "".join([*pieces, text[at:]])
+
+
 def _narrowed(source: SourceText, span: Span, text: str | None) -> Located:
     """The span without its quotes where what remains is `text`."""
     written = span.of(source.text)

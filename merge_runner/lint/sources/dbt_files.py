@@ -123,7 +123,7 @@ class DbtFiles:
             return self._file(project, home, node, last, project.target / "run" / node.file)
         if node.kind == "snapshot":
             return self._file(project, home, node)  # its first run has no MERGE, and the next one is dbt's alone
-        return self._file(project, home, node, why=text)
+        return self._file(project, home, node, unknown=text)
 
     def _file(
         self,
@@ -132,7 +132,7 @@ class DbtFiles:
         node: DbtNode,
         text: str | None = None,
         generated: Path | None = None,
-        why: Unknown | None = None,
+        unknown: Unknown | None = None,
     ) -> PlainFile:
         file = self._path(node, home if home is not None else project.target.parent)
         place = file if file is not None else project.target / MANIFEST
@@ -146,9 +146,8 @@ class DbtFiles:
         source = source or SourceText(path, "")
         config = DbtConfig(node.name, source, self._described(node, place, file))
         into = shown(generated, self._root) if generated is not None else None
-        reason = why.why if why is not None else None
         own = file if file is not None and file.is_file() else None
-        model = DbtModel(project, node, config, text, reason, into, own)
+        model = DbtModel(project, node, config, text, unknown, into, own)
         return PlainFile(path, place, source, model=model)
 
     def _described(self, node: DbtNode, place: Path, file: Path | None) -> Callable[[], YamlTree | None]:
@@ -221,9 +220,9 @@ def _read(file: Path) -> str | None:
 
 
 def created(models: Iterable[DbtModel]) -> Iterator[tuple[DbtProject, list[DbtModel]]]:
-    """Give the models whose MERGE is not known, by their projects."""
+    """Give the models whose MERGE only a run of dbt makes known, by their projects."""
     by_target: dict[Path, tuple[DbtProject, list[DbtModel]]] = {}
     for model in models:
-        if model.why is not None:
+        if model.unknown is not None and not model.unknown.needs_query:
             by_target.setdefault(model.project.target, (model.project, []))[1].append(model)
     yield from by_target.values()

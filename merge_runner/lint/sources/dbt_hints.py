@@ -34,7 +34,8 @@ def hint(finding: Finding, merge: LintedMerge | None, node: DbtNode) -> str | No
     if finding.code == "C002":
         return "filter out the rows where it is NULL in the model's query, or add a not_null test to the column"
     if finding.code == "C004" and not node.config.get("unique_key"):
-        return "set unique_key: without it dbt merges ON FALSE, which matches no row and inserts all of them again"
+        without = "without it dbt merges ON FALSE, which updates no row and inserts every row of the query"
+        return f"set unique_key: {without}; if an append is meant, set incremental_strategy: append"
     if finding.code in ("K002", "C008"):
         return "leave the column out of the update with merge_exclude_columns, or add it to unique_key"
     return finding.hint

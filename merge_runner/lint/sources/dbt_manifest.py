@@ -53,6 +53,8 @@ class DbtNode:
     config: Mapping[str, Any] = field(default_factory=dict)
     strategy: str | None = None
     """Of an incremental model."""
+    inputs: tuple[str, ...] = ()
+    """The ids of the nodes that it reads."""
 
     @property
     def materialized(self) -> str | None:
@@ -64,6 +66,12 @@ class DbtNode:
     def merges(self) -> bool:
         """Whether dbt runs a MERGE for it, once its table exists."""
         return self.kind == "snapshot" or (self.materialized == "incremental" and self.strategy == "merge")
+
+    @property
+    def appends_by_default(self) -> bool:
+        """Whether merge is only the adapter's default here, which its documentation calls an append without a key."""
+        keys = ("incremental_strategy", "unique_key", "merge_update_columns", "merge_exclude_columns")
+        return self.strategy == "merge" and not any(self.config.get(key) for key in keys)
 
 
 class ManifestReader:
@@ -112,6 +120,7 @@ class ManifestReader:
                     _listed(_mapping(entry.get("depends_on")).get("macros")) or (),
                     config,
                     self._strategy(config),
+                    _listed(_mapping(entry.get("depends_on")).get("nodes")) or (),
                 ),
             )
 

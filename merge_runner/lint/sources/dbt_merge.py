@@ -33,9 +33,11 @@ _DECIDING = frozenset(
 
 @dataclass(frozen=True)
 class Unknown:
-    """`why` the MERGE of a model is not known before dbt has written it; empty where there is no special reason."""
+    """`why` the MERGE of a model, or its query, is not known; empty where there is no special reason."""
 
     why: str = ""
+    needs_query: bool = False
+    """Whether the MERGE is known as soon as the columns of the model's query are."""
 
 
 def next_merge(
@@ -63,9 +65,11 @@ def next_merge(
     if keys is None or not _texts(updated):
         return Unknown("unique_key and merge_update_columns must be columns")
     if excluded := config.get("merge_exclude_columns"):
+        if updated or not _texts(excluded):
+            return Unknown("merge_exclude_columns must be a list of columns, without merge_update_columns")
         known = columns()
-        if known is None or updated or not _texts(excluded):
-            return Unknown("merge_exclude_columns depends on the columns of the table")
+        if known is None:
+            return Unknown("merge_exclude_columns depends on the columns of the table", needs_query=True)
         left_out = {name.lower() for name in excluded}
         updated = [f"`{name}`" for name in known if name.lower() not in left_out]
     joined = [f"DBT_INTERNAL_SOURCE.{key} = DBT_INTERNAL_DEST.{key}" for key in keys]

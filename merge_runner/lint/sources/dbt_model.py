@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +11,11 @@ from typing import Any
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.report import NotJudged
 from merge_runner.lint.sources.dbt_config import DbtConfig, Located
 from merge_runner.lint.sources.dbt_hints import hint
 from merge_runner.lint.sources.dbt_manifest import DbtNode
-from merge_runner.lint.sources.dbt_merge import unique_keys
+from merge_runner.lint.sources.dbt_merge import Unknown, unique_keys
 from merge_runner.lint.sources.dbt_project import DbtProject
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.template.captured import Captured
@@ -29,7 +30,7 @@ _SCANS = ("bounded", "full")
 class DbtModel:
     """A model or snapshot of a dbt project, and the MERGE that dbt runs for it.
 
-    `text` None: the model has none, or it is not known, and `why` says why (empty where there is no special reason).
+    `text` None: the model has none, or it is not known, and `unknown` says why.
     `generated` is the file that holds it; None for a text that lint has generated from the config, as dbt-spark does.
     """
 
@@ -37,17 +38,37 @@ class DbtModel:
     node: DbtNode
     config: DbtConfig
     text: str | None = None
-    why: str | None = None
+    unknown: Unknown | None = None
     generated: str | None = None
     file: Path | None = None
     """The model's own file; None where it is not there."""
 
     @cached_property
+    def rows(self) -> str | Unknown:
+        """The query whose rows the MERGE reads, or why it is not known."""
+        if self.generated is not None:
+            return self.project.last_rows(self.node) or Unknown("its compiled query is not in the target folder")
+        return self.project.next_rows(self.node, self.file)
+
+    @property
     def query(self) -> str | None:
         """The query whose rows the MERGE reads; None where it is not known."""
-        if self.generated is not None:
-            return self.project.last_rows(self.node)
-        return self.project.next_rows(self.node, self.file)
+        return self.rows if isinstance(self.rows, str) else None
+
+    def not_judged(self, rules: Sequence[str]) -> NotJudged | None:
+        """Return that the MERGE, or those of the `rules` that need its query, were not judged; None where they were."""
+        if self.unknown is not None:
+            if not self.unknown.needs_query:
+                return None  # an error of its own
+            reason, rules = self.unknown.why, ()
+        else:
+            if self.text is None or self.node.kind != "model" or isinstance(self.rows, str) or not rules:
+                return None
+            reason = self.rows.why
+        how = "dbt compile" if self.project.compile_suffices(self.node) else "dbt run"
+        again = "" if how == "dbt compile" else " twice: the second run compiles the incremental query"
+        hint = f"run `{how}`{again}, and lint again" if self.node.language == "sql" else None
+        return NotJudged(self.node.name, self.config.place.place, tuple(rules), reason, hint)
 
     @property
     def is_stale(self) -> bool:
@@ -76,8 +97,13 @@ class DbtModel:
         nowhere = SourceMap((0,), (-1,), (Span(0, 0),))
         return _Placed(self.config.source, text, Captured(), nowhere, pieces=pieces, otherwise=self.config.place)
 
-    def adapted(self, finding: Finding, merge: LintedMerge | None) -> Finding:
-        """Return a finding with help for the model's author, and without a fix of the generated text."""
+    def adapted(self, finding: Finding, merge: LintedMerge | None, *, configured: bool) -> Finding:
+        """Return a finding with help for the model's author, and without a fix of the generated text.
+
+        `configured` says that its severity is one of the settings.
+        """
+        if finding.code == "C004" and not configured and self.node.appends_by_default:
+            finding = replace(finding, severity="warning")
         return replace(finding, hint=hint(finding, merge, self.node), fix=None)
 
 
@@ -125,6 +151,8 @@ def _pieces(model: DbtModel, text: str, statement: MergeStatement | None) -> lis
     joins = [each.span for each in statement.on if not any(_meet(each.span, piece.span) for piece in found)]
     for index, span in enumerate(joins):
         located = config.find("unique_key", index if len(joins) == len(keys) else None)
+        if not keys:  # the FALSE that dbt writes then
+            located = config.find("incremental_strategy")
         found.append(_Piece(span, located or config.place))
     found.append(_Piece(statement.source.span, config.query(model.query)))
     updated = config.find("merge_update_columns")

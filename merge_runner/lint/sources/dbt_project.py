@@ -13,6 +13,7 @@ from typing import Any
 from merge_runner.errors import Problems
 from merge_runner.lint.sources.dbt_manifest import DbtNode, ManifestReader
 from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
+from merge_runner.lint.sources.dbt_query import rendered_query
 from merge_runner.merge.find import holds_merge
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
 from merge_runner.pruning.layout.layout import TableLayout
@@ -41,6 +42,7 @@ class DbtProject:
     files: Mapping[str, DbtNode] = field(default_factory=dict)
     adapter: str | None = None
     macros: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    by_id: Mapping[str, DbtNode] = field(default_factory=dict, repr=False)
 
     def node(self, file: Path) -> DbtNode | None:
         """Return the model or snapshot that a file of target/run was made for."""
@@ -63,7 +65,7 @@ class DbtProject:
             node = self.nodes.get(_NAMES.key(parts))
             if node is None:
                 return None
-            return KnownTable(node.layout, self._compiled(node) if node.materialized == "view" else None)
+            return KnownTable(node.layout, self._view(node) if node.materialized == "view" else None)
 
         return find
 
@@ -73,19 +75,28 @@ class DbtProject:
             return None
         return self._read(self._compiled_file(node.file)) or node.compiled_code or None
 
-    def next_rows(self, node: DbtNode, file: Path | None = None) -> str | None:
-        """Return the query of the temporary view that dbt will merge next; None where it is not known.
+    def next_rows(self, node: DbtNode, file: Path | None = None) -> str | Unknown:
+        """Return the query of the temporary view that dbt will merge next, or why it is not known.
 
-        That is the model's compiled query as an incremental run has it. What was compiled before the table existed may
-        be another one where the template can see the difference, and so may what was compiled before the model's
-        `file` was written.
+        That is the model's query as an incremental run has it: the compiled one, or the template as lint renders it.
+        What was compiled before the table existed may be another one where the template can see the difference, and so
+        may what was compiled before the model's `file` was written.
         """
-        if not _has_view(node) or (self._branches(node) and self.last_merge(node) is None):
-            return None
-        if node.compiled_code or node.file is None:
-            return node.compiled_code or None
-        compiled = self._compiled_file(node.file)
-        return self._read(compiled) if file is None or not _is_newer(file, compiled) else None
+        if not _has_view(node):
+            return Unknown("not a SQL model")
+        query: str | Unknown | None = None
+        if self.compile_suffices(node):
+            compiled = self._compiled_file(node.file) if node.file is not None else None
+            fresh = compiled is not None and (file is None or not _is_newer(file, compiled))
+            query = node.compiled_code or (self._read(compiled) if compiled is not None and fresh else None)
+        query = query or self._rendered(node)
+        if isinstance(query, str) and (view := self._unknown_view(node)) is not None:
+            return Unknown(f"the query of the view {view} is not known")
+        return query
+
+    def compile_suffices(self, node: DbtNode) -> bool:
+        """Return whether the query that dbt compiles now is that of an incremental run."""
+        return not self._branches(node) or self.last_merge(node) is not None
 
     def last_merge(self, node: DbtNode) -> str | None:
         """Return the MERGE that dbt ran last for a node; None where its last statement was another one, or none."""
@@ -107,7 +118,8 @@ class DbtProject:
 
         if node.layout.complete:
             return tuple(column.name for column in node.layout.columns or ())
-        query = self._compiled(node)
+        rows = self.next_rows(node)
+        query = rows if isinstance(rows, str) else self._compiled(node)
         facts = VisibleQueries(self.lookup()).facts(read_query(query).expression) if query else None
         return tuple(column.name for column in facts.known) if facts is not None and facts.names_known else None
 
@@ -117,6 +129,31 @@ class DbtProject:
         return frozenset(
             str(macro.get("name")) for macro in self.macros.values() if macro.get("package_name") not in _BUILT_IN
         )
+
+    def _rendered(self, node: DbtNode) -> str | Unknown:
+        """The query of a node, rendered from its template."""
+        if node.key not in self._renderings:
+            incremental = node.materialized == "incremental"
+            found = rendered_query(node, self.by_id, self._overriding, incremental=incremental)
+            self._renderings[node.key] = found
+        return self._renderings[node.key]
+
+    def _view(self, node: DbtNode) -> str | None:
+        """The query of a view, None where it is not known: compiled by the manifest's command, else rendered."""
+        rendered = node.compiled_code or self._rendered(node)
+        return rendered if isinstance(rendered, str) else self._compiled(node)
+
+    def _unknown_view(self, node: DbtNode) -> str | None:
+        """The name of a view whose query is not known, of those that a node reads, also through other views."""
+        for key in node.inputs:
+            view = self.by_id.get(key)
+            if view is None or view.materialized != "view":
+                continue
+            if view.key not in self._unknown_views:
+                self._unknown_views[view.key] = view.name if self._view(view) is None else self._unknown_view(view)
+            if (found := self._unknown_views[view.key]) is not None:
+                return found
+        return None
 
     def _branches(self, node: DbtNode) -> bool:
         """Whether the template may render differently once the table exists."""
@@ -139,6 +176,15 @@ class DbtProject:
     @cached_property
     def _merges(self) -> dict[str, str | None]:
         """The last merges by the files of their nodes."""
+        return {}
+
+    @cached_property
+    def _renderings(self) -> dict[TableKey, str | Unknown]:
+        return {}
+
+    @cached_property
+    def _unknown_views(self) -> dict[TableKey, str | None]:
+        """By view, the name of the first one among it and what it reads whose query is not known."""
         return {}
 
     @cached_property
@@ -188,7 +234,7 @@ def read_dbt_project(target: Path, problems: Problems) -> DbtProject:
     for node in nodes.values():
         tables.setdefault(node.key, node)
     files = {node.file: node for node in nodes.values() if node.file is not None}
-    return DbtProject(target, tables, files, reader.adapter, reader.macros)
+    return DbtProject(target, tables, files, reader.adapter, reader.macros, nodes)
 
 
 def _bad_manifest(file: Path, what: str, problems: Problems) -> None:

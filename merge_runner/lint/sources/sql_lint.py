@@ -11,7 +11,8 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.check import Checked, check_file, linted_merge
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
-from merge_runner.lint.report import Report
+from merge_runner.lint.registry import rules
+from merge_runner.lint.report import NotJudged, Report
 from merge_runner.lint.run.run import LintOptions
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.sources.dbt_files import created
@@ -37,6 +38,8 @@ from merge_runner.template.rendered import Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
 
+NEED_THE_QUERY = ("C001", "C002", "C003")
+"""Rules that say nothing of a dbt model whose query is not known."""
 _MOST_NAMES = 10
 """How many models a message names."""
 
@@ -76,7 +79,8 @@ def lint_files(
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     linter = _PlainLinter(options, vars, env, selection, Templates(around.macros))
     checked = [linter.check(file) for file in files]
-    unknown = list(_unknown_merges([file.model for file in files if file.model is not None], around.root))
+    models = [file.model for file in files if file.model is not None]
+    unknown = list(_unknown_merges(models, around.root))
     checked += [check_file(file, None, selection) for file in unknown]
     texts = {file.path: file.source for file in files if file.source is not None}
     texts |= {file.path: file.source for file in unknown} | linter.described
@@ -91,6 +95,7 @@ def lint_files(
         baseline,
         files=len(files),
         models={file.path: file.model.node.name for file in files if file.model is not None},
+        not_judged=tuple(_not_judged(models, selection)),
         ran=lambda path, rule: rule.check_project is None and rule.ran_on(path in parsed),
     )
 
@@ -112,6 +117,7 @@ class _PlainLinter:
         self._recorded: RecordedLayouts = recorded_layouts(layouts, Namespace(), problems)
         problems.check()
         self._templates = templates
+        self._configured = frozenset(rule.code for rule in rules() if selection.configured(rule))
         self._dbt: dict[Path, DbtProject] = {}
         self.described: dict[str, SourceText] = {}
         """The YAML files of dbt projects in which findings are."""
@@ -158,7 +164,9 @@ class _PlainLinter:
             target = lookup(statement.target.parts) if statement.target.parts else None
             merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
             checked = check_file(linted, merge, self._selection)
-        found = tuple(model.adapted(finding, merge) for finding in checked.findings)
+        found = tuple(
+            model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
+        )
         if any(finding.place.path != source.path for finding in found) and (yaml := model.config.described()):
             self.described[yaml.source.path] = yaml.source
         return Checked(found, checked.merge)
@@ -200,10 +208,25 @@ class _PlainLinter:
         )
 
 
+def _not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:
+    """Give the models of which dbt knows a query that lint does not, with the rules that needed it."""
+    about = [rule for rule in rules() if rule.code in NEED_THE_QUERY]
+    for model in models:
+        path = model.config.source.path
+        found = model.not_judged([rule.code for rule in about if selection.severity(rule, path) is not None])
+        if found is not None:
+            yield found
+
+
+def _named(model: DbtModel) -> str:
+    why = model.unknown.why if model.unknown is not None else ""
+    return f"{model.node.name} ({why})" if why else model.node.name
+
+
 def _unknown_merges(models: Sequence[DbtModel], root: Path) -> Iterator[LintedFile]:
     """Give a file for each dbt project in which the MERGE of some model is not known, with that as its error."""
     for project, unknown in created(models):
-        names = ", ".join(model.node.name + (f" ({model.why})" if model.why else "") for model in unknown[:_MOST_NAMES])
+        names = ", ".join(_named(model) for model in unknown[:_MOST_NAMES])
         more = f" and {len(unknown) - _MOST_NAMES} more" if len(unknown) > _MOST_NAMES else ""
         many = "1 incremental model" if len(unknown) == 1 else f"{len(unknown)} incremental models"
         message = f"the MERGE of {many} is not known yet, since dbt's first run creates the table: {names}{more}"

@@ -8,7 +8,7 @@ from functools import partial
 
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
-from merge_runner.lint.report import Report, ReportedMerge
+from merge_runner.lint.report import NotJudged, Report, ReportedMerge
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.baseline import Baseline
@@ -26,6 +26,7 @@ def finish(
     files: int,
     models: Mapping[str, str],
     ran: Callable[[str, Rule], bool],
+    not_judged: Sequence[NotJudged] = (),
 ) -> Report:
     """The report of a run.
 
@@ -68,6 +69,7 @@ def finish(
         hidden=hidden,
         stale=stale,
         sources={path: texts[path].text for path in sorted(places) if path in texts},
+        not_judged=tuple(not_judged),
     )
 
 
@@ -80,6 +82,7 @@ def joined(one: Report, other: Report) -> Report:
         hidden=one.hidden + other.hidden,
         stale=one.stale + other.stale,
         sources={**one.sources, **other.sources},
+        not_judged=(*one.not_judged, *other.not_judged),
     )
 
 

@@ -89,6 +89,17 @@ def is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
     return _any([_tied(conjunct.expression, scope) for conjunct in on])
 
 
+def is_never(on: tuple[Conjunct, ...]) -> bool:
+    """Return whether the text alone makes ON false or NULL for every pair of rows: they never match."""
+    from sqlglot import exp
+
+    for conjunct in on:
+        tree = conjunct.expression.unnest() if conjunct.expression is not None else None
+        if isinstance(tree, exp.Null) or truth(tree) is False:
+            return True
+    return False
+
+
 def _any(found: list[bool | None]) -> bool | None:
     return True if True in found else None if None in found else False
 

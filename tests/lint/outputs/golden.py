@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from merge_runner.lint.finding import Edit, Finding, Fix
-from merge_runner.lint.report import Report, ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import NotJudged, Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
 
 HERE = Path(__file__).parent
@@ -29,6 +29,7 @@ def report(name: str) -> Report:
         findings=tuple(_finding(item, n) for n in numbers for item in content.get("findings", [])),
         files=content.get("files", 0),
         hidden=content.get("hidden", 0),
+        not_judged=tuple(_not_judged(item, n) for n in numbers for item in content.get("not_judged", [])),
         sources={path.format(n=n): text for n in numbers for path, text in content.get("sources", {}).items()},
     )
 
@@ -38,6 +39,11 @@ def place(path: str, text: str) -> Place:
     match = re.fullmatch(r"(\d+):(\d+)(?:-(?:(\d+):)?(\d+))?", text)
     line, column, end_line, end_column = (int(part) if part else None for part in match.groups())
     return Place(path, line, column, (end_line or line) if end_column else None, end_column)
+
+
+def _not_judged(item: dict[str, Any], n: int) -> NotJudged:
+    at = place(item["path"].format(n=n), item["at"])
+    return NotJudged(item["model"].format(n=n), at, tuple(item["rules"]), item["reason"], item.get("hint"))
 
 
 def _merge(item: dict[str, Any], n: int) -> ReportedMerge:
