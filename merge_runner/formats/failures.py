@@ -163,13 +163,7 @@ DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN
 UNREADABLE = "_LEGACY_ERROR_TEMP_1121"
 """The error condition of a table that cannot be read as rows. Spark 4.1.4 leaves Delta's tables as such in the
 plan of an Iceberg MERGE that copies files (1.12.0); merge-on-read and insert-only ones have them replaced. Delta
-(4.4.0) leaves the target as such in a subquery expression of USING, where USING also joins an aggregate."""
-UNREADABLE_TARGET = (
-    "Delta does not plan a subquery over the target where USING joins an aggregate: read the target in FROM, "
-    "`cross join (select max(ts) as mark from {{ this }}) as m where ts > m.mark`"
-)
-"""What to write where UNREADABLE is about the target of a Delta MERGE (4.4.0). To filter before the join is not enough
-where Spark can push the filter anywhere."""
+(4.4.0) leaves the target as such in some subqueries of USING (`target_subqueries.py`)."""
 
 VIOLATED = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
 """The error condition of a CHECK that is added to a table, and that rows of the table violate."""
@@ -177,7 +171,8 @@ VIOLATED = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
 HINTS = {
     UNREADABLE: (
         "Spark does not read Delta in the plan of an Iceberg MERGE that copies files: a build computes the source "
-        "once, and `write.merge.mode` merge-on-read reads it as it is"
+        "once, and `write.merge.mode` merge-on-read reads it as it is. In a MERGE into Delta, USING reads the target "
+        "in a subquery: read it in FROM (E003)"
     ),
     "CAST_INVALID_INPUT": "correct the value in the source, or use try_cast where NULL is meant",
     "CAST_OVERFLOW": "widen the column, or use try_cast where NULL is meant",

@@ -234,6 +234,7 @@ def test_a_read_of_the_target_that_delta_cannot_plan_says_what_to_write(make_pro
         "after_join": f"{rows} {joined} where s.ts > coalesce({mark}, -1)",
         "cross_join": f"{rows} {joined} cross join (select max(ts) as mark from {{{{ this }}}}) as m "
         "where s.ts > coalesce(m.mark, -1)",
+        "converted": f"(select s.id, s.ts from {rows} where s.ts >= 0) as s where s.ts > coalesce({mark}, -1)",
     }
     files = {f"models/{name}.sql": merge.format(source=source) for name, source in forms.items()}
     files["models/m.yml"] = "version: 2\nmodels:\n" + "".join(f"  - {{name: {name}, {columns}}}\n" for name in forms)
@@ -242,9 +243,14 @@ def test_a_read_of_the_target_that_delta_cannot_plan_says_what_to_write(make_pro
     results = shop.build(to=4)
     message = results["after_join"].message
     assert message.startswith("models/after_join.sql:3:")
-    assert "Spark does not plan this read of" in message
+    assert "after_join, the table that the MERGE writes, in a subquery of USING" in message
+    assert "whose FROM has a function below another SELECT" in message
     assert "cross join (select max(ts) as mark" in message
     assert results["cross_join"].adapter_response["rows_inserted"] == 2
+    message = results["converted"].message
+    assert message.startswith("models/converted.sql:3:")
+    assert "a type that is converted" in message
+    assert "Iceberg" not in message
 
 
 @pytest.mark.parametrize("format", FORMATS)

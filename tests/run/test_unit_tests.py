@@ -59,6 +59,14 @@ MODELS = {
             (s.id, s.at, named_struct('a', 2, 'b', array({{ "'full'" if is_full_refresh else "'part'" }})), 0)
         """,
     "newest": NEWEST,
+    "unread": """
+        merge into {{ this }} as t
+        using (
+            select id, day, amount from (select *, row_number() over (partition by id order by day) as n from {{ ref('orders') }})
+            where n = 1 and day > (select max(day) from {{ this }})
+        ) as s on t.id = s.id
+        when not matched then insert *
+        """,
     "newest_of_iceberg": "{{ config(format='iceberg') }}" + NEWEST,
     "closes": """
         merge into {{ this }} as t

@@ -14,17 +14,17 @@ from merge_runner.engine.merge.limits import check_before, check_committed
 from merge_runner.engine.merge.merge_on_branch import merge_on_branch, runs_on_branch
 from merge_runner.engine.merge.runtime_filter import bounded
 from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.unread_target import of_unread_target
 from merge_runner.engine.metrics.merge_metrics import merge_response
 from merge_runner.engine.metrics.verdict_check import verdict_held
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import Ran, run_measured
-from merge_runner.formats.failures import UNREADABLE, UNREADABLE_TARGET
+from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.steps import RunMerge
 from merge_runner.pruning.bounds.source_pinning import Fixing
-from merge_runner.pruning.bounds.target_reads import target_reads
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge, judge_merge
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
         if error.code != UNREADABLE:
             raise
         if step.judged.layout.format != "iceberg":
-            raise _of_target_read(step, error) from error
+            raise of_unread_target(error, step.judged.statement, step.target.name) from error
         once = step.judged.fixing
         if once.left_out is not None:
             error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
@@ -51,15 +51,6 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
         # Rows that were computed beforehand can be read.
         bounding = replace(step.bounding, scan=None) if step.bounding is not None else None
         _run_merge(replace(step, bounding=bounding), place, tried, replace(once, scan=None))
-
-
-def _of_target_read(step: RunMerge, error: EngineError) -> EngineError:
-    """Return the error of a Delta MERGE whose source reads the target where that cannot be planned, at that read."""
-    reads = target_reads(step.judged.statement)
-    if not reads:
-        return error
-    message = f"Spark does not plan this read of {step.target.name}, the table that the MERGE writes"
-    return replace(error, message=message, hint=UNREADABLE_TARGET, statement=step.sql, offset=reads[0].span.start)
 
 
 def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | None) -> None:

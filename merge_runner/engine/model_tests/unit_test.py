@@ -13,12 +13,13 @@ from merge_runner.engine.log.change_feed import CHANGE_TYPE, changed_rows
 from merge_runner.engine.log.kernel_reader import first_by_kernel
 from merge_runner.engine.log.table_state import table_state
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
+from merge_runner.engine.merge.unread_target import of_unread_target
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
 from merge_runner.engine.tables.catalog import no_columns
-from merge_runner.formats.failures import DUPLICATE_MATCHES
+from merge_runner.formats.failures import DUPLICATE_MATCHES, UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
@@ -213,7 +214,10 @@ def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
         if duplicates_rows(step.target.format, (each.kind for each in statement.clauses), step.target.properties):
             refuse_several_matches(session, table, statement, scope)
         run_command(session, step.sql)
-    except EngineError as error:
+    except EngineError as raised:
+        error = raised
+        if error.code == UNREADABLE and step.target.format == "delta":
+            error = of_unread_target(error, statement, step.model)
         if error.statement == step.sql:
             if error.code in DUPLICATE_MATCHES:
                 _name_duplicates(error, session, table, statement, scope)

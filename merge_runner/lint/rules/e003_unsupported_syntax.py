@@ -6,12 +6,15 @@ Reports what Spark's parser takes and Spark 4.1, Delta 4.4.0 or Iceberg 1.12.0 t
 Delta, a parameter `:p`, an aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT,
 `rand()` there on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a
 partition transform on Delta, CLUSTER BY on Iceberg or by more than four columns. It also reports what only another
-system's MERGE has, such as RETURNING.
+system's MERGE has, such as RETURNING, and a subquery in USING that reads the target where Delta leaves it unread: above
+a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another SELECT. A subquery that
+is not reported may fail as well, where Spark converts a type in its FROM.
 
 ## Why it matters
 
 The model fails as soon as it runs, often with an error that does not name the cause: on Delta, `DEFAULT` gives
-"Cannot find main error class". A wrong layout fails on the first run only, when the table is created.
+"Cannot find main error class". A wrong layout fails on the first run only, when the table is created. A subquery over
+the target that is in `{% if is_incremental() %}` fails from the second run on: "Table does not support reads".
 
 ## Bad
 
@@ -47,6 +50,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.formats.syntax import runs
+from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place, Span
 
@@ -84,6 +88,8 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
     yield from _parameters(statement)
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
+    if name == "delta":
+        yield from _unread(statement)
     if statement.recursive and statement.ctes and not runs(name, "recursive CTE"):
         message = f"{_SYSTEM[name]} cannot run a MERGE after WITH RECURSIVE"
         yield Hit(statement.ctes[0].span, message, "move the WITH RECURSIVE into the query of USING")
@@ -96,6 +102,16 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         yield from _identities(clause, statement, columns)
     for conjunct in (*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)):
         yield from _variables(name, conjunct)
+
+
+def _unread(statement: MergeStatement) -> Iterator[Hit]:
+    """Subqueries over the target that Delta leaves unread."""
+    from merge_runner.pruning.bounds.target_subqueries import target_subqueries
+
+    for found in target_subqueries(statement):
+        if found.late is not None:
+            message = f"Delta cannot read the target in a subquery whose FROM has {found.late}"
+            yield Hit(found.read.span, message, REWRITE if found.read.only_aggregates else REWRITE_ROWS)
 
 
 def _values(statement: MergeStatement) -> Iterator[Expr]:

@@ -46,12 +46,27 @@ def _reads(query: Expr, parts: tuple[str, ...], statement: MergeStatement) -> It
     from sqlglot import exp
 
     for table in query.expression.find_all(exp.Table):
-        names = [part for part in table.parts if isinstance(part, exp.Identifier)]
-        if _folded(tuple(name.name for name in names)) != _folded(parts):
-            continue
-        placed = all("start" in name.meta for name in names)
-        start, end = (names[0].meta["start"], names[-1].meta["end"] + 1) if placed else (0, len(query.text))
-        yield TargetRead(Span(query.span.start + start, query.span.start + end), _only_aggregates(table))
+        if names_target(table, parts):
+            yield read_of(table, query)
+
+
+def names_target(table: exp.Table, target: tuple[str, ...]) -> bool:
+    """Return whether a table of a query is named by the parts of the target's name."""
+    return _folded(tuple(name.name for name in _names(table))) == _folded(target)
+
+
+def read_of(table: exp.Table, query: Expr) -> TargetRead:
+    """Return the read of a table in the tree of `query`."""
+    names = _names(table)
+    placed = bool(names) and all("start" in name.meta for name in names)
+    start, end = (names[0].meta["start"], names[-1].meta["end"] + 1) if placed else (0, len(query.text))
+    return TargetRead(Span(query.span.start + start, query.span.start + end), _only_aggregates(table))
+
+
+def _names(table: exp.Table) -> list[exp.Identifier]:
+    from sqlglot import exp
+
+    return [part for part in table.parts if isinstance(part, exp.Identifier)]
 
 
 def _only_aggregates(table: exp.Table) -> bool:

@@ -1,0 +1,30 @@
+"""Explains the error of a Delta MERGE whose USING reads the target in a subquery that Delta leaves unread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.bounds.target_subqueries import target_subqueries
+
+_CAUSE = (
+    "Delta leaves such a subquery unread where Spark resolves its FROM in several passes: a window function, `*` next "
+    "to other columns, a function below another SELECT, a type that is converted"
+)
+
+
+def of_unread_target(error: EngineError, statement: MergeStatement, table: str) -> EngineError:
+    """Return the UNREADABLE error of a MERGE into the Delta table `table`, at the subquery, with what to write."""
+    message = f"Delta cannot read {table}, the table that the MERGE writes, in a subquery of USING"
+    found = target_subqueries(statement)
+    named = next((each for each in found if each.late is not None), found[0] if found else None)
+    if named is None:
+        # It is in the query of a view, or in what only Spark can read.
+        return replace(error, message=message, hint=f"{_CAUSE}.\n    {REWRITE[0].upper()}{REWRITE[1:]}")
+    if named.late is not None:
+        message += f" whose FROM has {named.late}"
+    rewrite = REWRITE if named.read.only_aggregates else REWRITE_ROWS
+    hint = f"{_CAUSE}.\n    {rewrite[0].upper()}{rewrite[1:]}"
+    return replace(error, message=message, hint=hint, statement=statement.text, offset=named.read.span.start)
