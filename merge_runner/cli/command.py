@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from merge_runner.cli.names import Names
+from merge_runner.cli.multi_word_option import Names
 from merge_runner.cli.options import shared_defaults
 
 _HYPHEN = "\u2011"
@@ -56,7 +56,7 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from merge_runner.cli.elsewhere import OPTIONS_ELSEWHERE
+            from merge_runner.cli.other_tools import OPTIONS_ELSEWHERE
 
             hint = OPTIONS_ELSEWHERE.get(error.option_name)
             if hint is None:

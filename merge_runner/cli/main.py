@@ -70,7 +70,7 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            from merge_runner.cli.elsewhere import ELSEWHERE
+            from merge_runner.cli.other_tools import ELSEWHERE
             from merge_runner.errors import did_you_mean
 
             if not args or args[0].startswith("-"):

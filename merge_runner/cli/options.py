@@ -13,7 +13,7 @@ import click
 
 from merge_runner.cli.completion import profiles, selection, selectors, targets
 from merge_runner.cli.display.messages import hide, say, set_style
-from merge_runner.cli.names import Names
+from merge_runner.cli.multi_word_option import Names
 from merge_runner.cli.project_root import project_root
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from merge_runner.cli.display.problems import show_no_effect
+from merge_runner.cli.node_commands import display_for, exit_status, kept
 from merge_runner.cli.options import load_project, selected
-from merge_runner.cli.run import display_for, exit_status, kept
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
 from merge_runner.run.stream.stream import StreamOptions, stream

@@ -44,14 +44,14 @@ class Batch:
 
 
 @dataclass
-class Workplace:
+class NodeContext:
     """Where the steps of one node are performed, and what they found out so far."""
 
     session: SparkSession
     catalog: Catalog
     shared: SharedInputs
     stamp: str
-    """What the commits of this node's statement carry (engine/stamp.py)."""
+    """What the commits of this node's statement carry (engine/table_log/commit_metadata.py)."""
     description: str
     on_statement: Callable[[str], None] = lambda _: None
     """Receives the MERGE or test as it runs, with what was spliced into its compiled text."""
@@ -68,7 +68,7 @@ class Workplace:
     response: dict[str, Any] = field(default_factory=dict)
     """The node's adapter response."""
     touched: dict[str, str | None] = field(default_factory=dict)
-    """The bounds that the MERGEs of this run had, by node: a condition, None: it had none. All workplaces share it."""
+    """The runtime filters of this run's MERGEs, by node; None: it had none. All contexts of a run share it."""
     bounds_news: tuple[str, ...] = ()
     """Why there were no bounds, where that is not so on every run."""
     warnings: list[str] = field(default_factory=list)

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.captures import capture_all_runs
+from merge_runner.graph.change_feeds import with_feeds
+from merge_runner.graph.config_presets import implied
 from merge_runner.graph.contracts import check_contract, is_enforced, refuse_contract
-from merge_runner.graph.cycles import cycle_path, find_cycle
-from merge_runner.graph.feeds import with_feeds
+from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.iceberg_keys import check_iceberg_keys
-from merge_runner.graph.implied import implied
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.no_effect import no_effect
-from merge_runner.graph.streams import batch_view, check_streams
-from merge_runner.graph.test_nodes import generic_test_node, singular_test_node, test_arguments, unit_test_node
+from merge_runner.graph.source_node import checksum, columns_as_json, source_node
+from merge_runner.graph.streams import check_streams
+from merge_runner.graph.test_nodes import (
+    generic_test_node,
+    own_test_names,
+    singular_test_node,
+    test_arguments,
+    unit_test_node,
+)
+from merge_runner.graph.writers import check_tables
 from merge_runner.merge.find import holds_merge
-from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile, SourceEntry
+from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import resolve
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
-from merge_runner.testing.data_tests import known_tests
 from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
@@ -91,7 +98,7 @@ class _Builder:
         tests = self._capture({source.path: source for source in self.files.singular_tests})
         self._name_refs(configs)
         for key, entry in self.files.sources.items():
-            table = self._source(key, entry)
+            table = source_node(self.project, key, entry)
             self._warn(table, key)
             self._add(table)
         for name, seed in self.files.seeds.items():
@@ -106,11 +113,11 @@ class _Builder:
                 own = [*model.own_layers, captured[name].config]
                 self._warn(node, (name,), no_effect(model.source, str(node.config["materialized"]), own))
                 self._add(node, configs[name].enabled)
-        self._check_tables()
+        check_tables(self.nodes, self.problems)
         check_streams(self.nodes, self.problems)
         self._add_tests(tests)
         self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
-        dag = self._dag()
+        dag = dag_of(self.nodes, self.problems)
         unread = frozenset(self.files.models.keys() - captured.keys())
         return Graph(
             project=self.project,
@@ -135,19 +142,6 @@ class _Builder:
             self.nodes[node.unique_id] = node
         else:
             self.disabled.append(node)
-
-    def _check_tables(self) -> None:
-        """No table is replaced by two nodes; several MERGEs may well write one."""
-        first: dict[str, Node] = {}
-        for node in self.nodes.values():
-            kind = node.config.get("materialized")
-            if node.resource_type not in ("model", "seed") or kind == "ephemeral" or node.relation is None:
-                continue
-            other = first.setdefault(node.relation.name.casefold(), node)
-            if other is not node and not kind == other.config.get("materialized") == "merge":
-                message = f"{node.name} is the table {node.relation.name}, and so is {other.name}"
-                hint = f"give one of them another alias or schema; {other.name} is in {other.path}"
-                self.problems.add("shared-table", message, node.place, hint)
 
     def _context(self, name: str) -> Context:
         """Names are placeholders: what a file refers to is read before any relation is known."""
@@ -188,39 +182,6 @@ class _Builder:
                 if configs[name].enabled:
                     self.refs[name] = f"{kind}.{self.project}.{name}"
 
-    def _source(self, key: tuple[str, str], entry: SourceEntry) -> Node:
-        source, table = key
-        declared = entry.table
-        relation = Relation(declared.identifier or table, declared.schema or source, declared.catalog)
-        if declared.stream is not None:
-            relation = batch_view(source, table)
-        return Node(
-            unique_id=f"source.{self.project}.{source}.{table}",
-            name=table,
-            resource_type="source",
-            path=entry.place.path,
-            fqn=(self.project, source, table),
-            place=entry.place,
-            relation=relation,
-            config={
-                "enabled": True,
-                "format": declared.format,
-                "path": declared.path,
-                "options": dict(declared.options),
-                "partition_by": _listed(declared.partition_by),
-                "cluster_by": _listed(declared.cluster_by),
-                "tags": list(entry.tags),
-            }
-            | ({"stream": asdict(declared.stream)} if declared.stream is not None else {}),
-            tags=entry.tags,
-            checksum=_checksum(repr(declared)),
-            description=declared.description or "",
-            columns=_columns(declared.columns),
-            meta=entry.meta,
-            files=(declared.path,) if declared.path else (),
-            source_name=source,
-        )
-
     def _seed(self, name: str, seed: SeedFile, config: ModelConfig) -> Node:
         check_iceberg_keys(name, config, seed.layers, seed.place, self.problems)
         if is_enforced(config):
@@ -237,7 +198,7 @@ class _Builder:
             tags=config.tags,
             checksum=hashlib.sha256(seed.path.read_bytes()).hexdigest(),
             description=(seed.properties.description or "") if seed.properties else "",
-            columns=_columns(seed.properties.columns if seed.properties else ()),
+            columns=columns_as_json(seed.properties.columns if seed.properties else ()),
             meta=config.meta,
             macros=self._called(self.naming.macros),
             patch_path=seed.properties_place.path if seed.properties_place else None,
@@ -266,9 +227,9 @@ class _Builder:
             config=values,
             tags=config.tags,
             depends_on=self._parents(captured),
-            checksum=_checksum(model.source.text),
+            checksum=checksum(model.source.text),
             description=(properties.description or "") if properties else "",
-            columns=_columns(properties.columns if properties else ()),
+            columns=columns_as_json(properties.columns if properties else ()),
             meta=config.meta,
             raw_code=model.source.text,
             macros=self._called(captured.macros | self.naming.macros),
@@ -368,7 +329,7 @@ class _Builder:
                 )
                 self.changes[node.unique_id] = captured.changes
                 self._add(node, node.config["enabled"])
-        own_tests = self._own_tests()
+        own_tests = own_test_names(self.templates.macros(), self.problems)
         for entry in self.files.data_tests:
             owner = self._owner(entry.on)
             if broken := self.templates.broken_test(entry.test.name.rpartition(".")[2]):
@@ -383,17 +344,6 @@ class _Builder:
             model = self.refs.get(unit.test.model)
             if model is not None and model in self.nodes:
                 self._add(unit_test_node(self.project, unit, model), unit.test.config.enabled)
-
-    def _own_tests(self) -> frozenset[str]:
-        """Names of the data tests that the project defines; one with the name of a built-in is a problem."""
-        found = []
-        for macro in self.templates.macros():
-            if macro.name.startswith(TEST_PREFIX):
-                found.append(macro.name.removeprefix(TEST_PREFIX))
-                if found[-1] in known_tests():
-                    message = f'"{found[-1]}" is a built-in data test'
-                    self.problems.add("reserved-name", message, macro.place, "give the test another name")
-        return frozenset(found)
 
     def _with_own_test(self, node: Node) -> Node | None:
         """The node of a test of the project with what its macro refers to; None where that cannot be rendered."""
@@ -438,55 +388,9 @@ class _Builder:
             self._unknown_source(names[0], names[-1], place)
         return None
 
-    def _dag(self) -> Any:
-        import networkx as nx
-
-        dag: nx.DiGraph[str] = nx.DiGraph()
-        dag.add_nodes_from(self.nodes)
-        dag.add_edges_from(
-            (parent, node.unique_id)
-            for node in self.nodes.values()
-            for parent in node.depends_on
-            if parent in self.nodes
-        )
-        if not nx.is_directed_acyclic_graph(dag):
-            for circle in nx.strongly_connected_components(dag):
-                self._add_cycle(dag.subgraph(circle).edges)
-            self.problems.check()
-        return dag
-
-    def _add_cycle(self, edges: Iterable[tuple[str, str]]) -> None:
-        cycle = find_cycle(edges)
-        if cycle is not None:
-            message = f"models depend on each other in a circle: {cycle_path(self.nodes[node].name for node in cycle)}"
-            hint = "break the circle: one of these refs has to go"
-            self.problems.add("cycle", message, self.nodes[cycle[0]].place, hint)
-
     def _macros(self) -> dict[str, Macro]:
         found = {}
         for macro in self.templates.macros():
             unique_id = f"macro.{self.project}.{macro.name}"
             found[unique_id] = Macro(unique_id, macro.name, macro.place.path, macro.text)
         return found
-
-
-def _columns(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
-    return {
-        column.name: {
-            "name": column.name,
-            "description": column.description or "",
-            "data_type": column.data_type,
-            "constraints": [asdict(constraint) for constraint in column.constraints],
-            "meta": {**column.meta, **column.config.meta},
-            "tags": list(dict.fromkeys((*column.tags, *column.config.tags))),
-        }
-        for column in columns
-    }
-
-
-def _listed(names: Iterable[str] | None) -> list[str] | None:
-    return None if names is None else list(names)
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

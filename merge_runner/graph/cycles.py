@@ -1,9 +1,13 @@
-"""Cycles among names: which one to show when a project's references are no DAG."""
+"""The DAG of nodes, and which cycle to show where their references are no DAG."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from typing import Any
+
+from merge_runner.errors import Problems
+from merge_runner.graph.graph import Node
 
 
 def find_cycle(edges: Iterable[tuple[str, str]]) -> list[str] | None:
@@ -76,3 +80,27 @@ def _path_to(name: str, came_from: Mapping[str, str]) -> list[str]:
     while path[-1] in came_from:
         path.append(came_from[path[-1]])
     return path[::-1]
+
+
+def dag_of(nodes: Mapping[str, Node], problems: Problems) -> Any:
+    """Return the networkx DiGraph of the nodes. Raises ProblemsError where it is no DAG."""
+    import networkx as nx
+
+    dag: nx.DiGraph[str] = nx.DiGraph()
+    dag.add_nodes_from(nodes)
+    dag.add_edges_from(
+        (parent, node.unique_id) for node in nodes.values() for parent in node.depends_on if parent in nodes
+    )
+    if not nx.is_directed_acyclic_graph(dag):
+        for circle in nx.strongly_connected_components(dag):
+            _add_cycle(nodes, problems, dag.subgraph(circle).edges)
+        problems.check()
+    return dag
+
+
+def _add_cycle(nodes: Mapping[str, Node], problems: Problems, edges: Iterable[tuple[str, str]]) -> None:
+    cycle = find_cycle(edges)
+    if cycle is not None:
+        message = f"models depend on each other in a circle: {cycle_path(nodes[node].name for node in cycle)}"
+        hint = "break the circle: one of these refs has to go"
+        problems.add("cycle", message, nodes[cycle[0]].place, hint)

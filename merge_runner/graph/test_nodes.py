@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from merge_runner.errors import Problems, did_you_mean
 from merge_runner.graph.graph import GenericTest, Node, UnitTestCase
 from merge_runner.project.load.files import DataTestEntry, UnitTestEntry
 from merge_runner.relation import Relation
+from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition
 from merge_runner.testing.data_tests import known_tests
 from merge_runner.text import Place, SourceText
 
@@ -162,3 +163,15 @@ def _short(name: str, arguments: str) -> str:
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[:30]}_{hashlib.sha256(name.encode()).hexdigest()[:32]}"
+
+
+def own_test_names(macros: Iterable[MacroDefinition], problems: Problems) -> frozenset[str]:
+    """Return the names of the data tests that the project defines; one with the name of a built-in is a problem."""
+    found = []
+    for macro in macros:
+        if macro.name.startswith(TEST_PREFIX):
+            found.append(macro.name.removeprefix(TEST_PREFIX))
+            if found[-1] in known_tests():
+                message = f'"{found[-1]}" is a built-in data test'
+                problems.add("reserved-name", message, macro.place, "give the test another name")
+    return frozenset(found)

@@ -1,11 +1,12 @@
-"""Models that write one table without an order between them."""
+"""Models that write one table: those that replace it, and MERGEs without an order between them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from merge_runner.errors import Problems
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.order import relatives
 
@@ -25,3 +26,17 @@ def unordered_writers(graph: Graph) -> Iterator[tuple[Node, Node]]:
             ordered = first.unique_id in above[second.unique_id] or second.unique_id in above[first.unique_id]
             if not ordered:
                 yield first, second
+
+
+def check_tables(nodes: Mapping[str, Node], problems: Problems) -> None:
+    """Add a problem for each table that two nodes replace; several MERGEs may write one."""
+    first: dict[str, Node] = {}
+    for node in nodes.values():
+        kind = node.config.get("materialized")
+        if node.resource_type not in ("model", "seed") or kind == "ephemeral" or node.relation is None:
+            continue
+        other = first.setdefault(node.relation.name.casefold(), node)
+        if other is not node and not kind == other.config.get("materialized") == "merge":
+            message = f"{node.name} is the table {node.relation.name}, and so is {other.name}"
+            hint = f"give one of them another alias or schema; {other.name} is in {other.path}"
+            problems.add("shared-table", message, node.place, hint)

@@ -1,4 +1,4 @@
-"""What a lint run gives: verdicts and findings, and the JSON document that PRODUCT's users rely on."""
+"""What a lint run gives: verdicts and findings, and the JSON document with promised keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
-from merge_runner.pruning.layout.verdict import Verdict
+from merge_runner.pruning.verdict import Verdict
 from merge_runner.text import Place
 
 

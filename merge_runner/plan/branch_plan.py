@@ -15,7 +15,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.branches import MAIN
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import NodePlan
+from merge_runner.plan.steps.node_plan import NodePlan
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
 

@@ -30,28 +30,22 @@ from merge_runner.plan.nodes.maintenance import (
 )
 from merge_runner.plan.nodes.own_reads import OwnReads, keep_history
 from merge_runner.plan.nodes.secret_leaks import kept_secrets
+from merge_runner.plan.steps.guardrails import Expectation, expectation
 from merge_runner.plan.steps.inferred_schema import insert_shape
-from merge_runner.plan.steps.limits import Expectation, expectation
+from merge_runner.plan.steps.inputs import Feed, OpenFeed
+from merge_runner.plan.steps.maintenance import VacuumTable
+from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
+from merge_runner.plan.steps.model_tests import MeasureFreshness
+from merge_runner.plan.steps.node_plan import FirstRun, NodePlan, RaiseError, Step
 from merge_runner.plan.steps.runtime_filter import bounding
-from merge_runner.plan.steps.steps import (
+from merge_runner.plan.steps.table import (
     CheckSchema,
-    CheckSource,
     CreateTarget,
     DefineView,
     EnforceContract,
-    Feed,
-    FirstRun,
     Layout,
     LoadSeed,
-    MeasureFreshness,
-    NodePlan,
-    OpenFeed,
-    RaiseError,
     ReplaceTable,
-    RunHook,
-    RunMerge,
-    Step,
-    VacuumTable,
 )
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.relation import changes_of

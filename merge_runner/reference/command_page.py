@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
-from merge_runner.cli.elsewhere import ELSEWHERE
 from merge_runner.cli.main import ALIASES, cli
+from merge_runner.cli.other_tools import ELSEWHERE
 from merge_runner.reference.environment import ENVIRONMENT
 from merge_runner.reference.markdown import anchor, fenced, page, table
 

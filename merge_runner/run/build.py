@@ -23,7 +23,7 @@ from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms, thread_cou
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.results.artifacts import plan_nodes
-from merge_runner.run.results.audit import audit
+from merge_runner.run.results.audit_rows import audit
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.results import Command, RunResults

@@ -13,7 +13,7 @@ from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.plan.explain.explain import ExplainedNode, Explanation, shown
 from merge_runner.plan.explain.spark_explain import EngineTold
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.run.node.node_runner import error_message, error_place
+from merge_runner.run.node.outcome import error_message, error_place
 
 
 def explain_on_spark(

@@ -16,7 +16,8 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problems
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import MeasureFreshness, NodePlan
+from merge_runner.plan.steps.model_tests import MeasureFreshness
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.project.schema.freshness import Freshness, Threshold
 from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms, thread_count
 from merge_runner.run.execution.driver_scope import driving

@@ -14,8 +14,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import pass_context
 
 from merge_runner.relation import Relation
-from merge_runner.template.compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
+from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
 from merge_runner.template.literal import identifier, literal

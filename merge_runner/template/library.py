@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.template.compiler import Compiled, compile_template
 from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
+from merge_runner.template.jinja_compiler import Compiled, compile_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
 

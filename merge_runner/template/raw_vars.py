@@ -67,7 +67,7 @@ def raw_vars(source: SourceText) -> list[RawVar]:
         return []
     from jinja2 import TemplateError, nodes
 
-    from merge_runner.template.compiler import OffsetParser
+    from merge_runner.template.jinja_compiler import OffsetParser
 
     parser = OffsetParser(_environment(), source)
     try:

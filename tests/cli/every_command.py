@@ -322,10 +322,10 @@ def with_spark(scratch: Path) -> dict[str, str]:
 
 def imported() -> None:
     """Import what most commands load, once for all."""
-    import merge_runner.cli.lint.run
-    import merge_runner.cli.run
+    import merge_runner.cli.lint.inputs
+    import merge_runner.cli.node_commands
     import merge_runner.graph.output
-    import merge_runner.lint.run.run
+    import merge_runner.lint.run.lint_project
     import merge_runner.plan.explain.explain  # noqa: F401
 
 

@@ -9,7 +9,7 @@ from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.tables import alter as altering
 from merge_runner.engine.tables.constraint_drift import constraint_drift
 from merge_runner.engine.tables.difference import Drift
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
 
 CHANGED = Drift("check few differs", ("drop", "add"), violating="count", undo="add old")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from merge_runner.engine.merge.runtime_filter import bounded
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.runtime_filter import bounding
-from merge_runner.plan.steps.steps import RunMerge
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
 from merge_runner.pruning.query.source import KnownTable

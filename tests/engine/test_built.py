@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from merge_runner.engine.log.commit import Commit
-from merge_runner.engine.log.commit_metadata import of_hook, of_maintenance, stamp, written_by
+from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_log.commit_metadata import of_hook, of_maintenance, stamp, written_by
 from merge_runner.engine.tables.first_run import built_in_warehouse, delta_is_built
-from merge_runner.plan.steps.steps import FirstRun, Layout, NodePlan
+from merge_runner.plan.steps.node_plan import FirstRun, NodePlan
+from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
 
 NODE, OTHER = "model.shop.fct", "model.shop.other"

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.plan.layout.table_layout import table_checks, table_columns
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.project.schema.properties import ModelProperties
 from merge_runner.relation import Relation
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from merge_runner.engine.tables.ddl import create_table, replace_table_as
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.engine.merge.dry_run import Figures
-from merge_runner.engine.merge.limits import check_committed, violations
+from merge_runner.engine.merge.guardrails import check_committed, violations
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.relation import Relation

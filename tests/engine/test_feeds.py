@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 
 from merge_runner.api import Project
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.commit_metadata import stamp, stamp_confs
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.perform import perform
+from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, OpenFeed, RunMerge
+from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark
@@ -56,10 +58,10 @@ class Reader:
         session = self.spark.newSession()
         for key, value in stamp_confs(own).items():
             session.conf.set(key, value)
-        place = Workplace(session, Catalog(), SharedInputs(()), own, "test")
+        context = NodeContext(session, Catalog(), SharedInputs(()), own, "test")
         for step in self.steps:
-            perform(replace(step, replace=full_refresh) if isinstance(step, CreateTarget) else step, place)
-        return place.no_op, place.response
+            perform(replace(step, replace=full_refresh) if isinstance(step, CreateTarget) else step, context)
+        return context.no_op, context.response
 
     def rows(self):
         rows = self.spark.table(str(self.fct)).orderBy("version", "id").collect()

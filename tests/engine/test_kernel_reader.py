@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.engine.log.kernel_reader import BY_KERNEL, first_by_kernel
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_log.kernel_reader import BY_KERNEL, first_by_kernel
 
 TABLES = yaml.safe_load((Path(__file__).parent / "kernel_reader.yml").read_text())
 CONF = "spark.databricks.delta.v2.enableMode"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from merge_runner.engine.log.commit import Commit
-from merge_runner.engine.log.commit_metadata import of_hook, of_maintenance, stamp
 from merge_runner.engine.maintenance import merges_since
+from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_log.commit_metadata import of_hook, of_maintenance, stamp
 from merge_runner.relation import Relation
 
 OURS = stamp("i", "model.shop.fct")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.commit_metadata import stamp, stamp_confs, stamped_commit
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.metrics.iceberg_metrics import changed_rows
 from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES, merge_response
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_measured
+from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs, stamped_commit
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
@@ -66,12 +66,12 @@ class Table:
     def merge(self, text, node="model.shop.m", lead=""):
         """Runs a MERGE in a session of its own, with a stamp of its own; gives the response."""
         session = self.spark.newSession()
-        place = Workplace(session, Catalog(), SharedInputs([]), stamp(f"run{next(NUMBERS)}", node), "test")
-        for key, value in stamp_confs(place.stamp).items():
+        context = NodeContext(session, Catalog(), SharedInputs([]), stamp(f"run{next(NUMBERS)}", node), "test")
+        for key, value in stamp_confs(context.stamp).items():
             session.conf.set(key, value)
         ran = run_measured(session, f"{lead} merge into {self.relation} as t {text}")
-        response = merge_response(place, self.relation, self.format, ran)
-        assert place.warnings == []
+        response = merge_response(context, self.relation, self.format, ran)
+        assert context.warnings == []
         assert set(response) == {"operation", "metrics", *SHORT_NAMES}
         return response
 
@@ -281,18 +281,18 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
     monkeypatch.setattr(delta_metrics, "stamped_commit", lost)
     target = table("delta")
     session = target.spark.newSession()
-    place = Workplace(session, Catalog(), SharedInputs([]), stamp("run", "model.shop.m"), "test")
+    context = NodeContext(session, Catalog(), SharedInputs([]), stamp("run", "model.shop.m"), "test")
     ran = run_measured(session, f"merge into {target.relation} as t {ALL}")
-    response = merge_response(place, target.relation, "delta", ran)
+    response = merge_response(context, target.relation, "delta", ran)
     assert response["rows_inserted"] is None
-    assert place.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
+    assert context.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
 
     def cancelled(*_):
         raise EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
 
     monkeypatch.setattr(delta_metrics, "stamped_commit", cancelled)
     with pytest.raises(EngineError, match="cancelled"):
-        merge_response(place, target.relation, "delta", ran)
+        merge_response(context, target.relation, "delta", ran)
 
 
 @pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from merge_runner.api import Project
-from merge_runner.engine.log.iceberg_layout import _split
+from merge_runner.engine.table_log.iceberg_layout import _split
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.introspect import record
 from merge_runner.errors import Problems

@@ -7,7 +7,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.plan.explain.explain import explain
-from merge_runner.plan.steps.steps import KeepHistory
+from merge_runner.plan.steps.table import KeepHistory
 
 PAGE = (Path(__file__).parents[2] / "docs/guides/incremental-models.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sql|toml)\n(.*?)^```", PAGE, re.M | re.S)

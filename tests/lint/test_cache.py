@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.cli.lint import run as linting
+from merge_runner.cli.lint import inputs as linting
 from merge_runner.cli.main import main
 from merge_runner.lint.run import cache
 from merge_runner.project.schema.layout_file import RECORDED

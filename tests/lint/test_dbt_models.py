@@ -14,7 +14,7 @@ import pytest
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.outputs.summary import summary
-from merge_runner.lint.run.run import LintOptions
+from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.sources.dbt_merge import Unknown
 from merge_runner.lint.sources.dbt_project import read_dbt_project
 from merge_runner.lint.sources.sql_files import plain_files

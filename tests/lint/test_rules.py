@@ -14,7 +14,7 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.fixes import apply
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
-from merge_runner.lint.run.run import LintOptions, lint_project
+from merge_runner.lint.run.lint_project import LintOptions, lint_project
 from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.plan.load.project_context import Flags, prepare_to_lint

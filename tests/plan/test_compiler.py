@@ -5,7 +5,9 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import DefineView, ReplaceTable, RunMerge, RunTest
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.model_tests import RunTest
+from merge_runner.plan.steps.table import DefineView, ReplaceTable
 
 EPHEMERAL = "{{ config(materialized='ephemeral') }}"
 

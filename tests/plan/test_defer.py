@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import AttachInputs, TableInput, ViewInput
+from merge_runner.plan.steps.inputs import AttachInputs, TableInput, ViewInput
 from merge_runner.run.results.artifacts import write_manifest
 
 FILES = {

@@ -2,7 +2,9 @@
 
 from merge_runner.api import Project
 from merge_runner.plan.explain.explain import explain
-from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, OpenFeed, RunMerge
+from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.table import CreateTarget
 
 STG = "{{ config(alias='staged') }}merge into {{ this }} t using (select 1 as id) s on t.id = s.id when not matched then insert *"
 FCT = """

@@ -6,8 +6,11 @@ from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.merge.parse import parse
 from merge_runner.plan.explain.explain import explain
-from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, KeepHistory, RaiseError, RunHook
-from merge_runner.pruning.bounds.target_reads import target_reads
+from merge_runner.plan.steps.inputs import AttachInputs
+from merge_runner.plan.steps.merge import RunHook
+from merge_runner.plan.steps.node_plan import RaiseError
+from merge_runner.plan.steps.table import CreateTarget, KeepHistory
+from merge_runner.pruning.runtime_filter.target_reads import target_reads
 from merge_runner.relation import Relation
 
 MODEL = """

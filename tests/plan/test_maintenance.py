@@ -6,7 +6,7 @@ from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.nodes.maintenance import Maintenance
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import OptimizeTable
+from merge_runner.plan.steps.maintenance import OptimizeTable
 
 MERGE = "{{ config(CONFIG) }}\nmerge into {{ this }} t using (select 1L as id) s on t.id = s.id when not matched then insert *"
 

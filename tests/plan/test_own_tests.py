@@ -9,7 +9,7 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import RunTest
+from merge_runner.plan.steps.model_tests import RunTest
 
 TEST = """{# Numbers #}
 {% test in_steps_of(model, column_name, step=2, known=none) %}

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from merge_runner import Project
-from merge_runner.plan.steps.steps import ShareInputs
+from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.run.results.artifacts import plan_nodes
 
 CASES = yaml.safe_load((Path(__file__).parent / "sharing.yml").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffle
 from merge_runner.plan.explain.shuffles import shuffles
 from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
 from merge_runner.plan.steps.runtime_filter import Bounding
-from merge_runner.pruning.bounds.source_determinism import Scan
+from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.text import Span
 
 CASES = yaml.safe_load((Path(__file__).parent / "shuffles.yml").read_text())

@@ -4,7 +4,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import RunTest
+from merge_runner.plan.steps.model_tests import RunTest
 
 MERGE = (
     "{{ config(partition_by='day') }} merge into {{ this }} as t using raw.item as s on t.id = s.id and t.day = ON\n"

@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.formats.types import parse_type
-from merge_runner.pruning.bounds import bound_predicate as module
-from merge_runner.pruning.bounds.bound_literal import OutOfRangeError, literal_type
-from merge_runner.pruning.bounds.bound_predicate import MOST_RANGES, BoundValues, Told, ValueRange, bound_predicate
+from merge_runner.pruning.runtime_filter import bound_predicate as module
+from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, literal_type
+from merge_runner.pruning.runtime_filter.bound_predicate import (
+    MOST_RANGES,
+    BoundValues,
+    Told,
+    ValueRange,
+    bound_predicate,
+)
 
 CASES = yaml.safe_load((Path(__file__).parent / "bound_predicates.yml").read_text(encoding="utf-8"))
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 from merge_runner.pruning.layout.layout import PartitionField, TableLayout
-from merge_runner.pruning.logic.canonical import Call, Col, holds
 from merge_runner.pruning.logic.constant_value import Lit
+from merge_runner.pruning.logic.fold import holds
+from merge_runner.pruning.logic.term import Call, Col
 from merge_runner.pruning.predicate.scope import Scope
 
 LAYOUT = TableLayout(partition_by=(PartitionField("k"), PartitionField("j")))

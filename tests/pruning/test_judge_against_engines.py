@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from merge_runner.pruning.layout.verdict import Condition, Judgement
+from merge_runner.pruning.verdict import Condition, Judgement
 
 pytestmark = pytest.mark.spark
 

@@ -8,12 +8,12 @@ from datetime import datetime, timezone
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.steps.audit import COLUMNS, write_audit
+from merge_runner.engine.steps.audit_table import COLUMNS, write_audit
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.naming import audit_table
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
-from merge_runner.run.results.audit import audit, audit_rows
+from merge_runner.run.results.audit_rows import audit, audit_rows
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Result, Timing
 

@@ -55,7 +55,7 @@ def built(make_project, monkeypatch):
     def run(models, *drivers, failing=(), given=False):
         ran, left = [[] for _ in drivers], list(drivers)
 
-        class Worker:
+        class NodeRunner:
             def __init__(self, driver, _warehouse, catalog, *_, **__):
                 self.driver, self.catalog, self.gone = driver, catalog, False
                 driver.made = catalog.made
@@ -75,7 +75,7 @@ def built(make_project, monkeypatch):
                 raise ProblemsError([Problem("spark-not-started", "Spark did not start")])
             yield driver or left.pop(0)
 
-        monkeypatch.setattr("merge_runner.run.execution.dag_run.Worker", Worker)
+        monkeypatch.setattr("merge_runner.run.execution.dag_run.NodeRunner", NodeRunner)
         monkeypatch.setattr("merge_runner.run.build.driving", driving)
         files = {}
         for number, (name, parents) in enumerate(models.items()):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.testing.difference import Cell, Changed, Difference, difference
-from merge_runner.testing.told import in_words
+from merge_runner.testing.difference_text import in_words
 
 COLUMNS = ("id", "v")
 VALUES = st.none() | st.integers(-2, 2) | st.sampled_from([0.1, 0.1 + 1e-12, -0.0, 0.0, math.nan, math.inf])

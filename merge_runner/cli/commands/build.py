@@ -34,6 +34,6 @@ from merge_runner.cli.options import (
 @output_options
 def command(**options: Any) -> int:
     """Lint, then run models, load seeds and run tests, in DAG order."""
-    from merge_runner.cli.run import run_command
+    from merge_runner.cli.node_commands import run_command
 
     return run_command("build", options)

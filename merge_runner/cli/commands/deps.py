@@ -32,7 +32,7 @@ def command(iceberg: bool, sqlite: bool, kafka: bool, archive: bool, quiet: bool
     for path in fetch_jars(groups, os.environ, _silent if quiet else say):
         click.echo(path)
     if archive:
-        from merge_runner.engine.steps.training import made_archive
+        from merge_runner.engine.appcds_training import made_archive
 
         if not quiet:
             say("making the class-data archive: this takes a minute")

@@ -25,7 +25,7 @@ from merge_runner.lint.selection import FAIL_ON, FailOn, fails
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
-    from merge_runner.lint.run.run import LintOptions
+    from merge_runner.lint.run.lint_project import LintOptions
 
 _OF_CI = ("github", "gitlab", "sarif")
 """Formats whose readers take paths relative to the root of the repository."""
@@ -103,7 +103,7 @@ def _fail_on(options: dict[str, Any]) -> FailOn:
 
 def _report(options: dict[str, Any]) -> tuple[Report, Path]:
     """The report, from the cache where nothing has changed since, and the folder that its paths are relative to."""
-    from merge_runner.cli.lint.cache import report_cache
+    from merge_runner.cli.lint.report_cache import report_cache
 
     cache = report_cache(options)
     kept = cache.get(os.environ) if cache is not None else None
@@ -113,7 +113,7 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
 
             show_warnings(kept.warnings, as_errors=options["warn_error"])
         return kept.report, cache.root
-    from merge_runner.cli.lint.run import lint
+    from merge_runner.cli.lint.inputs import lint
 
     env = recording_env()
     linted = lint(options, env, said(options))
@@ -126,7 +126,7 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
 
 def said(options: dict[str, Any]) -> LintOptions:
     """The options that the rules are about."""
-    from merge_runner.lint.run.run import LintOptions
+    from merge_runner.lint.run.lint_project import LintOptions
 
     return LintOptions(
         rules=_words(options["rules"]),
@@ -191,7 +191,7 @@ def _write_file(file: Path, text: str) -> None:
 
 def _write_baseline(report: Report, options: dict[str, Any]) -> int:
     from merge_runner.cli.display.messages import counted, say
-    from merge_runner.cli.lint.run import baseline_file
+    from merge_runner.cli.lint.inputs import baseline_file
     from merge_runner.lint.suppress.baseline import Baseline
 
     file, usual = baseline_file(options)

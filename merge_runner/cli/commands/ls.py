@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from merge_runner.cli.command import Command
-from merge_runner.cli.names import Names
+from merge_runner.cli.multi_word_option import Names
 from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
 
 _OUTPUTS = ("name", "path", "json", "levels", "dot")

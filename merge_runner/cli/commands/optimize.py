@@ -24,7 +24,7 @@ from merge_runner.cli.options import (
 @output_options
 def command(**options: Any) -> int:
     """Compact the tables of the selected models and seeds, in DAG order; their rows stay as they are."""
-    from merge_runner.cli.run import run_command
+    from merge_runner.cli.node_commands import run_command
 
     if options["retain"] is not None and not options["vacuum"]:
         raise click.UsageError("--retain needs --vacuum: nothing is removed without it.")

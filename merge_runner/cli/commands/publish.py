@@ -29,7 +29,7 @@ def command(branch: str, drop: bool, **options: Any) -> int:
     Nothing is published where main of a table has moved since the branch began, or where the build of the branch has
     left a model or a test failed or skipped.
     """
-    from merge_runner.cli.run import display_for
+    from merge_runner.cli.node_commands import display_for
     from merge_runner.run.execution.driver_scope import starting_driver
     from merge_runner.run.publish import publish
     from merge_runner.run.results.events import Events

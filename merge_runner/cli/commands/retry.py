@@ -35,7 +35,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
     from merge_runner.cli.display.messages import say
     from merge_runner.cli.display.problems import show_no_effect, show_warnings
-    from merge_runner.cli.run import run_nodes
+    from merge_runner.cli.node_commands import run_nodes
     from merge_runner.errors import Problem, Problems
     from merge_runner.project.load.load import read_settings
     from merge_runner.run.results.previous_run import last_invocation

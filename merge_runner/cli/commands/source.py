@@ -23,7 +23,7 @@ def command(what: str, output: Path | None, threads: int | None, **options: Any)
 
     Sources that say nothing of it are left alone. The exit status is 1 where one is too old or cannot be asked.
     """
-    from merge_runner.cli.run import display_for, exit_status
+    from merge_runner.cli.node_commands import display_for, exit_status
     from merge_runner.run.execution.driver_scope import starting_driver
     from merge_runner.run.freshness import source_freshness
     from merge_runner.run.results.events import Events

@@ -44,13 +44,13 @@ def command(mutate: str | None, generate: str | None, **options: Any) -> int:
     if mutate is not None and generate is not None:
         raise click.UsageError("--mutate and --generate exclude each other.")
     if generate is not None:
-        from merge_runner.cli.generate import generate_unit_test
+        from merge_runner.cli.test.generate import generate_unit_test
 
         return generate_unit_test(generate, options)
     if mutate is not None:
-        from merge_runner.cli.mutate import mutate_model
+        from merge_runner.cli.test.mutate import mutate_model
 
         return mutate_model(mutate, options)
-    from merge_runner.cli.run import run_command
+    from merge_runner.cli.node_commands import run_command
 
     return run_command("test", options)

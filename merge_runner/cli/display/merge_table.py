@@ -20,7 +20,8 @@ _GAP = "  "
 def summary_lines(merges: Sequence[Mapping[str, Any]], hidden: int, hidden_hints: int) -> Iterator[str]:
     """The lines of the table: a header, a row for each merge, and its hints under it.
 
-    `merges` are rows of run/summary.py as JSON values; `hidden` more are not shown, `hidden_hints` of them with a hint.
+    `merges` are rows of run/results/merge_report.py as JSON values; `hidden` more are not shown, `hidden_hints` of
+    them with a hint.
     """
     columns = _columns()
     cells = [_HEAD, *(_cells(merge) for merge in merges)]

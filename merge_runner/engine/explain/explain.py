@@ -11,16 +11,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.explain.shuffle_trials import remedied
-from merge_runner.engine.log.table_state import table_state
 from merge_runner.engine.merge.change_feed_source import open_feed
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import files_read, run_statement
+from merge_runner.engine.table_log.table_state import table_state
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.plan.explain.shuffle_remedies import shuffled_when_bounded
 from merge_runner.plan.explain.spark_explain import EngineTold, TargetFiles
-from merge_runner.plan.steps.steps import AttachInputs, CreateTarget, FileInput, NodePlan, RunHook, RunMerge
+from merge_runner.plan.steps.inputs import AttachInputs, FileInput
+from merge_runner.plan.steps.merge import RunHook, RunMerge
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.steps import Input
+    from merge_runner.plan.steps.inputs import Input
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 _REFUSED = "Error occurred during query planning"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.delta_log import RealLayout
-from merge_runner.engine.log.iceberg_layout import iceberg_layout
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.table_log.delta_log import RealLayout
+from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
 from merge_runner.formats.write_distribution import iceberg_key
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape
@@ -26,7 +26,7 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.steps import RunMerge
+    from merge_runner.plan.steps.merge import RunMerge
 
 Ask = Callable[[str], str]
 """Gives the engine's plan of a statement. Raises EngineError where it has none."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.commit_metadata import maintained_version
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.plan.steps.steps import OptimizeTable
+from merge_runner.engine.table_log.commit_metadata import maintained_version
+from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.commit import Commit
-from merge_runner.engine.log.iceberg_log import latest_snapshots
-from merge_runner.engine.log.iceberg_procedures import call_procedure
-from merge_runner.plan.steps.steps import OptimizeTable
+from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_log.iceberg_log import latest_snapshots
+from merge_runner.engine.table_log.iceberg_procedures import call_procedure
+from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import Relation, quote, string_literal
 
 if TYPE_CHECKING:

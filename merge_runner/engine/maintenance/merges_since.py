@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.commit import Commit
-from merge_runner.engine.log.commit_metadata import is_of_a_statement
-from merge_runner.engine.log.delta_log import latest_commits
-from merge_runner.engine.log.iceberg_log import latest_snapshots
+from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_log.commit_metadata import is_of_a_statement
+from merge_runner.engine.table_log.delta_log import latest_commits
+from merge_runner.engine.table_log.iceberg_log import latest_snapshots
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

@@ -5,37 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.commit_metadata import of_maintenance, stamp_confs
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance.delta_optimize import delta_optimize
 from merge_runner.engine.maintenance.iceberg_optimize import iceberg_optimize
 from merge_runner.engine.maintenance.merges_since import has_merges_since_compaction
 from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.plan.steps.steps import OptimizeTable
+from merge_runner.engine.table_log.commit_metadata import of_maintenance, stamp_confs
+from merge_runner.plan.steps.maintenance import OptimizeTable
 
 
-def optimize_table(step: OptimizeTable, place: Workplace) -> None:
-    """Compacts the table of the step; what it did is in the response of `place`. Raises EngineError.
+def optimize_table(step: OptimizeTable, context: NodeContext) -> None:
+    """Compacts the table of the step; what it did is in the response of `context`. Raises EngineError.
 
     The node's own OPTIMIZE is its response; one `after` a MERGE is `optimized` in the MERGE's, and only happens when
     there have been enough of them.
     """
-    session, layout = place.session, step.layout
+    session, layout = context.session, step.layout
     if step.after is not None:
         if has_merges_since_compaction(session, layout.relation, layout.format, step.after):
-            place.response["optimized"] = _optimize(step, place)
-    elif place.catalog.adopt(session, layout):
-        place.response |= _optimize(step, place)
+            context.response["optimized"] = _optimize(step, context)
+    elif context.catalog.adopt(session, layout):
+        context.response |= _optimize(step, context)
     else:
-        place.no_op = f"there is no table {layout.relation.name} yet"
+        context.no_op = f"there is no table {layout.relation.name} yet"
 
 
-def _optimize(step: OptimizeTable, place: Workplace) -> dict[str, Any]:
+def _optimize(step: OptimizeTable, context: NodeContext) -> dict[str, Any]:
     if step.layout.format == "iceberg":
-        return {"operation": "OPTIMIZE", **iceberg_optimize(place.session, step)}
-    stamp = of_maintenance(place.stamp, "optimize")
-    with temporary_confs(place.session, stamp_confs(stamp)):
-        return {"operation": "OPTIMIZE", **delta_optimize(place.session, step, stamp)}
+        return {"operation": "OPTIMIZE", **iceberg_optimize(context.session, step)}
+    stamp = of_maintenance(context.stamp, "optimize")
+    with temporary_confs(context.session, stamp_confs(stamp)):
+        return {"operation": "OPTIMIZE", **delta_optimize(context.session, step, stamp)}
 
 
 def changed_files(response: Mapping[str, Any]) -> bool:

@@ -6,39 +6,39 @@ import math
 import time
 from datetime import datetime, timezone
 
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.commit_metadata import of_maintenance, stamp_confs
-from merge_runner.engine.log.delta_log import latest_commits, real_layout
-from merge_runner.engine.log.iceberg_layout import iceberg_layout
-from merge_runner.engine.log.iceberg_procedures import call_procedure
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.idempotency import batch_records, write_again
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command
+from merge_runner.engine.table_log.commit_metadata import of_maintenance, stamp_confs
+from merge_runner.engine.table_log.delta_log import latest_commits, real_layout
+from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
+from merge_runner.engine.table_log.iceberg_procedures import call_procedure
 from merge_runner.formats.retention import kept_for
 from merge_runner.plan.nodes.maintenance import shorter
-from merge_runner.plan.steps.steps import VacuumTable
+from merge_runner.plan.steps.maintenance import VacuumTable
 from merge_runner.relation import Relation
 
 
-def vacuum_table(step: VacuumTable, place: Workplace) -> None:
-    """Vacuums the table of the step, if there is one; what it deleted is in the response of `place`.
+def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
+    """Vacuums the table of the step, if there is one; what it deleted is in the response of `context`.
 
     Raises EngineError `retention` where the table itself keeps files for longer than was asked for.
     """
-    if not place.catalog.adopt(place.session, step.layout):
+    if not context.catalog.adopt(context.session, step.layout):
         return
     layout = step.layout
     read = iceberg_layout if layout.format == "iceberg" else real_layout
-    properties = read(place.session, layout.relation).properties
+    properties = read(context.session, layout.relation).properties
     fault = shorter(step.retain, layout.format, properties, layout.relation.name) if step.retain is not None else None
     if fault is not None:
         raise EngineError(fault.code, fault.message, fault.hint)
     retain = kept_for(layout.format, properties) if step.retain is None else step.retain
     run = iceberg_expire if layout.format == "iceberg" else delta_vacuum
-    stamp = of_maintenance(place.stamp, "vacuum")
-    with temporary_confs(place.session, stamp_confs(stamp)):
-        run(place, layout.relation, retain, stamp)
+    stamp = of_maintenance(context.stamp, "vacuum")
+    with temporary_confs(context.session, stamp_confs(stamp)):
+        run(context, layout.relation, retain, stamp)
 
 
 _CONFS = {
@@ -50,40 +50,40 @@ _CONFS = {
 _RECENT = 20
 
 
-def delta_vacuum(place: Workplace, table: Relation, retain: float, stamp: str) -> None:
+def delta_vacuum(context: NodeContext, table: Relation, retain: float, stamp: str) -> None:
     """Deletes the files that no version of the last `retain` seconds needs; rounded up to hours. Raises EngineError."""
-    with temporary_confs(place.session, _CONFS):
-        run_command(place.session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
-    latest = latest_commits(place.session, table, _RECENT)
+    with temporary_confs(context.session, _CONFS):
+        run_command(context.session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
+    latest = latest_commits(context.session, table, _RECENT)
     commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)
     deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None
-    place.response["files_deleted"] = int(deleted) if deleted is not None else None
+    context.response["files_deleted"] = int(deleted) if deleted is not None else None
 
 
 _FILES = ("deleted_data_files_count", "deleted_position_delete_files_count", "deleted_equality_delete_files_count")
 
 
-def iceberg_expire(place: Workplace, table: Relation, retain: float, _stamp: str) -> None:
+def iceberg_expire(context: NodeContext, table: Relation, retain: float, _stamp: str) -> None:
     """Expires the snapshots that are older than `retain` seconds, and deletes the files that only they need.
 
     The table's own `history.expire.min-snapshots-to-keep`, branches and tags hold. Raises EngineError.
     """
-    session = place.session
+    session = context.session
     before = round(1000 * (time.time() - retain))
     for record in batch_records(session, table):
         if record.written < before:
             write_again(session, table, record.batch)
     held = min((record.written for record in batch_records(session, table)), default=before)
     if held < before:
-        place.warnings.append(
+        context.warnings.append(
             f"{table.name}: snapshots since {_utc(held)} are kept: they alone say which batches are committed"
         )
     told = call_procedure(
         session, table, "expire_snapshots", older_than=f"TIMESTAMP '{_utc(min(before, held))}'"
     ).asDict()
-    place.response["files_deleted"] = sum(int(told[name] or 0) for name in _FILES)
-    place.response["metrics"] = {
-        **place.response.get("metrics", {}),
+    context.response["files_deleted"] = sum(int(told[name] or 0) for name in _FILES)
+    context.response["metrics"] = {
+        **context.response.get("metrics", {}),
         **{f"expire_snapshots.{name}": value for name, value in told.items()},
     }
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.context import Batch, Workplace
+from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.execute import run_merge
 from merge_runner.engine.merge.idempotency import recorded_batch, skipped
-from merge_runner.plan.steps.steps import RunMerge
+from merge_runner.plan.steps.merge import RunMerge
 
 
-def merge_batch(step: RunMerge, place: Workplace, batch: Batch) -> None:
-    """Runs the MERGE stamped with the batch; `place.no_op` says where the table has it, or a later one, already.
+def merge_batch(step: RunMerge, context: NodeContext, batch: Batch) -> None:
+    """Runs the MERGE stamped with the batch; `context.no_op` says where the table has it, or a later one, already.
 
     Raises EngineError.
     """
-    if place.past_record:
+    if context.past_record:
         # The table is empty, and its record is of what it was before: it holds for what comes now as well.
-        place.batch = None
-        run_merge(step, place)
+        context.batch = None
+        run_merge(step, context)
     else:
-        recorded = recorded_batch(place.session, step.target, step.judged.layout.format, batch.app)
+        recorded = recorded_batch(context.session, step.target, step.judged.layout.format, batch.app)
         if recorded is not None and recorded >= batch.id:
-            skipped(place, batch)
+            skipped(context, batch)
         else:
-            run_merge(step, place)
-    place.response["batch_id"] = batch.id
+            run_merge(step, context)
+    context.response["batch_id"] = batch.id

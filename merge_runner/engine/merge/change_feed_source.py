@@ -11,21 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Batch, Workplace
-from merge_runner.engine.log.commit_metadata import same_node
-from merge_runner.engine.log.delta_log import Snapshot, latest_commits, snapshot
-from merge_runner.engine.log.table_state import table_state
+from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.execute import run_merge
 from merge_runner.engine.merge.idempotency import recorded_batches
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
-from merge_runner.plan.steps.steps import Feed, RunMerge
+from merge_runner.engine.table_log.commit_metadata import same_node
+from merge_runner.engine.table_log.delta_log import Snapshot, latest_commits, snapshot
+from merge_runner.engine.table_log.table_state import table_state
+from merge_runner.plan.steps.inputs import Feed
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.steps import Feed
+    from merge_runner.plan.steps.inputs import Feed
     from merge_runner.relation import Relation
 
 _FEED = "delta.enableChangeDataFeed"
@@ -205,30 +206,30 @@ _NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """What Spark 4.1.4 says of changes whose files VACUUM has removed: the MERGE that reads them fails."""
 
 
-def merge_changes(step: RunMerge, feed: Feed, place: Workplace) -> None:
-    """Runs the MERGE over the changes that its table has not consumed; `place.no_op` says where there are none.
+def merge_changes(step: RunMerge, feed: Feed, context: NodeContext) -> None:
+    """Runs the MERGE over the changes that its table has not consumed; `context.no_op` says where there are none.
 
     They are determined again on each attempt: a retry may have been needed because another run consumed some.
     A MERGE that changes nothing commits all the same, and with it what was consumed: an Iceberg table (1.12.0) gets a
     snapshot, copy-on-write or merge-on-read, a Delta table (4.4.0) a version that holds the record alone.
     Raises EngineError.
     """
-    session, format = place.session, step.judged.layout.format
-    changes = unread(session, feed, step.target, format, place.stamp)
+    session, format = context.session, step.judged.layout.format
+    changes = unread(session, feed, step.target, format, context.stamp)
     if changes.none:
-        place.no_op = f"no changes of {feed.table.name} since version {changes.last}"
-        place.response |= {"operation": "MERGE", "rows_affected": 0}
+        context.no_op = f"no changes of {feed.table.name} since version {changes.last}"
+        context.response |= {"operation": "MERGE", "rows_affected": 0}
         return
     define_changes(session, feed, changes)
-    place.batch = changes.batch
+    context.batch = changes.batch
     try:
-        run_merge(step, place)
+        run_merge(step, context)
     except EngineError as error:
         raise unreadable(feed, changes, error) from error
-    if place.no_op is not None:
+    if context.no_op is not None:
         return
-    place.response["changes"] = {"of": feed.table.name, "from_version": changes.first, "to_version": changes.last}
-    committed = place.response.get("table_version")
+    context.response["changes"] = {"of": feed.table.name, "from_version": changes.first, "to_version": changes.last}
+    committed = context.response.get("table_version")
     if committed is not None and overtaken(session, step.target, changes, int(committed)):
         raise EngineError(
             "changes-twice",

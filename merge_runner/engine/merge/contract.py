@@ -12,7 +12,7 @@ from merge_runner.engine.spark.sql import analyse
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.drift import ColumnDifference, column_differences
 from merge_runner.formats.types import DataType, parse_type
-from merge_runner.plan.steps.steps import CheckSchema, EnforceContract
+from merge_runner.plan.steps.table import CheckSchema, EnforceContract
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:

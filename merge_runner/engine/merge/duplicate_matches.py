@@ -16,7 +16,7 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.limits import Keys
+    from merge_runner.plan.steps.guardrails import Keys
 
 MOST_SHOWN = 5
 _LONGEST_VALUE = 40

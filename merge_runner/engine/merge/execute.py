@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.delta_log import Snapshot, files_passing, snapshot
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
+from merge_runner.engine.merge.guardrails import check_before, check_committed
 from merge_runner.engine.merge.idempotency import recording, skipped
-from merge_runner.engine.merge.limits import check_before, check_committed
 from merge_runner.engine.merge.merge_on_branch import merge_on_branch, runs_on_branch
 from merge_runner.engine.merge.runtime_filter import bounded
 from merge_runner.engine.merge.statement import Bounded
@@ -19,26 +18,27 @@ from merge_runner.engine.metrics.merge_metrics import merge_response
 from merge_runner.engine.metrics.verdict_check import verdict_held
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import Ran, run_measured
+from merge_runner.engine.table_log.delta_log import Snapshot, files_passing, snapshot
 from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
-from merge_runner.plan.steps.steps import RunMerge
-from merge_runner.pruning.bounds.source_pinning import Fixing
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge, judge_merge
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def run_merge(step: RunMerge, place: Workplace) -> None:
-    """Runs the statement; what it did is in the response of `place`. Raises EngineError."""
+def run_merge(step: RunMerge, context: NodeContext) -> None:
+    """Runs the statement; what it did is in the response of `context`. Raises EngineError."""
     expect = step.expect
-    tried = expect is not None and runs_on_branch(expect, place.session)
+    tried = expect is not None and runs_on_branch(expect, context.session)
     # What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
     fixing = expect.fixing if expect is not None and (expect.limits.about_source or not tried) else None
     try:
-        _run_merge(step, place, tried, fixing)
+        _run_merge(step, context, tried, fixing)
     except EngineError as error:
         if error.code != UNREADABLE:
             raise
@@ -50,41 +50,41 @@ def run_merge(step: RunMerge, place: Workplace) -> None:
             raise
         # Rows that were computed beforehand can be read.
         bounding = replace(step.bounding, scan=None) if step.bounding is not None else None
-        _run_merge(replace(step, bounding=bounding), place, tried, replace(once, scan=None))
+        _run_merge(replace(step, bounding=bounding), context, tried, replace(once, scan=None))
 
 
-def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | None) -> None:
+def _run_merge(step: RunMerge, context: NodeContext, tried: bool, fixing: Fixing | None) -> None:
     """Run the statement once, on a temporary branch where `tried`. Raises EngineError."""
-    response = place.response
+    response = context.response
     format = step.judged.layout.format
     expect, counted = step.expect, None
 
     def run(statement: Bounded) -> Ran:
-        place.on_statement(statement.sql)
-        with recording(place.session, place.batch):
-            return _run(place.session, statement)
+        context.on_statement(statement.sql)
+        with recording(context.session, context.batch):
+            return _run(context.session, statement)
 
-    with bounded(step, place.session, fixing) as made:
-        before = snapshot(place.session, step.target) if format != "iceberg" else None
+    with bounded(step, context.session, fixing) as made:
+        before = snapshot(context.session, step.target) if format != "iceberg" else None
         response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
         response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
-        place.bounds_news = tuple(made.news)
+        context.bounds_news = tuple(made.news)
         kinds = (clause.kind for clause in step.judged.statement.clauses)
         if duplicates_rows(format, kinds, step.judged.layout.properties):
-            refuse_several_matches(place.session, step.target, parse(made.sql), step.judged.scope)
+            refuse_several_matches(context.session, step.target, parse(made.sql), step.judged.scope)
         if expect is None:
             ran = run(made)
         elif tried:
-            ran = merge_on_branch(step, expect, made, place, run)
+            ran = merge_on_branch(step, expect, made, context, run)
         else:
-            counted = check_before(step, expect, made, place)
+            counted = check_before(step, expect, made, context)
             ran = run(made)
-    if place.batch is not None and not ran.rows and format != "iceberg":
+    if context.batch is not None and not ran.rows and format != "iceberg":
         # Another process has committed the batch since it was asked for: Delta skips the statement, and says nothing.
-        skipped(place, place.batch)
+        skipped(context, context.batch)
         return
-    place.touched[place.node] = made.condition
-    response.update(merge_response(place, step.target, format, ran))
+    context.touched[context.node] = made.condition
+    response.update(merge_response(context, step.target, format, ran))
     response["verdict"] = step.judged.judgement.verdict
     response["verdict_held"] = verdict_held(
         _as_it_ran(step.judged, made),
@@ -93,7 +93,7 @@ def _run_merge(step: RunMerge, place: Workplace, tried: bool, fixing: Fixing | N
         lambda asked: _passing(before, asked),
     )
     if expect is not None and counted is not None:
-        check_committed(step, expect, counted, place)
+        check_committed(step, expect, counted, context)
 
 
 def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Batch, Workplace
-from merge_runner.engine.log.delta_log import snapshot
-from merge_runner.engine.log.iceberg_log import ancestry, branches
+from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command, run_statement
+from merge_runner.engine.table_log.delta_log import snapshot
+from merge_runner.engine.table_log.iceberg_log import ancestry, branches
 from merge_runner.formats.branches import CONF
 from merge_runner.relation import Relation, string_literal
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _APP_KEY = "merge-runner.app"
 _BATCH_KEY = "merge-runner.batch"
-"""Keys of an Iceberg snapshot's summary. They go with the snapshot when it expires (see engine/iceberg_expire.py)."""
+"""Keys of an Iceberg snapshot's summary. They expire with the snapshot (engine/maintenance/vacuum.py)."""
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
         yield
 
 
-def skipped(place: Workplace, batch: Batch) -> None:
+def skipped(context: NodeContext, batch: Batch) -> None:
     """Notes that the table has the batch already."""
-    place.no_op = str(batch)
-    place.response |= {"operation": "MERGE", "rows_affected": 0}
+    context.no_op = str(batch)
+    context.response |= {"operation": "MERGE", "rows_affected": 0}
 
 
 def _delta_transactions(session: SparkSession, table: Relation, prefix: str, version: int | None) -> dict[str, int]:

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.iceberg_log import branches
 from merge_runner.engine.merge.dry_run import Figures
-from merge_runner.engine.merge.limits import check_branch, check_source
+from merge_runner.engine.merge.guardrails import check_branch, check_source
 from merge_runner.engine.metrics.iceberg_metrics import changed_rows
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import Ran, run_command, run_statement
+from merge_runner.engine.table_log.iceberg_log import branches
 from merge_runner.engine.tables.branches import drop_branch, fast_forward, find_branch
 from merge_runner.formats.branches import CONF
 from merge_runner.formats.failures import MOST_RETRIES
@@ -29,10 +29,10 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.context import Workplace
+    from merge_runner.engine.context import NodeContext
     from merge_runner.engine.merge.statement import Bounded
-    from merge_runner.plan.steps.limits import Expectation
-    from merge_runner.plan.steps.steps import RunMerge
+    from merge_runner.plan.steps.guardrails import Expectation
+    from merge_runner.plan.steps.merge import RunMerge
 
 _NAME = re.compile(r"merge_runner_expects_([0-9a-f]{12})_(\d+)\Z")
 _DEAD = 24 * 3600
@@ -45,16 +45,16 @@ def runs_on_branch(expect: Expectation, session: SparkSession) -> bool:
 
 
 def merge_on_branch(
-    step: RunMerge, expect: Expectation, made: Bounded, place: Workplace, run: Callable[[Bounded], Ran]
+    step: RunMerge, expect: Expectation, made: Bounded, context: NodeContext, run: Callable[[Bounded], Ran]
 ) -> Ran:
     """Runs the statement on a branch, looks at what it did, and publishes it; the branch is gone afterwards.
 
     Raises EngineError where that is not as expected, or where main has moved meanwhile (a conflict: it may run again).
     """
-    session, table = place.session, step.target
-    source = check_source(step, expect, made, place).source if expect.limits.about_source else None
-    _drop_left_over(place, table)
-    name = f"merge_runner_expects_{_node(place)}_{time.time_ns() // 1_000_000}"
+    session, table = context.session, step.target
+    source = check_source(step, expect, made, context).source if expect.limits.about_source else None
+    _drop_left_over(context, table)
+    name = f"merge_runner_expects_{_node(context)}_{time.time_ns() // 1_000_000}"
     run_command(session, f"ALTER TABLE {table} CREATE BRANCH {quote(name)}")
     try:
         begun = branches(session, table).heads[name]
@@ -62,10 +62,10 @@ def merge_on_branch(
         head = branches(session, table).heads.get(name)
         if head is None:
             raise _conflict(table)
-        check_branch(expect, replace(_figures(session, step, expect, begun, head), source=source), place)
+        check_branch(expect, replace(_figures(session, step, expect, begun, head), source=source), context)
         _publish(session, table, name)
     finally:
-        _drop(place, table, name)
+        _drop(context, table, name)
     return ran
 
 
@@ -117,24 +117,26 @@ def _conflict(table: Relation) -> EngineError:
     )
 
 
-def _drop_left_over(place: Workplace, table: Relation) -> None:
+def _drop_left_over(context: NodeContext, table: Relation) -> None:
     """Drop branches of killed runs: all where no other process can be writing, else old ones of this node."""
-    for name in branches(place.session, table).heads:
+    for name in branches(context.session, table).heads:
         found = _NAME.match(name)
         if found is None:
             continue
         is_old = time.time() - int(found[2]) / 1000 > _DEAD
-        if place.alone or (found[1] == _node(place) and is_old):
-            drop_branch(place.session, table, name)
+        if context.alone or (found[1] == _node(context) and is_old):
+            drop_branch(context.session, table, name)
 
 
-def _drop(place: Workplace, table: Relation, name: str) -> None:
+def _drop(context: NodeContext, table: Relation, name: str) -> None:
     """Drops the branch; where that fails, the next run does it."""
     try:
-        drop_branch(place.session, table, name)
+        drop_branch(context.session, table, name)
     except EngineError as error:
-        place.warnings.append(f"the branch {name} of {table.name} is left, and goes with the next run: {error.message}")
+        context.warnings.append(
+            f"the branch {name} of {table.name} is left, and goes with the next run: {error.message}"
+        )
 
 
-def _node(place: Workplace) -> str:
-    return hashlib.sha256(place.node.encode()).hexdigest()[:12]
+def _node(context: NodeContext) -> str:
+    return hashlib.sha256(context.node.encode()).hexdigest()[:12]

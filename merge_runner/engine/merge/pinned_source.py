@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.table_state import table_state
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.table_log.table_state import table_state
 from merge_runner.relation import Relation, quote
 from merge_runner.text import Span
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from merge_runner.engine.merge.statement import Bounded
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.pruning.bounds.source_determinism import Scan
+    from merge_runner.pruning.runtime_filter.source_determinism import Scan
 
 STAGED = "merge_runner_source"
 

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.table_state import TableState, table_state
 from merge_runner.engine.merge.pinned_source import FixedSource, is_view
 from merge_runner.engine.merge.source_values import AskedValues, source_values
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error
 from merge_runner.engine.spark.sql import analyse, files_read
+from merge_runner.engine.table_log.table_state import TableState, table_state
 from merge_runner.formats.types import parse_type
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.runtime_filter import Bounding
-from merge_runner.plan.steps.steps import RunMerge
-from merge_runner.pruning.bounds.bound_literal import LiteralType, literal_type
-from merge_runner.pruning.bounds.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
-from merge_runner.pruning.bounds.source_pinning import Fixing
-from merge_runner.pruning.layout.verdict import Bound
+from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, literal_type
+from merge_runner.pruning.runtime_filter.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing
+from merge_runner.pruning.verdict import Bound
 from merge_runner.relation import quote
 from merge_runner.text import Span
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.pruning.bounds.bound_literal import LiteralType, OutOfRangeError
-from merge_runner.pruning.bounds.bound_predicate import BoundValues, Told, ValueRange
+from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, OutOfRangeError
+from merge_runner.pruning.runtime_filter.bound_predicate import BoundValues, Told, ValueRange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

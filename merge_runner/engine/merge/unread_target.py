@@ -7,7 +7,7 @@ from dataclasses import replace
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
 from merge_runner.merge.statement import MergeStatement
-from merge_runner.pruning.bounds.target_subqueries import target_subqueries
+from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 
 _CAUSE = (
     "Delta leaves such a subquery unread where Spark resolves its FROM in several passes: a window function, `*` next "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.commit_metadata import stamped_commit
-from merge_runner.engine.metrics.spark_plan import command_metrics
+from merge_runner.engine.metrics.physical_plan_metrics import command_metrics
 from merge_runner.engine.spark.sql import Ran
+from merge_runner.engine.table_log.commit_metadata import stamped_commit
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ succeeds with nothing inserted.
 
 from __future__ import annotations
 
-from merge_runner.engine.context import Workplace
-from merge_runner.plan.steps.steps import RunMerge
-from merge_runner.pruning.bounds.target_reads import target_reads
+from merge_runner.engine.context import NodeContext
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.pruning.runtime_filter.target_reads import target_reads
 
 
-def warn_of_empty_table(step: RunMerge, place: Workplace) -> None:
+def warn_of_empty_table(step: RunMerge, context: NodeContext) -> None:
     """Add a warning where the table was empty before the MERGE and still is, although the MERGE may insert rows."""
-    response, statement = place.response, step.judged.statement
+    response, statement = context.response, step.judged.statement
     inserts = any(clause.action == "insert" for clause in statement.clauses)
     was_empty = response.get("created") or response.get("emptied") or response.get("files_total") == 0
-    if not inserts or not was_empty or place.no_op is not None or step.feed is not None:
+    if not inserts or not was_empty or context.no_op is not None or step.feed is not None:
         return
     if response.get("operation") != "MERGE" or response.get("rows_inserted") != 0:
         return
@@ -28,4 +28,4 @@ def warn_of_empty_table(step: RunMerge, place: Workplace) -> None:
             "USING reads the table itself, and max() of an empty table is NULL, which no row passes: put that "
             "condition into {% if is_incremental() %} … {% endif %}, or write coalesce(max(…), …)"
         )
-    place.warnings.append(f"{step.target.name} is empty after its first run: {source}; {advice}")
+    context.warnings.append(f"{step.target.name} is empty after its first run: {source}; {advice}")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.commit_metadata import stamped_commit
-from merge_runner.engine.log.iceberg_log import snapshot_summary
-from merge_runner.engine.metrics.spark_plan import TableScan, table_scans
+from merge_runner.engine.metrics.physical_plan_metrics import TableScan, table_scans
 from merge_runner.engine.spark.sql import Ran
+from merge_runner.engine.table_log.commit_metadata import stamped_commit
+from merge_runner.engine.table_log.iceberg_log import snapshot_summary
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

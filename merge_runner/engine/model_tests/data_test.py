@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.engine.context import Tested, Workplace
+from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import analyse, run_statement
-from merge_runner.plan.steps.steps import RunTest
+from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.testing.failing_rows import MOST_SHOWN
 
 if TYPE_CHECKING:
@@ -20,23 +20,23 @@ _AS_JSON = f"to_json({_ROW}, map('ignoreNullFields', 'false'))"
 """A row as JSON: Python has no value for some of Spark's, such as a date of the year 12000 or an interval."""
 
 
-def run_data_test(step: RunTest, place: Workplace) -> None:
+def run_data_test(step: RunTest, context: NodeContext) -> None:
     """Count the failing rows. Raises EngineError.
 
-    `place.tested` has what was found: a few of the rows where they come in the same pass. Else they are yet to be read:
+    `context.tested` has what was found: a few of the rows where they come in the same pass. Else they are read later:
     `SELECT *` over a table of 24 columns in the same pass takes five times as long as the count alone (4 million rows,
     22 against 4.4 s), and most tests pass.
     """
     sql = step.sql
     if step.touched is not None:
-        bounds = place.touched.get(step.touched.node)
-        place.response["tested"] = "all rows" if bounds is None else "bounds"
+        bounds = context.touched.get(step.touched.node)
+        context.response["tested"] = "all rows" if bounds is None else "bounds"
         sql = step.touched.within(sql, bounds)
-        place.on_statement(sql)
+        context.on_statement(sql)
     failing = f"(\n{sql}\n)"
     if step.store is not None:
-        place.catalog.replace_table(place.session, step.store, sql)
-        place.response["failures_table"] = step.store.relation.name
+        context.catalog.replace_table(context.session, step.store, sql)
+        context.response["failures_table"] = step.store.relation.name
         failing = str(step.store.relation)
     if step.limit is not None:
         failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"
@@ -46,18 +46,18 @@ def run_data_test(step: RunTest, place: Workplace) -> None:
     one_pass = step.narrow and step.store is None
     try:
         row = run_statement(
-            place.session, _with_rows(counts, failing) if one_pass else f"SELECT {counts} FROM {failing}"
+            context.session, _with_rows(counts, failing) if one_pass else f"SELECT {counts} FROM {failing}"
         )[0]
     except EngineError as error:
         if error.code == "PARSE_SYNTAX_ERROR":
-            analyse(place.session, sql)  # what Spark says of the author's query alone, and not of its parentheses
+            analyse(context.session, sql)  # what Spark says of the author's query alone, and not of its parentheses
         raise
     verdict: Literal["pass", "warn", "fail"] = (
         "fail" if row["errs"] and step.severity == "error" else "warn" if row["warns"] else "pass"
     )
     rows = tuple(row["found"]) if one_pass and verdict != "pass" else ()
     unread = None if one_pass or verdict == "pass" else failing
-    place.tested = Tested(int(row["failures"] or 0), verdict, rows=rows, unread=unread)
+    context.tested = Tested(int(row["failures"] or 0), verdict, rows=rows, unread=unread)
 
 
 def _with_rows(counts: str, failing: str) -> str:

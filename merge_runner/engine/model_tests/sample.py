@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.model_tests.unit_test import create, give, run, scratch
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.merge.parse import parse
-from merge_runner.plan.steps.steps import RunUnitTest
+from merge_runner.plan.steps.model_tests import RunUnitTest
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def some_rows(session: SparkSession, relation: Relation, limit: int) -> Sample:
     return _rows(session, f"SELECT * FROM {relation} LIMIT {limit}")
 
 
-def met_rows(step: RunUnitTest, place: Workplace, table: Relation, limit: int) -> Sample:
+def met_rows(step: RunUnitTest, context: NodeContext, table: Relation, limit: int) -> Sample:
     """Up to `limit` rows of a table that the test's statement would match with what the test gives.
 
     A source that reads the target itself reads `table`, and may leave out all that is given (a high-water mark): then
@@ -37,10 +37,10 @@ def met_rows(step: RunUnitTest, place: Workplace, table: Relation, limit: int) -
     own = str(step.target.relation) if step.target is not None else ""
     ctes, source = (text.replace(own, str(table)) for text in (statement.with_text, source))
     query = f"{ctes}SELECT * FROM {table}{alias} LEFT SEMI JOIN {source} ON {on} LIMIT {limit}"
-    with scratch(step, place):
-        give(step, place.session)
-        found = _rows(place.session, query)
-    return found or (some_rows(place.session, table, limit) if reads_itself(step) else [])
+    with scratch(step, context):
+        give(step, context.session)
+        found = _rows(context.session, query)
+    return found or (some_rows(context.session, table, limit) if reads_itself(step) else [])
 
 
 def reads_itself(step: RunUnitTest) -> bool:
@@ -51,17 +51,17 @@ def reads_itself(step: RunUnitTest) -> bool:
     return str(step.target.relation) in statement.with_text + statement.source.span.of(statement.text)
 
 
-def made_rows(step: RunUnitTest, place: Workplace) -> Sample:
+def made_rows(step: RunUnitTest, context: NodeContext) -> Sample:
     """The rows that the statement of a test makes of what is given. Raises EngineError."""
-    with scratch(step, place):
-        give(step, place.session)
-        create(step, place)
+    with scratch(step, context):
+        give(step, context.session)
+        create(step, context)
         if step.target is None:
-            return _rows(place.session, step.sql)
-        error = run(place.session, step)
+            return _rows(context.session, step.sql)
+        error = run(context.session, step)
         if error is not None:
             raise error
-        return _rows(place.session, f"SELECT * FROM {step.target.relation}")
+        return _rows(context.session, f"SELECT * FROM {step.target.relation}")
 
 
 def _rows(session: SparkSession, query: str) -> Sample:

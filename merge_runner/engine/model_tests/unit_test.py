@@ -8,28 +8,29 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Tested, Workplace
-from merge_runner.engine.log.change_feed import CHANGE_TYPE, changed_rows
-from merge_runner.engine.log.kernel_reader import first_by_kernel
-from merge_runner.engine.log.table_state import table_state
+from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.merge.unread_target import of_unread_target
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.table_log.change_feed import CHANGE_TYPE, changed_rows
+from merge_runner.engine.table_log.kernel_reader import first_by_kernel
+from merge_runner.engine.table_log.table_state import table_state
 from merge_runner.engine.tables.catalog import no_columns
 from merge_runner.formats.failures import DUPLICATE_MATCHES, UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
-from merge_runner.plan.steps.steps import Given, Layout, RunUnitTest
+from merge_runner.plan.steps.model_tests import Given, RunUnitTest
+from merge_runner.plan.steps.table import Layout
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.relation import Relation, quote
 from merge_runner.testing.difference import Difference, Row, difference
+from merge_runner.testing.difference_text import as_json, in_words
 from merge_runner.testing.rows import RowError, Rows, Types, check_names, rows_query
-from merge_runner.testing.told import as_json, in_words
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,21 +73,21 @@ class Finding:
     difference: Difference | None = None
 
 
-def run_unit_test(step: RunUnitTest, place: Workplace) -> None:
-    """Run the test and put its outcome into `place.tested`. Raises EngineError where it could not be run."""
-    with scratch(step, place):
+def run_unit_test(step: RunUnitTest, context: NodeContext) -> None:
+    """Run the test and put its outcome into `context.tested`. Raises EngineError where it could not be run."""
+    with scratch(step, context):
         try:
-            found = list(_findings(step, place))
+            found = list(_findings(step, context))
         except EngineError as error:
             if error.code.startswith(_UNRESOLVED) and error.place is None:
                 error.add_hint(f"the test gives {'; '.join(map(_given_words, step.given))}")
             raise
-    place.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
+    context.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
     message = "\n".join(
         each.message if each.difference is None else in_words(each.message, each.difference) for each in found
     )
     count = sum(each.difference.count if each.difference is not None else 1 for each in found)
-    place.tested = Tested(count, "fail" if found else "pass", message or None)
+    context.tested = Tested(count, "fail" if found else "pass", message or None)
 
 
 def _given_words(given: Given) -> str:
@@ -97,9 +98,9 @@ def _given_words(given: Given) -> str:
 
 
 @contextmanager
-def scratch(step: RunUnitTest, place: Workplace) -> Iterator[None]:
+def scratch(step: RunUnitTest, context: NodeContext) -> Iterator[None]:
     """The schemas of the test, which are gone afterwards."""
-    session = place.session
+    session = context.session
     set_confs(session, {**FOR_A_FEW_ROWS, **step.confs})
     inputs = [each.relation for each in step.given]
     target = step.target.relation if step.target is not None else None
@@ -123,13 +124,13 @@ def _schema(relation: Relation) -> Relation | None:
     return Relation(relation.schema, relation.catalog) if relation.schema is not None else None
 
 
-def _findings(step: RunUnitTest, place: Workplace) -> Iterator[Finding]:
-    session = place.session
+def _findings(step: RunUnitTest, context: NodeContext) -> Iterator[Finding]:
+    session = context.session
     give(step, session)
     if step.target is None:
         yield from _of_query(step, session)
         return
-    create(step, place)
+    create(step, context)
     feeds = step.expected.changes is not None
     before = table_state(session, step.target.relation, step.target.format).version if feeds else None
     error = run(session, step)
@@ -140,13 +141,15 @@ def _findings(step: RunUnitTest, place: Workplace) -> Iterator[Finding]:
     yield from _of_changes(step, session, step.target, before)
 
 
-def create(step: RunUnitTest, place: Workplace) -> None:
+def create(step: RunUnitTest, context: NodeContext) -> None:
     """Creates the target, if there is one, with the rows that it is to have before. Raises EngineError."""
     if step.target is not None:
         if step.reads_itself is not None and not step.target.has_all_types:
             raise no_columns(step.model, step.reads_itself)
-        place.catalog.create_target(place.session, step.target, step.shape.query if step.shape else None, replace=False)
-        _fill(place.session, step.target.relation, step.this)
+        context.catalog.create_target(
+            context.session, step.target, step.shape.query if step.shape else None, replace=False
+        )
+        _fill(context.session, step.target.relation, step.this)
 
 
 def give(step: RunUnitTest, session: SparkSession) -> None:

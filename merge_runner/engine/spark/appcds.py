@@ -167,7 +167,7 @@ def training_command(profile: Profile, java_home: Path) -> list[str]:
     """The command of the process that makes the archive of a profile's drivers."""
     from merge_runner.engine.spark.confs import jar_groups
 
-    command = [sys.executable, "-m", "merge_runner.engine.steps.training", str(java_home), profile.jvm or "fast-start"]
+    command = [sys.executable, "-m", "merge_runner.engine.appcds_training", str(java_home), profile.jvm or "fast-start"]
     return [*command, *jar_groups(profile)]
 
 

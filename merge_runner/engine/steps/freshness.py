@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from merge_runner.engine.context import Tested, Workplace
+from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.plan.steps.steps import MeasureFreshness
+from merge_runner.plan.steps.model_tests import MeasureFreshness
 from merge_runner.project.syntax.duration import in_words
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -14,29 +14,29 @@ _NEVER = datetime(1, 1, 1, tzinfo=timezone.utc)
 """The timestamp of the newest row of an empty table, as in dbt: it is older than every threshold."""
 
 
-def measure_freshness(step: MeasureFreshness, place: Workplace) -> None:
-    """Asks; the answer is in the response of `place`, with dbt's keys. Raises EngineError."""
+def measure_freshness(step: MeasureFreshness, context: NodeContext) -> None:
+    """Asks; the answer is in the response of `context`, with dbt's keys. Raises EngineError."""
     where = f"\nWHERE {step.freshness.filter}\n" if step.freshness.filter is not None else ""
     row = run_statement(
-        place.session,
+        context.session,
         f"SELECT unix_micros(max(CAST(({step.loaded_at}\n) AS TIMESTAMP))) AS loaded, "
         f"unix_micros(current_timestamp()) AS now FROM {step.relation}{where}",
     )[0]
     now = _EPOCH + timedelta(microseconds=row["now"])
     loaded = _EPOCH + timedelta(microseconds=row["loaded"]) if row["loaded"] is not None else _NEVER
     age = (now - loaded).total_seconds()
-    place.response |= {
+    context.response |= {
         "max_loaded_at": loaded.isoformat(),
         "snapshotted_at": now.isoformat(),
         "max_loaded_at_time_ago_in_s": age,
     }
     warn, error = step.freshness.warn_after, step.freshness.error_after
     if error is not None and age > error.seconds:
-        place.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")
+        context.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")
     elif warn is not None and age > warn.seconds:
-        place.tested = Tested(0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}")
+        context.tested = Tested(0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}")
     else:
-        place.tested = Tested(0, "pass", _words(row["loaded"], age))
+        context.tested = Tested(0, "pass", _words(row["loaded"], age))
 
 
 def _words(loaded: int | None, age: float) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.commit_metadata import of_hook, stamp_confs, stamped_commit
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.idempotency import recorded_batch
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_log.commit_metadata import of_hook, stamp_confs, stamped_commit
 from merge_runner.engine.tables.catalog import table_folder
 from merge_runner.formats.rewordings import NOT_EMPTY
-from merge_runner.plan.steps.steps import CreateTarget, RunHook
+from merge_runner.plan.steps.merge import RunHook
+from merge_runner.plan.steps.table import CreateTarget
 
 _COMMENTS = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _OF_THE_SESSION = re.compile(
@@ -30,24 +31,24 @@ _FILES_THERE = re.compile(r"file:(?://)?(?P<folder>/.*) has files")
 """The local folder in the message about a table that cannot be created (formats/rewordings.py)."""
 
 
-def run_hook(step: RunHook, place: Workplace) -> None:
+def run_hook(step: RunHook, context: NodeContext) -> None:
     """Runs a hook, unless it prepares a MERGE that its table has already. Raises EngineError."""
-    if step.prepares is not None and not is_of_the_session(step.sql) and _has_merged(step.prepares, place):
-        place.response["pre_hooks_left_out"] = place.response.get("pre_hooks_left_out", 0) + 1
+    if step.prepares is not None and not is_of_the_session(step.sql) and _has_merged(step.prepares, context):
+        context.response["pre_hooks_left_out"] = context.response.get("pre_hooks_left_out", 0) + 1
         return
     try:
         if step.prepares is not None:  # its first run has yet to create the schema, in which a hook may create tables
-            place.catalog.ensure_schema(place.session, step.prepares.layout.relation)
-        _stamp(place, of_hook(place.stamp, step.when))
-        run_statement(place.session, step.sql)
-        _stamp(place, place.stamp)
+            context.catalog.ensure_schema(context.session, step.prepares.layout.relation)
+        _stamp(context, of_hook(context.stamp, step.when))
+        run_statement(context.session, step.sql)
+        _stamp(context, context.stamp)
     except EngineError as error:
         name_unknown_table(error)
         error.add_hint(f"in {step}")
         if step.when == "post_hook":
-            error.add_hint(_is_written(place))
+            error.add_hint(_is_written(context))
         error.place = error.place or step.place
-        if _names_missing_table(step, place):
+        if _names_missing_table(step, context):
             raise _missing_table(step) from error
         raise
 
@@ -68,20 +69,20 @@ def name_unknown_table(error: EngineError) -> None:
     )
 
 
-def _is_written(place: Workplace) -> str:
+def _is_written(context: NodeContext) -> str:
     """Return that the model's own statement has committed, though its node is an error."""
-    if place.response.get("operation") != "MERGE":
+    if context.response.get("operation") != "MERGE":
         return "what the model writes is written"
-    version = place.response.get("table_version")
+    version = context.response.get("table_version")
     at = "" if version is None else f" as version {version}"
     return f"its MERGE is committed{at}: `merge-runner retry` leaves it out and runs the post_hooks"
 
 
-def _names_missing_table(step: RunHook, place: Workplace) -> bool:
+def _names_missing_table(step: RunHook, context: NodeContext) -> bool:
     """Whether a hook names the model's own table, which its first run has yet to create."""
     if not step.names_this or step.prepares is None:
         return False
-    return not place.catalog.adopt(place.session, step.prepares.layout)
+    return not context.catalog.adopt(context.session, step.prepares.layout)
 
 
 def _missing_table(step: RunHook) -> EngineError:
@@ -101,18 +102,18 @@ def is_of_the_session(sql: str) -> bool:
     return _OF_THE_SESSION.match(sql, comments.end() if comments else 0) is not None
 
 
-def _has_merged(target: CreateTarget, place: Workplace) -> bool:
+def _has_merged(target: CreateTarget, context: NodeContext) -> bool:
     """Whether the MERGE will be left out, since an earlier invocation or run of the batch has committed it."""
     layout = target.layout
     # In any case: a hook may name the table, which an embedded warehouse has as a folder only.
-    if not place.catalog.adopt(place.session, layout) or target.replace:
+    if not context.catalog.adopt(context.session, layout) or target.replace:
         return False
     table, format = layout.relation, layout.format
-    if any(stamped_commit(place.session, table, format, stamp) is not None for stamp in place.earlier):
+    if any(stamped_commit(context.session, table, format, stamp) is not None for stamp in context.earlier):
         return True
-    recorded = recorded_batch(place.session, table, format, place.batch.app) if place.batch is not None else None
-    return recorded is not None and place.batch is not None and recorded >= place.batch.id
+    recorded = recorded_batch(context.session, table, format, context.batch.app) if context.batch is not None else None
+    return recorded is not None and context.batch is not None and recorded >= context.batch.id
 
 
-def _stamp(place: Workplace, stamp: str) -> None:
-    set_confs(place.session, stamp_confs(stamp))
+def _stamp(context: NodeContext, stamp: str) -> None:
+    set_confs(context.session, stamp_confs(stamp))

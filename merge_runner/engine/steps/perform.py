@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from merge_runner.engine.context import Workplace
-from merge_runner.engine.log.commit_metadata import stamped_commit
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance.optimize import optimize_table
 from merge_runner.engine.maintenance.vacuum import vacuum_table
 from merge_runner.engine.merge.batch_merge import merge_batch
 from merge_runner.engine.merge.change_feed_source import merge_changes, open_feed
 from merge_runner.engine.merge.contract import check_schema, enforce_contract
 from merge_runner.engine.merge.execute import run_merge
+from merge_runner.engine.merge.guardrails import check_source
 from merge_runner.engine.merge.idempotency import outlives_replacement
-from merge_runner.engine.merge.limits import check_source
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.metrics.empty_table import warn_of_empty_table
 from merge_runner.engine.model_tests.data_test import run_data_test
@@ -22,38 +21,31 @@ from merge_runner.engine.spark.errors import EngineError, engine_error, from_eng
 from merge_runner.engine.spark.sql import analyse, run_statement
 from merge_runner.engine.steps.freshness import measure_freshness
 from merge_runner.engine.steps.hooks import run_hook
+from merge_runner.engine.table_log.commit_metadata import stamped_commit
 from merge_runner.engine.tables.catalog import no_columns, table_exists
 from merge_runner.errors import Problem
-from merge_runner.plan.steps.steps import (
-    AttachInputs,
+from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
+from merge_runner.plan.steps.maintenance import OptimizeTable, VacuumTable
+from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
+from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUnitTest
+from merge_runner.plan.steps.node_plan import RaiseError, Step
+from merge_runner.plan.steps.table import (
     CheckSchema,
-    CheckSource,
     CreateTarget,
     DefineView,
     EnforceContract,
     KeepHistory,
     Layout,
     LoadSeed,
-    MeasureFreshness,
-    OpenFeed,
-    OptimizeTable,
-    RaiseError,
     ReplaceTable,
-    RunHook,
-    RunMerge,
-    RunTest,
-    RunUnitTest,
-    ShareInputs,
-    Step,
-    VacuumTable,
 )
 from merge_runner.relation import Relation, quote
 
 
-def perform(step: Step, place: Workplace) -> None:
+def perform(step: Step, context: NodeContext) -> None:
     """Performs one step. Raises EngineError."""
     try:
-        _perform(step, place)
+        _perform(step, context)
     except Exception as error:
         if not from_engine(error):
             raise
@@ -61,122 +53,126 @@ def perform(step: Step, place: Workplace) -> None:
 
 
 @singledispatch
-def _perform(step: Step, place: Workplace) -> None:
-    raise TypeError(f"{type(step).__name__} at {place.description}")
+def _perform(step: Step, context: NodeContext) -> None:
+    raise TypeError(f"{type(step).__name__} at {context.description}")
 
 
 @_perform.register
-def _(step: AttachInputs, place: Workplace) -> None:
+def _(step: AttachInputs, context: NodeContext) -> None:
     for item in step.inputs:
-        place.catalog.attach(place.session, item)
+        context.catalog.attach(context.session, item)
 
 
 @_perform.register
-def _(step: ShareInputs, place: Workplace) -> None:
+def _(step: ShareInputs, context: NodeContext) -> None:
     for relation in step.readers:
-        place.shared.acquire(place.session, relation)
+        context.shared.acquire(context.session, relation)
 
 
 @_perform.register
-def _(step: OpenFeed, place: Workplace) -> None:
-    open_feed(place.session, step.feed)
+def _(step: OpenFeed, context: NodeContext) -> None:
+    open_feed(context.session, step.feed)
 
 
 @_perform.register
-def _(step: EnforceContract, place: Workplace) -> None:
+def _(step: EnforceContract, context: NodeContext) -> None:
     if not step.after_adding:
-        place.contract_pending = enforce_contract(place.session, place.catalog, step)
-    elif place.contract_pending:
-        enforce_contract(place.session, place.catalog, step)
+        context.contract_pending = enforce_contract(context.session, context.catalog, step)
+    elif context.contract_pending:
+        enforce_contract(context.session, context.catalog, step)
 
 
 @_perform.register
-def _(step: CheckSchema, place: Workplace) -> None:
-    check_schema(place.session, place.catalog, step)
+def _(step: CheckSchema, context: NodeContext) -> None:
+    check_schema(context.session, context.catalog, step)
 
 
 @_perform.register
-def _(step: RunHook, place: Workplace) -> None:
-    run_hook(step, place)
+def _(step: RunHook, context: NodeContext) -> None:
+    run_hook(step, context)
 
 
 @_perform.register
-def _(step: CheckSource, place: Workplace) -> None:
-    check_source(step, step.expect, Bounded(step.sql), place)
+def _(step: CheckSource, context: NodeContext) -> None:
+    check_source(step, step.expect, Bounded(step.sql), context)
 
 
 @_perform.register
-def _(step: KeepHistory, place: Workplace) -> None:
+def _(step: KeepHistory, context: NodeContext) -> None:
     relation = step.layout.relation
     # A table that this invocation has made already is not replaced once more.
-    if relation.name in place.catalog.made or not place.catalog.adopt(place.session, step.layout):
+    if relation.name in context.catalog.made or not context.catalog.adopt(context.session, step.layout):
         return
-    if run_statement(place.session, f"SELECT 1 FROM {relation} LIMIT 1"):
+    if run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
         raise _refused(step.problem)
 
 
 @_perform.register
-def _(step: CreateTarget, place: Workplace) -> None:
-    if step.replace and place.batch is not None and table_exists(place.session, step.layout.relation):
-        place.past_record = outlives_replacement(place.session, step.layout.relation, step.layout.format, place.batch)
+def _(step: CreateTarget, context: NodeContext) -> None:
+    if step.replace and context.batch is not None and table_exists(context.session, step.layout.relation):
+        context.past_record = outlives_replacement(
+            context.session, step.layout.relation, step.layout.format, context.batch
+        )
     # create_target asks as well: only a step that needs the answer before asks twice.
-    exists = (step.reads_itself is not None or step.loses_history) and place.catalog.adopt(place.session, step.layout)
+    exists = (step.reads_itself is not None or step.loses_history) and context.catalog.adopt(
+        context.session, step.layout
+    )
     if step.reads_itself is not None and not exists and not step.layout.has_all_types:
         raise no_columns(step.layout.relation.name, step.reads_itself)
     shape = step.shape.query if step.shape else None
-    target = place.catalog.create_target(place.session, step.layout, shape, step.replace)
-    place.response["created"] = target.created
+    target = context.catalog.create_target(context.session, step.layout, shape, step.replace)
+    context.response["created"] = target.created
     if step.loses_history and exists and (target.created or target.emptied):
-        place.response["history_replaced"] = True
+        context.response["history_replaced"] = True
     if target.emptied:
-        place.response["emptied"] = True
+        context.response["emptied"] = True
     if target.altered:
-        place.response["altered"] = list(target.altered)
+        context.response["altered"] = list(target.altered)
     name = step.layout.relation.name
-    place.warnings += [f"{name}: {item}" for item in target.drift]
-    place.missing |= {column: f"{name}: {item}" for column, item in target.missing.items()}
+    context.warnings += [f"{name}: {item}" for item in target.drift]
+    context.missing |= {column: f"{name}: {item}" for column, item in target.missing.items()}
 
 
 @_perform.register
-def _(step: RunMerge, place: Workplace) -> None:
+def _(step: RunMerge, context: NodeContext) -> None:
     format = step.judged.layout.format
-    earlier = (stamped_commit(place.session, step.target, format, stamp) for stamp in place.earlier)
+    earlier = (stamped_commit(context.session, step.target, format, stamp) for stamp in context.earlier)
     commit = next((found for found in earlier if found is not None), None)
-    anew = place.response.get("created") or place.response.get("emptied")
+    anew = context.response.get("created") or context.response.get("emptied")
     if commit is not None and not anew:
-        place.no_op = f"had committed as version {commit.version} in the invocation that is retried"
-        place.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
+        context.no_op = f"had committed as version {commit.version} in the invocation that is retried"
+        context.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
         return
-    before = _evolving_columns(step, place)
+    before = _evolving_columns(step, context)
     if step.feed is not None:
-        merge_changes(step, step.feed, place)
-    elif place.batch is None:
-        run_merge(step, place)
+        merge_changes(step, step.feed, context)
+    elif context.batch is None:
+        run_merge(step, context)
     else:
-        merge_batch(step, place, place.batch)
-    warn_of_empty_table(step, place)
-    _forget_added(step.target, place)
-    new = [name for name in _evolving_columns(step, place) if name not in before]
+        merge_batch(step, context, context.batch)
+    warn_of_empty_table(step, context)
+    _forget_added(step.target, context)
+    new = [name for name in _evolving_columns(step, context) if name not in before]
     if new:
-        place.warnings.append(
+        context.warnings.append(
             f"{step.target.name}: all branches have one schema: main has got {', '.join(new)} too, without values"
         )
 
 
 @_perform.register
-def _(step: ReplaceTable, place: Workplace) -> None:
-    _replace_rows(step.layout, step.sql, place)
+def _(step: ReplaceTable, context: NodeContext) -> None:
+    _replace_rows(step.layout, step.sql, context)
 
 
 @_perform.register
-def _(step: DefineView, place: Workplace) -> None:
-    place.catalog.define_view(place.session, step.relation, step.sql, step.definition)
-    place.response["operation"] = "CREATE VIEW"
+def _(step: DefineView, context: NodeContext) -> None:
+    context.catalog.define_view(context.session, step.relation, step.sql, step.definition)
+    context.response["operation"] = "CREATE VIEW"
 
 
 @_perform.register
-def _(step: LoadSeed, place: Workplace) -> None:
-    reader = place.session.read.options(header=True, delimiter=step.delimiter, multiLine=True, escape='"')
+def _(step: LoadSeed, context: NodeContext) -> None:
+    reader = context.session.read.options(header=True, delimiter=step.delimiter, multiLine=True, escape='"')
     names = reader.csv(str(step.path)).columns
     types = {name.lower(): data_type for name, data_type in step.types.items()}
     if any(name.lower() not in types for name in names):
@@ -187,65 +183,65 @@ def _(step: LoadSeed, place: Workplace) -> None:
     rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
     view = "__seed__"
     rows.createOrReplaceTempView(view)
-    _replace_rows(step.layout, f"SELECT * FROM {view}", place)
+    _replace_rows(step.layout, f"SELECT * FROM {view}", context)
 
 
 @_perform.register
-def _(step: RunTest, place: Workplace) -> None:
-    run_data_test(step, place)
+def _(step: RunTest, context: NodeContext) -> None:
+    run_data_test(step, context)
 
 
 @_perform.register
-def _(step: RunUnitTest, place: Workplace) -> None:
-    run_unit_test(step, place)
+def _(step: RunUnitTest, context: NodeContext) -> None:
+    run_unit_test(step, context)
 
 
 @_perform.register
-def _(step: MeasureFreshness, place: Workplace) -> None:
-    measure_freshness(step, place)
+def _(step: MeasureFreshness, context: NodeContext) -> None:
+    measure_freshness(step, context)
 
 
 @_perform.register
-def _(step: RaiseError, place: Workplace) -> None:
+def _(step: RaiseError, context: NodeContext) -> None:
     raise _refused(step.problem)
 
 
 @_perform.register
-def _(step: OptimizeTable, place: Workplace) -> None:
-    optimize_table(step, place)
+def _(step: OptimizeTable, context: NodeContext) -> None:
+    optimize_table(step, context)
 
 
 @_perform.register
-def _(step: VacuumTable, place: Workplace) -> None:
-    vacuum_table(step, place)
+def _(step: VacuumTable, context: NodeContext) -> None:
+    vacuum_table(step, context)
 
 
 def _refused(problem: Problem) -> EngineError:
     return EngineError(problem.code, problem.message, problem.hint, place=problem.place)
 
 
-def _forget_added(target: Relation, place: Workplace) -> None:
+def _forget_added(target: Relation, context: NodeContext) -> None:
     """Take back the warnings of missing columns that the MERGE has added (schema evolution)."""
-    if place.missing:
-        real = {name.lower() for name in analyse(place.session, f"SELECT * FROM {target}").names}
-        stale = {words for column, words in place.missing.items() if column.lower() in real}
-        place.warnings[:] = [words for words in place.warnings if words not in stale]
+    if context.missing:
+        real = {name.lower() for name in analyse(context.session, f"SELECT * FROM {target}").names}
+        stale = {words for column, words in context.missing.items() if column.lower() in real}
+        context.warnings[:] = [words for words in context.warnings if words not in stale]
 
 
-def _evolving_columns(step: RunMerge, place: Workplace) -> list[str]:
+def _evolving_columns(step: RunMerge, context: NodeContext) -> list[str]:
     """The columns of a target whose MERGE may add some on a branch; none elsewhere."""
-    if "branch" not in place.response or not step.judged.statement.schema_evolution:
+    if "branch" not in context.response or not step.judged.statement.schema_evolution:
         return []
-    return analyse(place.session, f"SELECT * FROM {step.target}").names
+    return analyse(context.session, f"SELECT * FROM {step.target}").names
 
 
-def _replace_rows(layout: Layout, query: str, place: Workplace) -> None:
-    replaced = place.catalog.replace_table(place.session, layout, query)
-    place.response["operation"] = replaced.operation
-    place.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
-    commit = stamped_commit(place.session, layout.relation, layout.format, place.stamp)
+def _replace_rows(layout: Layout, query: str, context: NodeContext) -> None:
+    replaced = context.catalog.replace_table(context.session, layout, query)
+    context.response["operation"] = replaced.operation
+    context.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
+    commit = stamped_commit(context.session, layout.relation, layout.format, context.stamp)
     if commit is not None:
         # A table that is written as a whole: what it has now is what was written.
         rows = commit.metrics.get("total-records" if layout.format == "iceberg" else "numOutputRows")
-        place.response["rows_affected"] = int(rows) if rows is not None else None
-        place.response["table_version"] = commit.version
+        context.response["rows_affected"] = int(rows) if rows is not None else None
+        context.response["table_version"] = commit.version

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.engine.tables.difference import Drift
-    from merge_runner.plan.steps.steps import Layout
+    from merge_runner.plan.steps.table import Layout
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.commit_metadata import FULL_REFRESH, as_hook
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import analyse, run_command
+from merge_runner.engine.table_log.commit_metadata import FULL_REFRESH, as_hook
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.branches import begin_branch
 from merge_runner.engine.tables.catalog import Catalog, Replaced, Target
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.engine.tables.drift import drift
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

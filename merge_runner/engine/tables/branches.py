@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.engine.log.iceberg_log import ancestry, branches
-from merge_runner.engine.log.iceberg_procedures import call_procedure
 from merge_runner.engine.spark.sql import run_command
+from merge_runner.engine.table_log.iceberg_log import ancestry, branches
+from merge_runner.engine.table_log.iceberg_procedures import call_procedure
 from merge_runner.engine.tables import ddl
 from merge_runner.formats.branches import CONF, GROUP_FILTER, MAIN, PROPERTY
 from merge_runner.relation import Relation, quote, string_literal

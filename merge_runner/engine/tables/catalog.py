@@ -23,7 +23,8 @@ from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.constraint_drift import check_drift
 from merge_runner.errors import did_you_mean
-from merge_runner.plan.steps.steps import BatchInput, Column, FileInput, Input, Layout, TableInput, ViewInput
+from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:

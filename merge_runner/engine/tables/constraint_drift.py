@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.delta_log import GENERATED, schema_fields
 from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.table_log.delta_log import GENERATED, schema_fields
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.formats.constraints import UNALTERABLE, Unalterable
@@ -25,7 +25,7 @@ from merge_runner.relation import quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.steps import Column, Layout
+    from merge_runner.plan.steps.table import Column, Layout
 
 _CHECK = "delta.constraints."
 _DEFAULT = re.compile(r"\s*default\s+(.+?)\s*\Z", re.IGNORECASE | re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, quote, string_literal
 
 _DIRECTION = re.compile(r"\s(asc|desc|first|last)\s*\Z", re.IGNORECASE)

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from merge_runner.engine.log.delta_log import RealLayout, protocol, real_layout
-from merge_runner.engine.log.iceberg_layout import iceberg_layout
 from merge_runner.engine.spark.sql import analyse
+from merge_runner.engine.table_log.delta_log import RealLayout, protocol, real_layout
+from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.constraint_drift import constraint_drift, is_generated
 from merge_runner.engine.tables.difference import Drift
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.pruning.layout.layout import partition_field
 
 if TYPE_CHECKING:

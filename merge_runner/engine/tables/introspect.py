@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from merge_runner.engine.log.delta_log import generated_columns, real_layout
-from merge_runner.engine.log.iceberg_layout import iceberg_layout
-from merge_runner.engine.log.table_state import table_state
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_log.delta_log import generated_columns, real_layout
+from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
+from merge_runner.engine.table_log.table_state import table_state
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats.types import parse_type
-from merge_runner.plan.steps.steps import TableInput
+from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.layout_file import FileColumn, FileTable
 from merge_runner.relation import Relation
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from merge_runner.columns import cut, one_line, padded, width
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import Report, ReportedConjunct, ReportedMerge
-from merge_runner.pruning.layout.verdict import Verdict
+from merge_runner.pruning.verdict import Verdict
 
 _MANY = 30
 """From so many merges on, not all are listed, and never more."""

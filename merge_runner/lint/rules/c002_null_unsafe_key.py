@@ -73,7 +73,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _test(merge: LintedMerge, name: str) -> str:
     """What declares the column free of NULL: its table's test, where that alone ends the finding."""
-    from merge_runner.pruning.query.using import source_facts
+    from merge_runner.pruning.query.read_using import source_facts
 
     statement, scan = merge.statement, merge.fixing.scan
     parts = scan.parts if scan is not None else statement.source.parts
@@ -95,7 +95,7 @@ def _test(merge: LintedMerge, name: str) -> str:
 def _inserts_null(merge: LintedMerge, pair: EquatedColumns) -> bool:
     """Whether some INSERT clause takes the rows where the key is NULL, and the target does not refuse them."""
     from merge_runner.pruning.judge.insert_consistency import facts_of_clause, inserts_column
-    from merge_runner.pruning.logic.canonical import Col
+    from merge_runner.pruning.logic.term import Col
 
     key = Col(0, pair.source.casefold())
     target = merge.layout.column(pair.target)

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
     from merge_runner.merge.statement import Assignment, Clause, Expr
-    from merge_runner.pruning.layout.verdict import Side
     from merge_runner.pruning.predicate.scope import ColumnRef
     from merge_runner.pruning.query.unknown_names import UnknownName
+    from merge_runner.pruning.verdict import Side
 
 SEVERITY: Severity = "error"
 _ONLY: dict[str, Side] = {"not_matched": "source", "not_matched_by_source": "target"}

@@ -106,7 +106,7 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
 
 def _unread(statement: MergeStatement) -> Iterator[Hit]:
     """Subqueries over the target that Delta leaves unread."""
-    from merge_runner.pruning.bounds.target_subqueries import target_subqueries
+    from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 
     for found in target_subqueries(statement):
         if found.late is not None:

@@ -36,9 +36,9 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.statement import Clause
-from merge_runner.pruning.layout.verdict import listed
 from merge_runner.pruning.predicate.join_keys import JoinKey, join_keys
 from merge_runner.pruning.predicate.tautology import assigned
+from merge_runner.pruning.verdict import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp

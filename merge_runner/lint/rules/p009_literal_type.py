@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.layout.verdict import Condition
+from merge_runner.pruning.verdict import Condition
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge

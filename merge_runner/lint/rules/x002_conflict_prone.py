@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from merge_runner.graph.graph import Node
     from merge_runner.lint.context import LintedMerge, LintedProject
-    from merge_runner.pruning.logic.canonical import Term
+    from merge_runner.pruning.logic.term import Term
 
 SEVERITY: Severity = "warning"
 

@@ -13,7 +13,7 @@ from merge_runner.lint.confidential import merge_without_secrets, without_secret
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report
-from merge_runner.lint.run.run import LintOptions
+from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.sources.dbt_files import created
 from merge_runner.lint.sources.dbt_model import DbtModel

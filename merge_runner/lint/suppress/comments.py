@@ -72,7 +72,7 @@ _WORD = re.compile(r"\{%[-+]?\s*(\w+)")
 _IN_TAG = re.compile(rf"{STRING}|['\"]|[(\[{{]|[)\]}}]|%\}}", re.S)
 _MAYBE = frozenset({"if", "for", "macro"})
 
-# As in merge/lexer.py, where a string, name or comment may begin and end; what has no end is another's to report.
+# As in merge/syntax/lexer.py, where a string, name or comment may begin and end; what has no end, another reports.
 _BEGIN = re.compile(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
 _LINE = re.compile(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
 _EDGE = re.compile(r"/\*|\*/")

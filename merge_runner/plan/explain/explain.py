@@ -15,7 +15,8 @@ from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import NodePlan, RunMerge
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.node_plan import NodePlan
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
 
 _TEXT_FORMATS = ("csv", "json", "xml")
-"""Files without types of their own: the declared ones are used to read them (engine/tables.py)."""
+"""Files without types of their own: the declared ones are used to read them (engine/tables/catalog.py)."""
 _BATCH_COLUMNS = (
     TableColumn("_batch_id", type_of("bigint"), False),
     TableColumn("_processed_at", type_of("timestamp"), False),
 )
-"""What engine/streaming.py adds to the rows of a batch, where that is asked for."""
+"""What engine/stream/reader.py adds to the rows of a batch, where that is asked for."""
 _OF_A_CHANGE = (("_change_type", "string"), ("_commit_version", "bigint"), ("_commit_timestamp", "timestamp"))
 """What Delta adds to the columns of a table in its change feed."""
 _EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
@@ -230,7 +230,7 @@ class Layouts:
         return self._with_recorded(node, layouts[0] if len(layouts) == 1 else common_layout(layouts))
 
     def _merge(self, node: Node) -> TableLayout:
-        """As engine/tables.py creates the target: of the declared columns, or of those that the MERGE inserts."""
+        """As engine/tables/catalog.py creates the target: of declared columns, or of those that the MERGE inserts."""
         said = self._declared(node)
         evolves = self._evolves(node)
         if said.typed:
@@ -306,7 +306,7 @@ class Layouts:
             return TableLayout(columns=columns or None, partition_by=(), cluster_by=(), unique=said.unique)
         complete = False
         if table.path is not None and table.format in _TEXT_FORMATS and any(each.data_type for each in said.columns):
-            # As engine/tables.py reads them: of a CSV file with a header every column, the undeclared ones as text.
+            # As engine/tables/catalog.py reads them: of a CSV file with a header every column, undeclared ones as text.
             columns = tuple(
                 column if type_of_source.data_type else replace(column, data_type=type_of("string"))
                 for column, type_of_source in zip(columns, said.columns, strict=True)
@@ -383,7 +383,7 @@ class Layouts:
 
     def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
         """The columns of what a model's MERGE inserts; None where they are not all known."""
-        from merge_runner.pruning.query.using import inserted_columns, source_facts
+        from merge_runner.pruning.query.read_using import inserted_columns, source_facts
 
         try:
             statement = self._compiler.parsed(node.unique_id)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import TableInput
+from merge_runner.plan.steps.inputs import TableInput
 
 
 def recordable(prepared: Prepared) -> tuple[TableInput, ...]:

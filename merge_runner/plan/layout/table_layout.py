@@ -10,7 +10,7 @@ from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import SESSION_CATALOG, table_location
 from merge_runner.plan.layout.declared_schema import folded
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.project.schema import properties
 from merge_runner.relation import Relation
 

@@ -22,7 +22,9 @@ from merge_runner.plan.model_tests.unit_test_inputs import UnitTestInputs
 from merge_runner.plan.model_tests.unit_test_places import WrittenRows
 from merge_runner.plan.nodes.own_reads import OwnReads
 from merge_runner.plan.steps.inferred_schema import Shape, insert_shape
-from merge_runner.plan.steps.steps import Expected, Given, Layout, NodePlan, RunUnitTest
+from merge_runner.plan.steps.model_tests import Expected, Given, RunUnitTest
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.table import Layout
 from merge_runner.project.load.files import UnitTestEntry
 from merge_runner.project.schema.declared_vars import RefusedVar, given_values
 from merge_runner.project.schema.properties import Column

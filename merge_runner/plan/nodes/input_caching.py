@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from merge_runner.graph.graph import Node
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import AttachInputs, DefineView, NodePlan, ShareInputs, Step
-from merge_runner.pruning.bounds.source_determinism import reads_row_by_row
+from merge_runner.plan.steps.inputs import AttachInputs, ShareInputs
+from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.table import DefineView
+from merge_runner.pruning.runtime_filter.source_determinism import reads_row_by_row
 from merge_runner.relation import Relation
 
 _TEXT_FORMATS = ("csv", "json", "text", "xml")

@@ -10,7 +10,7 @@ from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.layout.table_layout import own_relation
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import AttachInputs, BatchInput, FileInput, Input, TableInput, ViewInput
+from merge_runner.plan.steps.inputs import AttachInputs, BatchInput, FileInput, Input, TableInput, ViewInput
 from merge_runner.relation import Relation
 
 _MOST_VIEWS = 200

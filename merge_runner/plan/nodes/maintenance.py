@@ -8,7 +8,8 @@ from typing import Any
 
 from merge_runner.formats.retention import RETENTION, kept_for
 from merge_runner.graph.graph import Node
-from merge_runner.plan.steps.steps import Layout, OptimizeTable
+from merge_runner.plan.steps.maintenance import OptimizeTable
+from merge_runner.plan.steps.table import Layout
 from merge_runner.project.syntax.duration import in_words
 
 _WHO_NEEDS_IT = (

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from merge_runner.errors import Problem
-from merge_runner.plan.steps.steps import (
-    CreateTarget,
-    DefineView,
-    Layout,
-    LoadSeed,
-    NodePlan,
-    OptimizeTable,
-    ReplaceTable,
-    RunMerge,
-    Step,
-)
+from merge_runner.plan.steps.maintenance import OptimizeTable
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.table import CreateTarget, DefineView, Layout, LoadSeed, ReplaceTable
 from merge_runner.text import Place
 
 CODE = "secret-is-kept"

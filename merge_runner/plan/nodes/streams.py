@@ -11,7 +11,7 @@ from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import no_folder, table_location
 from merge_runner.graph.streams import fed_by, is_stream, streams_read
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import TableInput
+from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.load.files import SourceEntry
 from merge_runner.project.schema.stream import Stream, Watermark
 from merge_runner.relation import Relation

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.pruning.bounds.source_pinning import bounds_left_out
+from merge_runner.pruning.runtime_filter.source_pinning import bounds_left_out
 
 if TYPE_CHECKING:
-    from merge_runner.pruning.bounds.source_determinism import Scan
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-    from merge_runner.pruning.layout.verdict import Bound
+    from merge_runner.pruning.runtime_filter.source_determinism import Scan
+    from merge_runner.pruning.verdict import Bound
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from merge_runner.merge.statement import Clause, MergeStatement
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-    from merge_runner.pruning.layout.verdict import Bound
+    from merge_runner.pruning.verdict import Bound
 
 TOUCHED = Relation("merge_runner_touched")
 """The common table expression that such a test reads instead of its table."""

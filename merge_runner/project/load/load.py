@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.project.load.described import Described, Description
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.not_read import files_not_read, keys_not_read
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
+from merge_runner.project.load.resolved_properties import Described, Description
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
 from merge_runner.project.schema.folder_config import FolderConfig

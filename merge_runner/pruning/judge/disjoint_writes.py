@@ -5,9 +5,11 @@ from __future__ import annotations
 from merge_runner.merge.statement import Conjunct
 from merge_runner.pruning.judge.insert_consistency import on_terms
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.logic.canonical import Call, Term, columns, condition, conjuncts, negated
+from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
+from merge_runner.pruning.logic.fold import negated
 from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.term import Call, Term, columns, conjuncts
 from merge_runner.pruning.predicate.scope import Scope
 
 

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
-from merge_runner.pruning.logic.canonical import Call, Col, Resolve, Term, columns, condition, conjuncts, replaced, term
+from merge_runner.pruning.logic.canonical import Resolve, condition, term
 from merge_runner.pruning.logic.constant_value import NULL
-from merge_runner.pruning.logic.implication import Facts, strict_column
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.restriction import strict_column
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts
 from merge_runner.pruning.predicate.scope import Scope, name_parts
 from merge_runner.pruning.query.source import SourceFacts
 

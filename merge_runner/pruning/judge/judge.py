@@ -9,9 +9,7 @@ from itertools import product
 from merge_runner.formats import Format
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
-from merge_runner.pruning.bounds.bounds import Bounds, derivable_bounds, missing_bound
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.layout.verdict import Bound, Condition, Judgement, Verdict, listed
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import (
     TRUE,
@@ -25,9 +23,11 @@ from merge_runner.pruning.predicate.predicate import (
 )
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
+from merge_runner.pruning.runtime_filter.bounded_columns import Bounds, derivable_bounds, missing_bound
 from merge_runner.pruning.skipping.delta import delta_outcome, delta_whole_outcome
 from merge_runner.pruning.skipping.iceberg import iceberg_outcome
 from merge_runner.pruning.skipping.pruning_result import Outcome, side_of, target_columns
+from merge_runner.pruning.verdict import Bound, Condition, Judgement, Verdict, listed
 
 _FORMATS: tuple[Format, ...] = ("delta", "iceberg")
 _OUTCOMES = {"delta": delta_outcome, "iceberg": iceberg_outcome}

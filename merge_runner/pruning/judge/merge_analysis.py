@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.statement import MergeStatement
-from merge_runner.pruning.bounds.bounds import Bounds
-from merge_runner.pruning.bounds.source_pinning import Fixing, bounds_left_out, source_fixing
 from merge_runner.pruning.judge.judge import judge
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.layout.verdict import Judgement
 from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.source import Lookup, SourceFacts
-from merge_runner.pruning.query.using import source_facts
+from merge_runner.pruning.runtime_filter.bounded_columns import Bounds
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing, bounds_left_out, source_fixing
+from merge_runner.pruning.verdict import Judgement
 
 if TYPE_CHECKING:
     from merge_runner.pruning.query.relation import ReadSelect

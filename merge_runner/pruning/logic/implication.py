@@ -1,56 +1,20 @@
-"""Whether conditions that hold for a row make another one hold for it, where that can be proven."""
+"""Whether conditions that hold for a row make another one hold for it; unknown where not certain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from decimal import Decimal
 from functools import cached_property
 
 from merge_runner.pruning.logic import constant_value as literal
-from merge_runner.pruning.logic.canonical import (
-    FLIPPED,
-    Call,
-    Col,
-    Term,
-    columns,
-    conjuncts,
-    holds,
-    is_constant,
-    replaced,
-)
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
-
-_COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "<>"})
-_STRICT = frozenset({"+", "-", "*", "neg", "date_add", "add_months", "lower", "upper", "abs", "trim"})
-"""Functions that give NULL for NULL, besides casts and truncations."""
-
-PARTS: dict[str, tuple[str, ...]] = {
-    "year": (),
-    "month": ("year",),
-    "day": ("year", "month"),
-    "dayofmonth": ("year", "month"),
-    "hour": ("year", "month", "day"),
-}
-"""Parts of a moment, each with those that must be the same at both ends of a range for it to have a range itself."""
-
-_TICK = timedelta(microseconds=1)
-_LENGTHS = {
-    unit: Lit("interval", length)
-    for unit, length in {
-        "hour": (0, 3600),
-        "day": (0, 86_400),
-        "week": (0, 604_800),
-        "month": (1, 0),
-        "quarter": (3, 0),
-        "year": (12, 0),
-    }.items()
-}
-"""The months and seconds from the start of a unit of time to the next one's."""
+from merge_runner.pruning.logic.fold import holds, replaced
+from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
+from merge_runner.pruning.logic.term import FLIPPED, Call, Col, Term, columns, conjuncts, is_constant
+from merge_runner.pruning.logic.time_units import PARTS, of_inside, of_part, of_start, order_of, unit_of
 
 _MAX_SPLITS, _MAX_LEGS = 3, 8
 """How deep the legs of ORs that hold are tried one by one, and of how many legs."""
-
 _MANY = 100
 """Lists of more values are looked up as a whole, not compared value by value."""
 
@@ -92,7 +56,7 @@ class Facts:
         name, arguments = term
         if name == "<=>" and isinstance(arguments[1], Lit):
             name = "="
-        if name in _COMPARISONS:
+        if name in COMPARISONS:
             left, right = arguments
             self._bounds.setdefault(left, []).append((name, right))
             if not is_constant(right):
@@ -118,7 +82,7 @@ class Facts:
 
     def _reject_null(self, term: Term) -> None:
         self._not_null.add(term)
-        if isinstance(term, Call) and _is_strict(term):
+        if isinstance(term, Call) and is_strict(term):
             for argument in term.args:
                 if not is_constant(argument):
                     self._reject_null(argument)
@@ -142,7 +106,7 @@ class Facts:
             ):
                 constants.setdefault(*term.args)
         for term in list(self.terms):
-            if isinstance(term, Call) and term.name in _COMPARISONS and not is_constant(term.args[1]):
+            if isinstance(term, Call) and term.name in COMPARISONS and not is_constant(term.args[1]):
                 self.terms.setdefault(replaced(term, constants.get))
 
     def _canonical(self, term: Term) -> Term:
@@ -186,7 +150,7 @@ class Facts:
         own = {whole for column in columns(goal) for whole in (column, Col(column.relation, column.name))}
         if self._restricted.isdisjoint(own):
             return False
-        return not self._strange.isdisjoint(own) or not self._restricted.isdisjoint(_inside_functions(goal))
+        return not self._strange.isdisjoint(own) or not self._restricted.isdisjoint(inside_functions(goal))
 
     @cached_property
     def _restricted(self) -> set[Col]:
@@ -195,7 +159,7 @@ class Facts:
     @cached_property
     def _strange(self) -> set[Col]:
         """The restricted columns inside functions."""
-        return {column for term in self.terms for column in _inside_functions(term)} & self._restricted
+        return {column for term in self.terms for column in inside_functions(term)} & self._restricted
 
     def _any_leg(self, goal: Call) -> bool | None:
         listed = _as_list(goal.args)
@@ -225,7 +189,7 @@ class Facts:
             if left == right:
                 return True
             name = "="
-        if name in _COMPARISONS:
+        if name in COMPARISONS:
             return self._compared(name, *arguments)
         if name == "in":
             return self._in(arguments[0], arguments[1:])
@@ -241,7 +205,7 @@ class Facts:
         if name == "<>" and right in self._excluded.get(left, ()):
             return True
         for values in self._lists.get(left, ()):
-            orders = [_order(value, right) for value in values]
+            orders = [order_of(value, right) for value in values]
             if all(order is not None and holds(name, order) for order in orders):
                 return True
         doubtful = False
@@ -264,7 +228,7 @@ class Facts:
         if first not in self._null:
             return False
         remaining = rest[0] if len(rest) == 1 else Call("coalesce", tuple(rest))
-        order = _order(remaining, right)
+        order = order_of(remaining, right)
         if order is not None:
             return holds(name, order)
         return self._implies(Call(name, (remaining, right))) is True
@@ -288,7 +252,7 @@ class Facts:
                 return any(self._never_null(argument) for argument in term.args)
             if term.name in ("isnull", "notnull"):
                 return True
-            if term.name in _STRICT or term.name.startswith("cast:"):
+            if term.name in STRICT or term.name.startswith("cast:"):
                 return all(self._never_null(argument) for argument in term.args)
         return False
 
@@ -298,16 +262,16 @@ class Facts:
         for values in self._lists.get(term, ()):
             found += _hull(values)
         if isinstance(term, Call):
-            unit = _unit(term)
+            unit = unit_of(term)
             if unit is not None:
                 for name, value in self.bounds(term.args[0]):
-                    found += _of_start(name, value, unit)
+                    found += of_start(name, value, unit)
             if term.name in PARTS:
-                found += _of_part(term.name, self.bounds(term.args[0]))
+                found += of_part(term.name, self.bounds(term.args[0]))
         for other in self._bounds:
-            if isinstance(other, Call) and other.args and other.args[0] == term and (unit := _unit(other)) is not None:
+            if isinstance(other, Call) and other.args[:1] == (term,) and (unit := unit_of(other)) is not None:
                 for name, value in self._bounds[other]:
-                    found += _of_inside(name, value, unit)
+                    found += of_inside(name, value, unit)
         return found
 
     def constant(self, term: Term, *, whole: bool = False) -> bool:
@@ -317,61 +281,13 @@ class Facts:
         for name, value in known:
             if name == "=" and is_constant(value):
                 return True
-            if name == "<=" and is_constant(value) and any(_order(low, value) == 0 for low in lows):
+            if name == "<=" and is_constant(value) and any(order_of(low, value) == 0 for low in lows):
                 return True
             if whole and name == "<" and isinstance(value, Lit) and value.kind == "number":
                 below = Lit("number", value.value - 1)
-                if any(_order(low, below) in (0, 1) for low in lows):
+                if any(order_of(low, below) in (0, 1) for low in lows):
                     return True
         return term in self._null
-
-
-def restricted_columns(terms: Iterable[Term]) -> set[Col]:
-    """The columns that some condition restricts by more than leaving out NULL or single values."""
-    found: set[Col] = set()
-    compared: list[set[Col]] = []
-    for term in terms:
-        if not isinstance(term, Call) or term.name in ("notnull", "notin", "<>"):
-            continue
-        own = set(columns(term))
-        if term.name in FLIPPED and not any(is_constant(argument) for argument in term.args):
-            compared.append(own)
-        else:
-            found |= own
-    for _ in compared:
-        for own in compared:
-            if not own.isdisjoint(found):
-                found |= own
-    return found
-
-
-def strict_column(term: Term) -> Col | None:
-    """The one column that a term is made of by functions that give NULL for NULL; itself where it is a column."""
-    if isinstance(term, Call) and _is_strict(term):
-        inner = [argument for argument in term.args if not is_constant(argument)]
-        return strict_column(inner[0]) if len(inner) == 1 else None
-    return term if isinstance(term, Col) else None
-
-
-def _is_strict(call: Call) -> bool:
-    return call.name in _STRICT or call.name.startswith(("cast:", "try_cast:", "trunc:"))
-
-
-def is_plain(term: Term) -> bool:
-    """Whether a term is a column or constant, or the start of a unit of time or year of one, bounded as that is."""
-    if isinstance(term, Call):
-        return (_unit(term) is not None or term.name == "year") and is_plain(term.args[0])
-    return True
-
-
-def _inside_functions(condition: Term) -> set[Col]:
-    """The columns of a condition inside a function whose values are not known with theirs."""
-    if not isinstance(condition, Call):
-        return set()
-    if condition.name in ("and", "or"):
-        return {column for leg in condition.args for column in _inside_functions(leg)}
-    known = condition.name in _COMPARISONS or condition.name in ("<=>", "in", "notin", "isnull", "notnull")
-    return {column for part in condition.args if not (known and is_plain(part)) for column in columns(part)}
 
 
 def _as_list(legs: tuple[Term, ...]) -> Call | None:
@@ -403,23 +319,15 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
     return None if unknown else True
 
 
-def _order(left: Term, right: Term) -> int | None:
-    if left == right:
-        return 0
-    if isinstance(left, Lit) and isinstance(right, Lit):
-        return literal.compare(left, right)
-    return None
-
-
 def _is_among(value: Term, values: tuple[Term, ...]) -> bool:
-    return len(values) <= _MANY and any(_order(value, other) == 0 for other in values)
+    return len(values) <= _MANY and any(order_of(value, other) == 0 for other in values)
 
 
 def _follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
     """Whether `x known value` makes `x wanted other` true; None where the two values cannot be compared."""
     if not _may_follow(known, wanted):
         return False
-    order = _order(value, other)
+    order = order_of(value, other)
     if order is None:
         return None if is_constant(value) and is_constant(other) else False
     if known == "=":
@@ -464,69 +372,9 @@ def _hull(values: tuple[Term, ...]) -> list[tuple[str, Term]]:
         return []
     low = high = values[0]
     for value in values[1:]:
-        below, above = _order(value, low), _order(value, high)
+        below, above = order_of(value, low), order_of(value, high)
         if below is None or above is None:
             return []
         low = value if below < 0 else low
         high = value if above > 0 else high
     return [(">=", low), ("<=", high)]
-
-
-def _unit(term: Call) -> str | None:
-    if term.name == "cast:date":
-        return "day"
-    return term.name[6:] if term.name.startswith("trunc:") else None
-
-
-def _of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
-    """What holds for the start of the unit that x lies in, where `x name value` does."""
-    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
-    if name in ("<", "<="):
-        if name == "<" and start is not None and _order(value, start) == 0:
-            start = literal.plus(start, _LENGTHS[unit], -1)
-        return [(name, value), *([("<=", start)] if start is not None else [])]
-    if start is None and isinstance(value, Lit) and value.kind == "now" and unit == "day" and name in (">", ">="):
-        start = literal.earliest_day(value)
-        return [(">=", start)] if start is not None else []
-    if name == "=":
-        return [("=", start)] if start is not None else [("<=", value)]
-    return [(">=", start)] if start is not None and name in (">", ">=") else []
-
-
-def _of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Term]]:
-    """What holds for the year, month, day or hour of what constants bound."""
-    lows, highs = [], []
-    for name, value in known:
-        moment = literal.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
-        if moment is None or moment.kind != "timestamp":
-            continue
-        if name in ("=", ">=", ">"):
-            lows.append(moment.value)
-        if name in ("=", "<=", "<"):
-            highs.append(moment.value - _TICK if name == "<" else moment.value)
-    low, high = max(lows, default=None), min(highs, default=None)
-    above = PARTS[part]
-    if above and (low is None or high is None or any(getattr(low, each) != getattr(high, each) for each in above)):
-        return []
-    field = "day" if part == "dayofmonth" else part
-    ends: list[tuple[str, Term]] = [
-        (name, Lit("number", Decimal(getattr(end, field))))
-        for name, end in ((">=", low), ("<=", high))
-        if end is not None
-    ]
-    values = {value for _, value in ends}
-    return [("=", value) for value in values] if len(values) < len(ends) else ends
-
-
-def _of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
-    """What holds for x, where `name value` holds for the start of the unit that it lies in."""
-    found: list[tuple[str, Term]] = []
-    if name in ("=", ">=", ">"):
-        found.append((">" if name == ">" else ">=", value))
-    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
-    if name in ("=", "<=", "<") and start is not None:
-        ends_before = name == "<" and _order(value, start) == 0
-        end = start if ends_before else literal.plus(start, _LENGTHS[unit], 1)
-        if end is not None:
-            found.append(("<", end))
-    return found

@@ -1,8 +1,7 @@
-"""Reads a condition's tree as Spark's optimizer leaves it: NOT pushed inward, constants folded, LIKE as a prefix."""
+"""Reads a condition's tree as Spark's optimizer leaves it: NOT pushed inward, constants folded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -26,9 +25,19 @@ from merge_runner.pruning.predicate.predicate import (
     disjunction,
 )
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope
+from merge_runner.pruning.predicate.shape import (
+    MIRRORED,
+    boolean_case,
+    compared_constants,
+    comparison_operator,
+    is_cast,
+    is_condition,
+    iter_legs,
+    truth_of,
+    unwrap,
+)
 from merge_runner.pruning.predicate.spark_type import spark_type
 
-_MIRRORED: dict[Operator, Operator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _DEEPEST = 400
 """Levels of a condition that are looked into; Spark's own parser gives up at 300 to 500 parentheses."""
 
@@ -56,13 +65,13 @@ class _Reader:
         if isinstance(tree, exp.Not):
             return self.read(tree.this, not negated, depth + 1)
         if isinstance(tree, (exp.And, exp.Or)):
-            parts = [self.read(leg, negated, depth + 1) for leg in _legs(tree, type(tree))]
+            parts = [self.read(leg, negated, depth + 1) for leg in iter_legs(tree, type(tree))]
             return conjunction(parts) if isinstance(tree, exp.And) is not negated else disjunction(parts)
         if isinstance(tree, exp.Between):
             return self._between(tree, negated, depth)
         folded = constant(tree)
         if folded is not None:
-            return _truth(folded, negated)
+            return truth_of(folded, negated)
         asked = self._equals_truth(tree)
         if asked is not None:
             return self.read(asked[0], negated is asked[1], depth + 1)
@@ -78,20 +87,20 @@ class _Reader:
         """The condition of `(condition) = true`, and what it is to be; None for anything else."""
         if isinstance(tree, (exp.EQ, exp.NEQ)):
             for inner, other in ((tree.left, tree.right), (tree.right, tree.left)):
-                if isinstance(other, exp.Boolean) and _is_condition(inner):
+                if isinstance(other, exp.Boolean) and is_condition(inner):
                     return inner, bool(other.this) is isinstance(tree, exp.EQ)
         return None
 
     def _asks_truth(self, tree: exp.Expr) -> tuple[exp.Expr, bool] | None:
         """The same of what differs from a condition where that is NULL only: IS TRUE, `coalesce(…, false)`, CASE."""
-        inner, value = _boolean_case(tree)
+        inner, value = boolean_case(tree)
         if isinstance(tree, (exp.Is, exp.NullSafeEQ)):
             inner, value = tree.this, tree.expression
             if isinstance(inner, exp.Boolean):
                 inner, value = value, inner
         elif isinstance(tree, exp.Coalesce) and len(tree.expressions) == 1:
             inner, value = tree.this, exp.true() if isinstance(tree.expressions[0], exp.Boolean) else None
-        if not isinstance(value, exp.Boolean) or inner is None or not _is_condition(inner):
+        if not isinstance(value, exp.Boolean) or inner is None or not is_condition(inner):
             return None
         return inner, bool(value.this)
 
@@ -124,7 +133,7 @@ class _Reader:
     def _leaf(self, tree: exp.Expr, negated: bool) -> Predicate:
         if any(isinstance(node, (exp.Subquery, exp.Select, exp.Exists)) for node in tree.walk()):
             return self._other("forbidden", tree, "a subquery")
-        operator = _operator(tree)
+        operator = comparison_operator(tree)
         if operator is not None:
             return self._comparison(tree, operator, negated)
         if isinstance(tree, exp.In):
@@ -133,7 +142,7 @@ class _Reader:
             return self._against(tree.this, "is not null" if negated else "is null", (), tree)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
             value = Constant(DataType("boolean"), bool(tree.expression.this), known=True)
-            if self.scope.reference(_unwrapped(tree.this)) is not None:
+            if self.scope.reference(unwrap(tree.this)) is not None:
                 return self._against(tree.this, "not <=>" if negated else "<=>", (value,), tree)
             return self._other("negation" if negated else "wrapped", tree, "IS")
         if (
@@ -158,10 +167,10 @@ class _Reader:
         left, right = tree.this, tree.expression
         left_constant, right_constant = constant(left), constant(right)
         if left_constant is not None and right_constant is not None:
-            return _compared(left_constant, operator, right_constant, negated)
+            return compared_constants(left_constant, operator, right_constant, negated)
         if left_constant is not None:
             left, right_constant = right, left_constant
-            operator = _MIRRORED.get(operator, operator)
+            operator = MIRRORED.get(operator, operator)
         if right_constant is not None:
             if right_constant.is_null and operator == "<=>":
                 asked = self._against(left, "is not null" if negated else "is null", (), tree)
@@ -171,7 +180,7 @@ class _Reader:
             if right_constant.is_null:
                 return Truth(None)
             return self._against(left, NEGATED[operator] if negated else operator, (right_constant,), tree)
-        first, second = self.scope.reference(_unwrapped(left)), self.scope.reference(_unwrapped(right))
+        first, second = self.scope.reference(unwrap(left)), self.scope.reference(unwrap(right))
         if first is not None and first == second and operator in ("=", "<=", ">=", "<=>"):
             return self._with_itself(first, operator, negated, tree)
         if self.scope.side(tree) == "both":
@@ -214,7 +223,7 @@ class _Reader:
         several = tree.expression
         if not isinstance(several, (exp.All, exp.Any)):
             return self._like(tree, tree.expression, negated)
-        patterns = several.this.expressions if isinstance(several.this, exp.Tuple) else [_unwrapped(several.this)]
+        patterns = several.this.expressions if isinstance(several.this, exp.Tuple) else [unwrap(several.this)]
         parts = [self._like(tree, pattern, negated) for pattern in patterns]
         return conjunction(parts) if isinstance(several, exp.All) is not negated else disjunction(parts)
 
@@ -242,18 +251,18 @@ class _Reader:
         self, tree: exp.Expr, operator: Operator, constants: tuple[Constant, ...], whole: exp.Expr
     ) -> Predicate:
         """A comparison of `tree` with constants: of a column, of a cast or a call around one, or of anything else."""
-        inner = self._plain(_unwrapped(tree))
+        inner = self._plain(unwrap(tree))
         reference = self.scope.reference(inner)
         if reference is not None:
             return self._checked(Comparison(reference, operator, constants, tree=whole))
         if isinstance(inner, exp.Anonymous) and len(inner.expressions) == 1 and inner.name.lower() in CASTS:
-            below = self.scope.reference(_unwrapped(inner.expressions[0]))
+            below = self.scope.reference(unwrap(inner.expressions[0]))
             if below is not None:
                 return Comparison(below, operator, constants, cast=CASTS[inner.name.lower()], tree=whole)
-            if _is_cast(_unwrapped(inner.expressions[0])):
+            if is_cast(unwrap(inner.expressions[0])):
                 return self._other("casts", whole, "cast")
         if isinstance(inner, (exp.Cast, exp.TryCast, exp.TsOrDsToDate)):
-            below = self.scope.reference(self._plain(_unwrapped(inner.this)))
+            below = self.scope.reference(self._plain(unwrap(inner.this)))
             to = DataType("date") if isinstance(inner, exp.TsOrDsToDate) else spark_type(inner.to)
             is_date = isinstance(inner, exp.TsOrDsToDate) and not inner.args.get("format")
             if below is not None and to is not None and (is_date or not isinstance(inner, exp.TsOrDsToDate)):
@@ -261,7 +270,7 @@ class _Reader:
                 return Comparison(
                     below, operator, constants, cast=to, function="try_cast" if safe else None, tree=whole
                 )
-            if _is_cast(self._plain(_unwrapped(inner.this))):
+            if is_cast(self._plain(unwrap(inner.this))):
                 return self._other("casts", whole, "cast")
         if isinstance(inner, exp.Coalesce) and self._may_drop(inner):
             return self._other("nullable", whole, "coalesce")
@@ -321,84 +330,3 @@ class _Reader:
 
     def _other(self, kind: Any, tree: exp.Expr, name: str) -> Other:
         return Other(kind, tuple(self.scope.columns(tree)), name, tree)
-
-
-def _truth(folded: Constant, negated: bool) -> Truth:
-    if folded.known and (folded.value is None or isinstance(folded.value, bool)):
-        return Truth(folded.value if folded.value is None else folded.value is not negated)
-    return Truth(None, known=False)
-
-
-def _compared(left: Constant, operator: Operator, right: Constant, negated: bool) -> Truth:
-    """A comparison of two constants, where their values are plain and of one kind."""
-    if operator != "<=>" and (left.is_null or right.is_null):
-        return Truth(None)
-    if not (left.known and right.known) or type(left.value) is not type(right.value):
-        return Truth(None, known=False)
-    tests: dict[str, Callable[[Any, Any], bool]] = {
-        "=": lambda a, b: a == b,
-        "<=>": lambda a, b: a == b,
-        "<>": lambda a, b: a != b,
-        "<": lambda a, b: a < b,
-        "<=": lambda a, b: a <= b,
-        ">": lambda a, b: a > b,
-        ">=": lambda a, b: a >= b,
-    }
-    return Truth(tests[operator](left.value, right.value) is not negated)
-
-
-def _operator(tree: exp.Expr) -> Operator | None:
-    operators: dict[str, Operator] = {
-        "EQ": "=",
-        "NullSafeEQ": "<=>",
-        "EqualNull": "<=>",
-        "NEQ": "<>",
-        "LT": "<",
-        "LTE": "<=",
-        "GT": ">",
-        "GTE": ">=",
-    }
-    return operators.get(type(tree).__name__)
-
-
-def _boolean_case(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
-    """The condition of `CASE WHEN condition THEN true ELSE false END`, or of such an IF, and what it gives."""
-    branches: list[exp.Expr] = tree.args["ifs"] if isinstance(tree, exp.Case) and tree.this is None else [tree]
-    otherwise = tree.args.get("default" if isinstance(tree, exp.Case) else "false")
-    then = branches[0].args.get("true") if len(branches) == 1 and isinstance(branches[0], exp.If) else None
-    if isinstance(then, exp.Boolean) and isinstance(otherwise, exp.Boolean) and then.this is not otherwise.this:
-        return branches[0].this, then
-    return None, None
-
-
-def _is_cast(tree: exp.Expr) -> bool:
-    return isinstance(tree, (exp.Cast, exp.TryCast)) or (isinstance(tree, exp.Anonymous) and tree.name.lower() in CASTS)
-
-
-def _is_condition(tree: exp.Expr) -> bool:
-    """Whether an expression is a condition by its form: a boolean column or call is none."""
-    tree = _unwrapped(tree)
-    if isinstance(tree, exp.Anonymous):
-        return str(tree.name).lower() in ("isnull", "isnotnull")
-    if isinstance(tree, exp.Coalesce):
-        return any(isinstance(part, exp.Boolean) for part in tree.expressions)
-    kinds = (exp.Predicate, exp.Connector, exp.Not, exp.StartsWith)
-    return isinstance(tree, kinds) or _operator(tree) is not None or _boolean_case(tree)[0] is not None
-
-
-def _unwrapped(tree: exp.Expr) -> exp.Expr:
-    while isinstance(tree, exp.Paren):
-        tree = tree.this
-    return tree
-
-
-def _legs(tree: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
-    """The operands of a chain of ANDs or ORs in their order, without recursion: a chain may have thousands."""
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        inner = _unwrapped(node)
-        if type(inner) is kind:
-            pending += [inner.args["expression"], inner.this]
-        else:
-            yield inner

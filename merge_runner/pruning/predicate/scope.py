@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
-from merge_runner.pruning.layout.verdict import Side
+from merge_runner.pruning.verdict import Side
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from merge_runner.pruning.layout.layout import TableColumn
-from merge_runner.pruning.logic.canonical import Call, Col, Term, condition, conjuncts, is_constant, replaced
-from merge_runner.pruning.logic.implication import Facts, restricted_columns
+from merge_runner.pruning.logic.canonical import condition
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.restriction import restricted_columns
+from merge_runner.pruning.logic.term import Call, Col, Term, conjuncts, is_constant
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.relation import Queries, Relation
@@ -232,7 +235,8 @@ class JoinedRows:
 
     def _membership(self, node: exp.In) -> list[Term]:
         """A subquery's values may be restricted by its data too, so that the column is in doubt besides."""
-        from merge_runner.pruning.logic.canonical import columns, term
+        from merge_runner.pruning.logic.canonical import term
+        from merge_runner.pruning.logic.term import columns
 
         subject = term(node.this, self.resolve)
         if subject is None:
@@ -266,7 +270,7 @@ def _fixed(key: Key, others: set[int], on: Sequence[Term]) -> bool:
 
 
 def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
-    from merge_runner.pruning.logic.canonical import columns
+    from merge_runner.pruning.logic.term import columns
 
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:
@@ -278,7 +282,7 @@ def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
 
 def _is_fixed(column: Term, own: set[int], on: Sequence[Term]) -> bool:
     """Whether ON equates a column with something of another relation."""
-    from merge_runner.pruning.logic.canonical import columns
+    from merge_runner.pruning.logic.term import columns
 
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:

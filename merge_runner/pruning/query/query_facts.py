@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
-from merge_runner.pruning.logic.canonical import Call, Col, Term, replaced, term
+from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.term import Call, Col, Term
 from merge_runner.pruning.predicate.expression_type import any_nullable, expression_type, wider
 from merge_runner.pruning.query.renamed import by_position, renamed
 from merge_runner.pruning.query.select_facts import select_facts

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from merge_runner.pruning.logic.canonical import Col, Term, replaced
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.term import Col, Term
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
 from merge_runner.pruning.query.source import SourceFacts
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merge_runner.pruning.layout.layout import TableColumn
-from merge_runner.pruning.logic.canonical import Col, Term, replaced
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.term import Col, Term
 from merge_runner.pruning.query.source import SourceFacts, name_at
 
 

@@ -1,55 +1,44 @@
-"""What is known of the rows of one SELECT: its outputs, and what its rows have in common in the outputs' names."""
+"""What is known of the rows of one SELECT: its outputs, and what its rows have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from functools import cache
+from collections.abc import Iterable
 
 from sqlglot import exp
 
-from merge_runner.formats.types import DataType
 from merge_runner.pruning.layout.layout import TableColumn
-from merge_runner.pruning.logic.canonical import (
-    Call,
-    Col,
-    Term,
-    columns,
-    condition,
-    conjuncts,
-    is_constant,
-    replaced,
-    term,
-)
-from merge_runner.pruning.logic.constant_value import NULL, Lit
-from merge_runner.pruning.logic.implication import PARTS, Facts, is_plain, restricted_columns
+from merge_runner.pruning.logic.canonical import condition, term
+from merge_runner.pruning.logic.constant_value import Lit
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.restriction import is_plain, restricted_columns
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.predicate.expression_type import Typed, expression_type
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.joined_rows import AMBIGUOUS, JoinedRows, Key
+from merge_runner.pruning.query.output import (
+    NAMELESS,
+    ONE,
+    WHOLE,
+    Output,
+    aggregates,
+    copied_columns,
+    copy_picked,
+    copy_restrictions,
+    derived_bounds,
+    fixed_to,
+    is_count,
+    is_generator,
+    is_inside,
+    named_keys,
+    not_of_itself,
+    picking_functions,
+    renamed_term,
+)
 from merge_runner.pruning.query.relation import Queries, ReadSelect
 from merge_runner.pruning.query.source import SourceFacts, name_at
 
 _MAX_KEYS = 12
-_ALIASED = (exp.Aliases, exp.Alias)
-_LEAVES = (exp.Column, exp.Literal, exp.Query)
-_GENERATING = (exp.UDTF, exp.Explode, exp.Inline)
-_GENERATORS = frozenset(
-    ["explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "json_tuple"]
-)
-
-
-@dataclass(frozen=True)
-class Output:
-    """One item of the SELECT list: `term` is its value; where that cannot be read, a term equal to itself alone.
-
-    `node` None: a column that a star gives.
-    """
-
-    name: str
-    term: Term
-    typed: Typed
-    node: exp.Expr | None = None
 
 
 def select_facts(select: exp.Select, queries: Queries) -> SourceFacts:
@@ -80,7 +69,7 @@ class _Select:
             self._add(node)
         group = select.args.get("group")
         aggregated = select.args.get("having") is not None or any(
-            _aggregates(output.node) for output in self.outputs if output.node is not None
+            aggregates(output.node) for output in self.outputs if output.node is not None
         )
         terms, keys, several = list(rows.terms), list(rows.keys), False
         if group is not None:
@@ -94,7 +83,7 @@ class _Select:
             terms += conjuncts(condition(having.this, self.resolve))
         for output in self.outputs:
             self._number(output, keys, terms)
-        if any(output.node is not None and _generates(output.node) for output in self.outputs):
+        if any(output.node is not None and is_generator(output.node) for output in self.outputs):
             keys = []
         return self._projected(terms, keys, one=aggregated and group is None, several=several)
 
@@ -105,7 +94,7 @@ class _Select:
             self._star(star, node)
             return
         name, value = "", node
-        if isinstance(node, exp.Aliases) or _generates(node):
+        if isinstance(node, exp.Aliases) or is_generator(node):
             names = [item.name for item in node.aliases] if isinstance(node, exp.Aliases) else [node.alias]
             self.complete &= all(names)
             for item in names:
@@ -116,7 +105,7 @@ class _Select:
         elif (parts := name_parts(node)) is not None:
             name = parts[-1]
         found = term(value, self.resolve)
-        if found is not None and is_constant(found) and _aggregates(value):
+        if found is not None and is_constant(found) and aggregates(value):
             found = None  # count(*) names no column, and is another number in each group
         typed = expression_type(value, self.typed)
         self.outputs.append(Output(name, self._itself() if found is None else found, typed, value))
@@ -162,7 +151,7 @@ class _Select:
         if any(r.visible and r.facts.has_column(parts[0]) is None for r in self.rows.relations):
             return None
         alias = self.aliases.get(parts[0].casefold())
-        return alias if alias is not None and not _is_inside(node, alias) else None
+        return alias if alias is not None and not is_inside(node, alias) else None
 
     def _grouped(self, group: exp.Group) -> tuple[list[Key], bool]:
         """The key that GROUP BY makes, and whether there are several grouping sets, which have no such key."""
@@ -173,7 +162,7 @@ class _Select:
             return [], True
         if group.args.get("all"):
             return [
-                frozenset(output.term for output in self.outputs if output.node is None or not _aggregates(output.node))
+                frozenset(output.term for output in self.outputs if output.node is None or not aggregates(output.node))
             ], False
         parts = [self._group_term(item) for item in group.expressions]
         if any(part is None for part in parts):
@@ -202,7 +191,7 @@ class _Select:
         partition = [term(item, self.resolve) for item in node.args.get("partition_by") or ()]
         if all(part is not None for part in partition):
             keys.append(frozenset({*(part for part in partition if part is not None), output.term}))
-            terms.append(Call(">=", (output.term, _ONE)))
+            terms.append(Call(">=", (output.term, ONE)))
 
     def _projected(self, terms: list[Term], keys: list[Key], *, one: bool, several: bool) -> SourceFacts:
         select, outputs = self.select, self.outputs
@@ -213,7 +202,7 @@ class _Select:
         for place, output in enumerate(outputs):
             found.append(TableColumn(output.name, output.typed.data_type, self._nullable(output, known, one, several)))
             if not output.name and is_constant(output.term) and not one and not several:
-                restrictions[_fixed(Col(0, name_at("", place)), output.term)] = None
+                restrictions[fixed_to(Col(0, name_at("", place)), output.term)] = None
             if output.name:
                 self._name(output, terms, known, names, restrictions, fixed=not one and not several)
         self._pass_on(terms, keys, names)
@@ -225,13 +214,13 @@ class _Select:
             if output.name and self._is_doubtful(output, restricted):
                 restrictions[Call("opaque", (Col(0, output.name.casefold()),))] = None
         for item in known.terms:
-            moved = replaced(item, lambda part: _renamed(part, names))
+            moved = replaced(item, lambda part: renamed_term(part, names))
             if all(column.relation == 0 for column in columns(moved)) and not isinstance(moved, Lit):
-                restrictions[_not_of_itself(moved)] = None
-        whole = {output.term for output in outputs if output.typed.data_type in _WHOLE}
-        unique = list(_copied(_named_keys(keys, names, known, whole), outputs, names))
+                restrictions[not_of_itself(moved)] = None
+        whole = {output.term for output in outputs if output.typed.data_type in WHOLE}
+        unique = list(copied_columns(named_keys(keys, names, known, whole), outputs, names))
         if select.args.get("distinct") is not None and self.complete and not select.args["distinct"].args.get("on"):
-            unique.append(frozenset(output.name.casefold() if output.name else _NAMELESS for output in outputs))
+            unique.append(frozenset(output.name.casefold() if output.name else NAMELESS for output in outputs))
         kept = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
         not_null, nulled = self._histories(names, known) if not several and not one else ((), frozenset())
         if self.complete:
@@ -248,12 +237,12 @@ class _Select:
             return (), frozenset()
         relation = self.rows.relations[0]
         facts = relation.facts
-        if not facts.nulled or any(output.node is not None and _generates(output.node) for output in self.outputs):
+        if not facts.nulled or any(output.node is not None and is_generator(output.node) for output in self.outputs):
             return (), frozenset()
         keys = [frozenset(relation.column(name) for name in key) for key in facts.unique_not_null]
         self._pass_on((), [*keys, frozenset(relation.column(name) for name in facts.nulled)], names)
         nulled = frozenset(name.name for item in facts.nulled if (name := names.get(relation.column(item))) is not None)
-        return tuple(_named_keys(keys, names, known, set())), nulled
+        return tuple(named_keys(keys, names, known, set())), nulled
 
     def _pass_on(self, terms: Iterable[Term], keys: Iterable[Key], names: dict[Term, Col]) -> None:
         """Names the columns that a star gives of relations whose columns are not all known, where they are used.
@@ -274,18 +263,18 @@ class _Select:
         node = output.node
         if node is None or (is_plain(output.term) and not any(self._is_itself(each) for each in columns(output.term))):
             return False
-        if node.find(exp.Query) is not None or _generates(node):
+        if node.find(exp.Query) is not None or is_generator(node):
             return True
-        if isinstance(node, _picks()) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
-            return False  # `_picked` decides
+        if isinstance(node, picking_functions()) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
+            return False  # `copy_picked` decides
         found = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
         return any(column in restricted for item in found if item is not None for column in columns(item))
 
     def _nullable(self, output: Output, known: Facts, one: bool, several: bool) -> bool | None:
         nullable = output.typed.nullable
         if several:
-            return None if _aggregates(output.node) else True
-        if one and nullable is False and not _counts(output.node):
+            return None if aggregates(output.node) else True
+        if one and nullable is False and not is_count(output.node):
             return None  # an aggregate of no rows
         return False if nullable is False or known.never_null(output.term) else nullable
 
@@ -303,138 +292,12 @@ class _Select:
         own = Col(0, output.name.casefold())
         if is_constant(output.term):
             if fixed:
-                restrictions[_fixed(own, output.term)] = None
+                restrictions[fixed_to(own, output.term)] = None
         elif output.term in names:
-            _copy(terms, output.term, own, restrictions)
+            copy_restrictions(terms, output.term, own, restrictions)
         else:
             names[output.term] = own
-            for name, value in _derived(known, output.term):
+            for name, value in derived_bounds(known, output.term):
                 restrictions[Call(name, (own, value))] = None
         if self.select.args.get("group") is not None and fixed:
-            _picked(terms, output, own, restrictions)
-
-
-_ONE = Lit("number", Decimal(1))
-_WHOLE = (DataType("tinyint"), DataType("smallint"), DataType("int"), DataType("bigint"))
-_NAMELESS = "\0"
-"""In a key, a column without a name to write."""
-
-
-def _fixed(own: Col, value: Term) -> Term:
-    return Call("isnull", (own,)) if value == NULL else Call("=", (own, value))
-
-
-def _not_of_itself(item: Term) -> Term:
-    """`a = a`, which an equality becomes when one side represents both, says that a is not NULL."""
-    if isinstance(item, Call) and item.name == "=" and item.args[0] == item.args[1]:
-        return Call("notnull", item.args[:1])
-    return item
-
-
-def _renamed(part: Term, names: dict[Term, Col]) -> Term | None:
-    """The output that a term is called by; a field of a struct by that of the struct."""
-    found = names.get(part)
-    if found is None and isinstance(part, Col) and part.path:
-        whole = names.get(Col(part.relation, part.name))
-        return Col(whole.relation, whole.name, part.path) if whole is not None else None
-    return found
-
-
-def _copy(terms: Iterable[Term], value: Term, own: Col, restrictions: dict[Term, None]) -> None:
-    """What holds for a value holds for the second name that it is given."""
-    for item in terms:
-        moved = replaced(item, lambda part: own if part == value else None)
-        if moved != item and all(column.relation == 0 for column in columns(moved)):
-            restrictions[moved] = None
-
-
-def _derived(known: Facts, value: Term) -> list[tuple[str, Term]]:
-    """Comparisons with constants that hold for an expression, such as the day of a bounded moment."""
-    if isinstance(value, Call) and (
-        value.name == "cast:date" or value.name.startswith("trunc:") or value.name in PARTS
-    ):
-        return [(name, other) for name, other in known.bounds(value) if is_constant(other)]
-    return []
-
-
-def _picked(terms: Iterable[Term], output: Output, own: Col, restrictions: dict[Term, None]) -> None:
-    """The greatest, the least or any value of a group is the value of some row, which the conditions hold for."""
-    if not isinstance(output.node, _picks()) or not isinstance(output.term, Call):
-        return
-    value = output.term.args[0]
-    if not isinstance(value, Col):
-        return
-    for item in terms:
-        if all(column == value for column in columns(item)) and not is_constant(item):
-            restrictions[replaced(item, lambda part: own if part == value else None)] = None
-
-
-@cache
-def _picks() -> tuple[type[exp.Expr], ...]:
-
-    return exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue
-
-
-def _named_keys(
-    keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole: set[Term]
-) -> Iterator[frozenset[str]]:
-    """The keys in the names of outputs; what has one value in all rows is left out."""
-    for key in keys:
-        wanted = [item for item in key if not known.constant(item, whole=item in whole) or item in names]
-        # What a function of columns distinguishes, the columns do as well.
-        wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
-        if all(item in names for item in wanted):
-            yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))
-
-
-def _copied(
-    keys: Iterable[frozenset[str]], outputs: Iterable[Output], names: dict[Term, Col]
-) -> Iterator[frozenset[str]]:
-    """The keys, and these with each column under the further names that it has."""
-    further: dict[str, list[str]] = {}
-    for output in outputs:
-        first = names.get(output.term)
-        if output.name and first is not None and first.name != output.name.casefold():
-            further.setdefault(first.name, []).append(output.name.casefold())
-    for key in keys:
-        yield key
-        for name in key & further.keys():
-            for other in further[name][:3]:
-                yield key - {name} | {other}
-
-
-def _aggregates(node: exp.Expr | None) -> bool:
-    """Whether an aggregate is in an expression that is not a window's own."""
-
-    if node is None or isinstance(node, _LEAVES):
-        return False
-    if isinstance(node, exp.Window):
-        return any(_aggregates(part) for part in node.this.iter_expressions()) or any(
-            _aggregates(part) for part in node.args.get("partition_by") or ()
-        )
-    if isinstance(node, exp.AggFunc):
-        return True
-    return any(_aggregates(part) for part in node.iter_expressions())
-
-
-def _counts(node: exp.Expr | None) -> bool:
-
-    return isinstance(node, exp.Count | exp.CountIf)
-
-
-def _generates(node: exp.Expr) -> bool:
-    """Whether the function gives several rows for one."""
-
-    if isinstance(node, _ALIASED):
-        node = node.this
-    if isinstance(node, exp.Anonymous):
-        return str(node.this).lower() in _GENERATORS
-    return isinstance(node, _GENERATING)
-
-
-def _is_inside(node: exp.Expr, other: exp.Expr) -> bool:
-    while node is not None:
-        if node is other:
-            return True
-        node = node.parent  # type: ignore[assignment]
-    return False
+            copy_picked(terms, output, own, restrictions)

@@ -10,7 +10,6 @@ from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
 from merge_runner.formats.facts.statistics import NULL_COUNTS, STATISTICS
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.layout.statistics import is_indexed, leaf_type
-from merge_runner.pruning.layout.verdict import listed
 from merge_runner.pruning.predicate.predicate import All, Comparison, Other, Predicate, Some, Truth, columns_of
 from merge_runner.pruning.skipping.pruning_result import (
     Outcome,
@@ -21,6 +20,7 @@ from merge_runner.pruning.skipping.pruning_result import (
     target_columns,
 )
 from merge_runner.pruning.skipping.type_coercion import by_cast, by_literal, compared_type, null_of_cast, out_of_range
+from merge_runner.pruning.verdict import listed
 
 
 def delta_outcome(predicate: Predicate, layout: TableLayout) -> Outcome:

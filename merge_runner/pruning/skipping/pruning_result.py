@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from merge_runner.formats.types import DataType
-from merge_runner.pruning.layout.verdict import Cause, Side, listed
 from merge_runner.pruning.predicate.predicate import Other, Predicate, Some, Truth, columns_of
 from merge_runner.pruning.predicate.scope import ColumnRef
+from merge_runner.pruning.verdict import Cause, Side, listed
 
 
 @dataclass(frozen=True)

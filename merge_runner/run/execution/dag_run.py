@@ -18,10 +18,11 @@ from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.graph.label import label, named
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import NodePlan, ShareInputs
+from merge_runner.plan.steps.inputs import ShareInputs
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
-from merge_runner.run.node.node_runner import Worker
+from merge_runner.run.node.node_runner import NodeRunner
 from merge_runner.run.results.artifacts import text_path, write_run_text, write_texts
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
@@ -126,7 +127,7 @@ class NodeRun:
     def _run(self, driver: Driver, catalog: Catalog) -> None:
         files = self.prepared.files
         writes = write_keys(self.plans, self.graph.nodes)
-        worker = Worker(
+        worker = NodeRunner(
             driver,
             files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
             catalog,
@@ -203,7 +204,7 @@ class NodeRun:
             else:
                 self._skip(unique_id, None)
 
-    def _work(self, worker: Worker, unique_id: str) -> bool:
+    def _work(self, worker: NodeRunner, unique_id: str) -> bool:
         if unique_id not in self._passed:
             try:
                 self._passed[unique_id] = self._run_node(worker, unique_id)
@@ -212,7 +213,7 @@ class NodeRun:
                 return False
         return self._passed[unique_id]
 
-    def _run_node(self, worker: Worker, unique_id: str) -> bool:
+    def _run_node(self, worker: NodeRunner, unique_id: str) -> bool:
         self._running[unique_id] = _now()
         try:
             result = worker.run(unique_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.model_tests.sample import Sample, made_rows, met_rows, some_rows
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
@@ -25,7 +25,8 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_test_inputs import input_name
 from merge_runner.plan.model_tests.unit_tests import Scratch, UnitTestPlanner
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import AttachInputs, OpenFeed, RunUnitTest
+from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed
+from merge_runner.plan.steps.model_tests import RunUnitTest
 from merge_runner.project.load.files import UnitTestEntry
 from merge_runner.project.load.unit_test_file import as_written, unit_test_file
 from merge_runner.project.schema.unit_test import Expect, Given, UnitTest
@@ -80,7 +81,7 @@ class _Sampling:
         self.prepared = prepared
         self.model = model
         self.scratch = scratch
-        self.place = Workplace(session, Catalog(), SharedInputs(()), stamp="", description=f"sampling {model.name}")
+        self.context = NodeContext(session, Catalog(), SharedInputs(()), stamp="", description=f"sampling {model.name}")
 
     def rows(self) -> tuple[dict[str, Sample], Sample]:
         """Rows by input as the test names them, and those that the statement makes of them."""
@@ -88,20 +89,20 @@ class _Sampling:
         # The test may be one of a first run, which reads other inputs.
         for step in (step for form in plan.forms for step in form.steps) if plan is not None else ():
             if isinstance(step, (AttachInputs, OpenFeed)):
-                perform(step, self.place)
+                perform(step, self.context)
         given = dict(map(self._given, self.model.depends_on))
         if given and not any(given.values()):
             hint = f"load them first (`merge-runner build -s +{self.model.name}`), or write the test by hand"
             raise EngineError("nothing-to-sample", f"no test is written: {_no_rows(given)}", hint)
         if self.model.config["materialized"] == "merge":
             layout = table_layout(self.prepared, self.model)
-            there = self.place.catalog.adopt(self.place.session, layout)
-            met = met_rows(self._step(given), self.place, layout.relation, ROWS) if there else []
+            there = self.context.catalog.adopt(self.context.session, layout)
+            met = met_rows(self._step(given), self.context, layout.relation, ROWS) if there else []
             given = {"this": met, **given}
-        return given, made_rows(self._step(given), self.place)
+        return given, made_rows(self._step(given), self.context)
 
     def _given(self, parent: str) -> tuple[str, Sample]:
-        rows = some_rows(self.place.session, self.prepared.compiler.relation(parent), ROWS)
+        rows = some_rows(self.context.session, self.prepared.compiler.relation(parent), ROWS)
         node = self.prepared.graph.nodes[parent]
         if self.model.changes_of == parent:
             return f"changes('{node.name}')", [{**row, "_change_type": "insert"} for row in rows]

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, from_engine
 from merge_runner.engine.startup import Starting
@@ -25,7 +25,8 @@ from merge_runner.merge.splice import origin
 from merge_runner.plan.layout.table_layout import table_layout
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch, UnitTestPlanner
-from merge_runner.plan.steps.steps import NodePlan, RunUnitTest
+from merge_runner.plan.steps.model_tests import RunUnitTest
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.lost_driver import lost_driver
@@ -203,7 +204,7 @@ class _Check:
     def _why_not(self, step: RunUnitTest) -> str | None:
         try:
             with self.driver.session() as session:
-                workplace = Workplace(session, Catalog(), SharedInputs(()), stamp="", description=str(step))
+                workplace = NodeContext(session, Catalog(), SharedInputs(()), stamp="", description=str(step))
                 perform(step, workplace)
         except EngineError as error:
             if error.kind is not Kind.USER:

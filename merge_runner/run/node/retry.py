@@ -9,19 +9,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.perform import perform
 from merge_runner.formats.failures import Kind
-from merge_runner.plan.steps.steps import (
-    LoadSeed,
-    NodePlan,
-    OptimizeTable,
-    ReplaceTable,
-    RunHook,
-    RunMerge,
-    Step,
-)
+from merge_runner.plan.steps.maintenance import OptimizeTable
+from merge_runner.plan.steps.merge import RunHook, RunMerge
+from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.table import LoadSeed, ReplaceTable
 
 DEFAULT_RETRIES = 3
 """How often a statement is run again where the model does not say."""
@@ -42,7 +37,7 @@ class Attempts:
     at its time. `retried` is called with a failure, the number of tries so far, and the seconds until the next.
     """
 
-    place: Workplace
+    context: NodeContext
     retries: int
     committed: Committed
     stopping: threading.Event
@@ -82,7 +77,7 @@ class Attempts:
             if last or not _may_run_again(step, error.kind):
                 if isinstance(step, OptimizeTable) and step.after is not None and not self.stopping.is_set():
                     # The MERGE has committed, and its children read the same rows either way.
-                    self.place.warnings.append(f"the table is merged, and was not optimized: {error}")
+                    self.context.warnings.append(f"the table is merged, and was not optimized: {error}")
                     return
                 raise error
             pause = self._pause(tried)
@@ -92,7 +87,7 @@ class Attempts:
     def _tried(self, step: Step) -> EngineError | None:
         """Performs a step once. Its error is given back: raised, it would be the context of what comes next."""
         try:
-            perform(step, self.place)
+            perform(step, self.context)
         except EngineError as error:
             return error
         return None
@@ -116,8 +111,8 @@ class Attempts:
             if last:
                 error.message += "; nothing was committed"
             return False
-        self.place.response |= {"operation": _OPERATIONS[type(step)], "table_version": version}
-        self.place.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
+        self.context.response |= {"operation": _OPERATIONS[type(step)], "table_version": version}
+        self.context.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
         return True
 
     def _pause(self, tried: int) -> float:

@@ -15,7 +15,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.nodes.maintenance import Maintenance
 from merge_runner.plan.plan import Planner
-from merge_runner.plan.steps.steps import NodePlan
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.results import Timing
 from merge_runner.version import version
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.steps import NodePlan
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.artifacts import write_manifest, write_texts
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal

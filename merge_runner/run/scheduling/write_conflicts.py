@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from merge_runner.graph.graph import Node
-from merge_runner.plan.steps.steps import NodePlan, OptimizeTable, RunMerge
+from merge_runner.plan.steps.maintenance import OptimizeTable
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 

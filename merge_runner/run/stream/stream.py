@@ -1,8 +1,8 @@
 """Streams: each micro-batch runs the models that read it and all that follow in the DAG, in parallel.
 
 Of a batch all models are tried before it fails. Its number is committed with every MERGE, so that a batch that comes
-again after a failure or a crash changes no table twice (engine/batches.py); a checkpoint that does not fit is refused
-(run/checkpoints.py).
+again after a failure or a crash changes no table twice (engine/merge/idempotency.py); a checkpoint that
+does not fit is refused (run/stream/checkpoint_check.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput, stream_inputs
-from merge_runner.plan.steps.steps import CreateTarget
+from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.execution.dag_run import thread_count
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.results.artifacts import plan_nodes

@@ -14,7 +14,8 @@ from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput
-from merge_runner.plan.steps.steps import CreateTarget, NodePlan
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result

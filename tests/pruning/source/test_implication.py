@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.pruning.logic.canonical import Call, Col, holds, negated
 from merge_runner.pruning.logic.constant_value import FALSE, TRUE, Lit
+from merge_runner.pruning.logic.fold import holds, negated
 from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.term import Call, Col
 
 COLUMNS = (Col(0, "a"), Col(0, "b"))
 VALUES = (None, 0, 1, 2, 3)

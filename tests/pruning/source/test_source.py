@@ -9,10 +9,11 @@ from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.merge.read_query import read_expression
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
-from merge_runner.pruning.logic.canonical import Col, condition
+from merge_runner.pruning.logic.canonical import condition
+from merge_runner.pruning.logic.term import Col
 from merge_runner.pruning.query.query_facts import query_facts
+from merge_runner.pruning.query.read_using import inserted_columns, source_facts
 from merge_runner.pruning.query.source import KnownTable
-from merge_runner.pruning.query.using import inserted_columns, source_facts
 
 HERE = Path(__file__).parent
 COLUMNS = (

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.iceberg_procedures import call_procedure
-from merge_runner.engine.log.table_state import table_state
 from merge_runner.engine.spark.sql import run_command
+from merge_runner.engine.table_log.iceberg_procedures import call_procedure
+from merge_runner.engine.table_log.table_state import table_state
 from merge_runner.formats import Format
 from merge_runner.relation import Relation, quote, string_literal
 

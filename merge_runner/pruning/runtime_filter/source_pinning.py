@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.syntax.sql import tokenize
-from merge_runner.pruning.bounds.source_determinism import Scan, SourceReading, rest_reads_clock, source_reading
+from merge_runner.pruning.runtime_filter.source_determinism import Scan, SourceReading, rest_reads_clock, source_reading
 from merge_runner.text import Span
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Makes a class-data archive: a small Spark does what a build does, and its JVM writes down the classes when it ends.
 
-`python -m merge_runner.engine.steps.training JAVA_HOME JVM GROUP…` (groups of jars) is run by `appcds.make_later`, and
+`python -m merge_runner.engine.appcds_training JAVA_HOME JVM GROUP…` (groups of jars) is run by `appcds.make_later`, and
 by `deps --archive`. It is a separate process, as a JVM that writes an archive loads its classes twice as slowly,
 and takes seconds to write it: no build should wait for that.
 """
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.log.kernel_reader import BY_KERNEL
 from merge_runner.engine.model_tests.unit_test import FOR_A_FEW_ROWS
 from merge_runner.engine.spark.appcds import Archive, archive
 from merge_runner.engine.spark.confs import spark_confs
@@ -30,6 +29,7 @@ from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.spark_home import check_version, installed_spark, pyspark_version
+from merge_runner.engine.table_log.kernel_reader import BY_KERNEL
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project.schema.profile import EMBEDDED, Profile
 from merge_runner.project.schema.stream import CONNECTORS

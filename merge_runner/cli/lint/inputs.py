@@ -15,7 +15,7 @@ from merge_runner.cli.display.problems import no_effect, show_not_read, show_war
 from merge_runner.cli.lint.paths import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.cli.options import parsed_vars, project_flags, selected
 from merge_runner.errors import Problem
-from merge_runner.lint.run.run import LintOptions, lint_project
+from merge_runner.lint.run.lint_project import LintOptions, lint_project
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
 from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
 from merge_runner.lint.sources.sql_files import plain_files

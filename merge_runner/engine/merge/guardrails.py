@@ -8,41 +8,41 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Literal
 
-from merge_runner.engine.context import Workplace
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.dry_run import Figures, deletes_once, dry_count
 from merge_runner.engine.merge.duplicate_matches import duplicate_keys, duplicate_matches, several_matches
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.plan.steps.limits import Expectation
-from merge_runner.plan.steps.steps import CheckSource, RunMerge
+from merge_runner.plan.steps.guardrails import Expectation
+from merge_runner.plan.steps.merge import CheckSource, RunMerge
 from merge_runner.project.schema.expect_merge import ExpectMerge
 
 CountedBy = Literal["query", "branch"]
 _HINT = "look at what the source gives; where this is meant, raise the limit in the model's `expect_merge`"
 
 
-def check_before(step: RunMerge, expect: Expectation, made: Bounded, place: Workplace) -> Figures:
+def check_before(step: RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> Figures:
     """Counts what the MERGE would do, as `made` is going to run. Raises EngineError where that is not as expected."""
     limits = expect.limits
-    figures = dry_count(place.session, step.target, step.judged.statement, made, limits)
+    figures = dry_count(context.session, step.target, step.judged.statement, made, limits)
     told = list(violations(limits, figures))
     if told and _may_count_twice(step, limits):
-        _refuse_duplicates(step, place)
-    _refuse(told, figures, "query", place, made.not_fixed)
-    _check_keys(step, expect, made, place)
+        _refuse_duplicates(step, context)
+    _refuse(told, figures, "query", context, made.not_fixed)
+    _check_keys(step, expect, made, context)
     return figures
 
 
-def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, place: Workplace) -> Figures:
+def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> Figures:
     """Looks at the source alone, as `made` reads it. Raises EngineError where it is not as expected."""
     only = ExpectMerge(min_source_rows=expect.limits.min_source_rows)
-    figures = dry_count(place.session, step.target, step.judged.statement, made, only)
-    _refuse(list(violations(only, figures)), figures, "query", place, made.not_fixed)
-    _check_keys(step, expect, made, place)
+    figures = dry_count(context.session, step.target, step.judged.statement, made, only)
+    _refuse(list(violations(only, figures)), figures, "query", context, made.not_fixed)
+    _check_keys(step, expect, made, context)
     return figures
 
 
-def check_branch(expect: Expectation, figures: Figures, place: Workplace) -> None:
+def check_branch(expect: Expectation, figures: Figures, context: NodeContext) -> None:
     """Holds what a MERGE has done on its branch to what is expected. Raises EngineError: nothing is to be published."""
     unknown = [
         action
@@ -59,15 +59,15 @@ def check_branch(expect: Expectation, figures: Figures, place: Workplace) -> Non
             f"this Iceberg does not report how many rows the MERGE has {' and '.join(unknown)}; nothing is committed",
             hint="Iceberg 1.12 on Spark 4.1 reports it",
         )
-    _refuse(list(violations(expect.limits, figures)), figures, "branch", place)
+    _refuse(list(violations(expect.limits, figures)), figures, "branch", context)
 
 
-def check_committed(step: RunMerge, expect: Expectation, before: Figures, place: Workplace) -> None:
+def check_committed(step: RunMerge, expect: Expectation, before: Figures, context: NodeContext) -> None:
     """Holds what was committed to the same limits: another writer may have come between the count and the MERGE.
 
     Raises EngineError where it went beyond them all the same.
     """
-    response = place.response
+    response = context.response
     rows = {kind: response.get(f"rows_{kind}") for kind in ("inserted", "updated", "deleted")}
     told = list(violations(expect.limits, Figures(target=before.target, **rows)))
     if told:
@@ -107,22 +107,24 @@ def violations(limits: ExpectMerge, figures: Figures) -> Iterator[str]:
             yield f"{count:,} of {_rows(figures.target)} {done}, {share:.3g} % (`{name}: {limit:g}`)"
 
 
-def _refuse(told: list[str], figures: Figures, by: CountedBy, place: Workplace, not_fixed: str | None = None) -> None:
+def _refuse(
+    told: list[str], figures: Figures, by: CountedBy, context: NodeContext, not_fixed: str | None = None
+) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
     known = {f"rows_{kind}": count for kind, count in asdict(figures).items() if count is not None}
-    place.response["expect_merge"] = {"counted_by": by, **known}
+    context.response["expect_merge"] = {"counted_by": by, **known}
     if not_fixed is not None:
-        place.response["expect_merge"]["source_read_twice"] = not_fixed
+        context.response["expect_merge"]["source_read_twice"] = not_fixed
     if told:
         message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(told)}"
         raise EngineError("expect-merge", message, hint=_HINT)
 
 
-def _check_keys(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, place: Workplace) -> None:
+def _check_keys(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> None:
     if not expect.limits.unique_source:
         return
     found = duplicate_keys(
-        place.session, step.judged.statement, made.piece(step.judged.statement.source.span), expect.keys
+        context.session, step.judged.statement, made.piece(step.judged.statement.source.span), expect.keys
     )
     if found:
         raise EngineError(
@@ -139,11 +141,11 @@ def _may_count_twice(step: RunMerge, limits: ExpectMerge) -> bool:
     return limited and "matched" in kinds and not deletes_once(step.judged.statement)
 
 
-def _refuse_duplicates(step: RunMerge, place: Workplace) -> None:
+def _refuse_duplicates(step: RunMerge, context: NodeContext) -> None:
     """Raises what the MERGE would fail with anyway, where several source rows match one target row."""
     found = []
     with suppress(EngineError):
-        found = duplicate_matches(place.session, step.target, step.judged.statement, step.judged.scope)
+        found = duplicate_matches(context.session, step.target, step.judged.statement, step.judged.scope)
     if found:
         raise EngineError("duplicate-matches", f"{several_matches(found)}: nothing is committed")
 

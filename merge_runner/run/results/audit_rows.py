@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from merge_runner.engine.log.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
-from merge_runner.engine.steps.audit import write_audit
+from merge_runner.engine.steps.audit_table import write_audit
+from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import table_location
@@ -61,7 +61,7 @@ def audit(
 
 
 def audit_rows(invocation_id: str, results: Iterable[Result], nodes: Mapping[str, Node]) -> list[dict[str, Any]]:
-    """The rows of the models among the results, by the columns of `engine/audit.py`."""
+    """The rows of the models among the results, by the columns of `engine/steps/audit_table.py`."""
     return [
         _row(invocation_id, result, nodes[result.unique_id].name)
         for result in results

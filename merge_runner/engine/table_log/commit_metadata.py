@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.commit import Commit
-from merge_runner.engine.log.delta_log import latest_commits
-from merge_runner.engine.log.iceberg_log import SUMMARY_KEY, latest_snapshots
 from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_log.delta_log import latest_commits
+from merge_runner.engine.table_log.iceberg_log import SUMMARY_KEY, latest_snapshots
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE
 """Delta's operations that are a model's own statement."""
 _ICEBERG_CONF = f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}"
 FULL_REFRESH = "full_refresh"
-"""The hook that takes the rows out of a branch before a full refresh (engine/branch_catalog.py)."""
+"""The hook that takes the rows out of a branch before a full refresh (engine/tables/branch_catalog.py)."""
 _RECENT = 50
 """The search for our latest commit ends after this many commits of other writers."""
 
@@ -100,7 +100,7 @@ def same_node(stamp: str | None, other: str) -> bool:
 def stamped_commit(session: SparkSession, table: Relation, format: str | None, stamp: str) -> Commit | None:
     """The newest commit of a table that carries the stamp and wrote data; None where there is none.
 
-    On Iceberg it is one that what the session reads of the table comes from (engine/iceberg_log.py).
+    On Iceberg it is one that what the session reads of the table comes from (engine/table_log/iceberg_log.py).
 
     Raises EngineError.
     """
@@ -115,6 +115,6 @@ def stamped_commit(session: SparkSession, table: Relation, format: str | None, s
 def maintained_version(session: SparkSession, table: Relation, stamp: str) -> int | None:
     """The newest version of a Delta table that carries a stamp `of_maintenance`; None without one. Raises EngineError.
 
-    Iceberg's procedures carry no stamp (engine/iceberg_optimize.py).
+    Iceberg's procedures carry no stamp (engine/maintenance/iceberg_optimize.py).
     """
     return next((one.version for one in latest_commits(session, table, _RECENT) if one.stamp == stamp), None)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from merge_runner.cli.display.messages import as_json, counted, say, show, show_text, styled
+from merge_runner.cli.node_commands import display_for
 from merge_runner.cli.options import load_project
-from merge_runner.cli.run import display_for
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.run.execution.dag_run import thread_count
 from merge_runner.run.execution.driver_scope import starting_driver

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.log.commit import Commit
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_log.commit import Commit
 from merge_runner.formats.branches import CONF, MAIN, PROPERTY
 from merge_runner.relation import Relation
 

@@ -34,7 +34,7 @@ _KEPT = (
 
 def _passes_lint(project: Project, ids: Sequence[str], options: dict[str, Any]) -> bool:
     """Return whether lint finds no error in the models; write its findings to standard error."""
-    from merge_runner.lint.run.run import lint_project
+    from merge_runner.lint.run.lint_project import lint_project
 
     report = lint_project(project.prepared, ids)
     grave = ("error", "warning") if options["warn_error"] else ("error",)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from merge_runner.formats.target_subqueries import Late
 from merge_runner.merge.statement import Expr, MergeStatement
-from merge_runner.pruning.bounds.target_reads import TargetRead, names_target, read_of
+from merge_runner.pruning.runtime_filter.target_reads import TargetRead, names_target, read_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -13,7 +13,7 @@ from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.tables.catalog import Catalog
-from merge_runner.plan.steps.steps import Column, Layout
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.layout.statistics import leaf_type
-from merge_runner.pruning.layout.verdict import Bound, listed
 from merge_runner.pruning.predicate.constant_folding import Constant
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, disjunction
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope
 from merge_runner.pruning.skipping.delta import delta_outcome
 from merge_runner.pruning.skipping.iceberg import iceberg_outcome
 from merge_runner.pruning.skipping.pruning_result import Outcome
+from merge_runner.pruning.verdict import Bound, listed
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.delta_log import RealLayout
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_log.delta_log import RealLayout
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

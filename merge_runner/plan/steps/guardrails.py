@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.project.schema.expect_merge import ExpectMerge
-from merge_runner.pruning.bounds.source_determinism import source_reading
-from merge_runner.pruning.bounds.source_pinning import Fixing, named_through_schema, reads_target
 from merge_runner.pruning.predicate.join_keys import source_sides
+from merge_runner.pruning.runtime_filter.source_determinism import source_reading
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing, named_through_schema, reads_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.log.delta_log import delta_state
-from merge_runner.engine.log.iceberg_log import latest_snapshots
+from merge_runner.engine.table_log.delta_log import delta_state
+from merge_runner.engine.table_log.iceberg_log import latest_snapshots
 from merge_runner.formats import Format
 from merge_runner.relation import Relation
 

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from merge_runner.cli.display.messages import say, show
+from merge_runner.cli.node_commands import display_for
 from merge_runner.cli.options import load_project
-from merge_runner.cli.run import display_for
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.graph.named_model import named_model
 from merge_runner.run.execution.driver_scope import starting_driver

@@ -1,0 +1,1 @@
+"""What `test --generate` and `test --mutate` do."""

@@ -1,0 +1,72 @@
+"""The node of a table of a source; columns and checksums as nodes have them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from merge_runner.graph.graph import Node
+from merge_runner.graph.streams import batch_view
+from merge_runner.project.load.files import SourceEntry
+from merge_runner.relation import Relation
+
+
+def source_node(project: str, key: tuple[str, str], entry: SourceEntry) -> Node:
+    """Return the node of a table of a source."""
+    source, table = key
+    declared = entry.table
+    relation = Relation(declared.identifier or table, declared.schema or source, declared.catalog)
+    if declared.stream is not None:
+        relation = batch_view(source, table)
+    return Node(
+        unique_id=f"source.{project}.{source}.{table}",
+        name=table,
+        resource_type="source",
+        path=entry.place.path,
+        fqn=(project, source, table),
+        place=entry.place,
+        relation=relation,
+        config={
+            "enabled": True,
+            "format": declared.format,
+            "path": declared.path,
+            "options": dict(declared.options),
+            "partition_by": _listed(declared.partition_by),
+            "cluster_by": _listed(declared.cluster_by),
+            "tags": list(entry.tags),
+        }
+        | ({"stream": asdict(declared.stream)} if declared.stream is not None else {}),
+        tags=entry.tags,
+        checksum=checksum(repr(declared)),
+        description=declared.description or "",
+        columns=columns_as_json(declared.columns),
+        meta=entry.meta,
+        files=(declared.path,) if declared.path else (),
+        source_name=source,
+    )
+
+
+def columns_as_json(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Return declared columns as the manifest has them, by name."""
+    return {
+        column.name: {
+            "name": column.name,
+            "description": column.description or "",
+            "data_type": column.data_type,
+            "constraints": [asdict(constraint) for constraint in column.constraints],
+            "meta": {**column.meta, **column.config.meta},
+            "tags": list(dict.fromkeys((*column.tags, *column.config.tags))),
+        }
+        for column in columns
+    }
+
+
+def _listed(names: Iterable[str] | None) -> list[str] | None:
+    return None if names is None else list(names)
+
+
+def checksum(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,182 @@
+"""Comparisons, conditions and calls of terms, in their one form: constants are folded, operands are in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic.constant_value import FALSE, NULL, TRUE, Lit
+from merge_runner.pruning.logic.term import FLIPPED, NEGATED, Call, Col, Term, is_constant
+
+
+def replaced(term: Term, replacement: Callable[[Term], Term | None]) -> Term:
+    """The term with each largest part for which there is a replacement exchanged, and folded again."""
+    found = replacement(term)
+    if found is not None:
+        return found
+    if isinstance(term, Call):
+        arguments = tuple(replaced(argument, replacement) for argument in term.args)
+        if arguments != term.args:
+            return fold(term.name, arguments)
+    return term
+
+
+def compared(name: str, left: Term, right: Term) -> Term:
+    """A comparison, folded where both sides are constants; a constant is on the right."""
+    left_constant, right_constant = is_constant(left), is_constant(right)
+    if isinstance(left, Lit) and isinstance(right, Lit):
+        truth = _truth(name, left, right)
+        if truth is not None:
+            return truth
+    if name == "=" and right == TRUE and isinstance(left, Call) and left.name in _CONDITIONS:
+        return left
+    if (left_constant and not right_constant) or (left_constant == right_constant and repr(right) < repr(left)):
+        name, left, right = FLIPPED[name], right, left
+    if name == "<=>" and right == NULL:
+        return Call("isnull", (left,))
+    if NULL in (left, right):
+        return NULL
+    if name == "<>" and right in (TRUE, FALSE):
+        return Call("=", (left, FALSE if right == TRUE else TRUE))
+    return Call(name, (left, right))
+
+
+def negated(term: Term) -> Term:
+    """The condition that is true where the given one is false."""
+    if isinstance(term, Lit):
+        return NULL if term.kind != "bool" else FALSE if term.value else TRUE
+    if isinstance(term, Call):
+        opposite = _OPPOSITES.get(term.name)
+        if opposite is not None:
+            return Call(opposite, term.args)
+        if term.name == "<=>" and isinstance(term.args[1], Lit):
+            return joined("or", [Call("isnull", term.args[:1]), compared("<>", *term.args)])
+        if term.name in ("and", "or"):
+            return joined("or" if term.name == "and" else "and", [negated(argument) for argument in term.args])
+        if term.name == "not":
+            return term.args[0]
+        if term.name == "opaque":
+            return term
+    if isinstance(term, Col):
+        return Call("=", (term, FALSE))
+    return Call("not", (term,))
+
+
+_OPPOSITES = {**NEGATED, "in": "notin", "notin": "in", "isnull": "notnull", "notnull": "isnull"}
+_CONDITIONS = frozenset({*_OPPOSITES, "and", "or", "not", "opaque", "<=>"})
+
+
+def _truth(name: str, left: Lit, right: Lit) -> Lit | None:
+    if NULL in (left, right):
+        return Lit("bool", left == right) if name == "<=>" else NULL
+    order = literal.compare(left, right)
+    return None if order is None else Lit("bool", holds(name, order))
+
+
+def holds(name: str, order: int) -> bool:
+    """Whether a comparison is true of two values that are in the given order."""
+    return {
+        "=": order == 0,
+        "<=>": order == 0,
+        "<>": order != 0,
+        "<": order < 0,
+        "<=": order <= 0,
+        ">": order > 0,
+        ">=": order >= 0,
+    }[name]
+
+
+def joined(name: str, parts: list[Term]) -> Term:
+    neutral, final = (TRUE, FALSE) if name == "and" else (FALSE, TRUE)
+    flat: list[Term] = []
+    for part in parts:
+        if isinstance(part, Call) and part.name == name:
+            flat += part.args
+        elif part == final:
+            return final
+        elif part != neutral:
+            flat.append(part)
+    if not flat:
+        return neutral
+    if name == "or" and len(flat) == 2 and (equal := null_safe(*flat) or null_safe(*reversed(flat))) is not None:
+        return equal
+    return flat[0] if len(flat) == 1 else Call(name, tuple(flat))
+
+
+def null_safe(one: Term, other: Term) -> Call | None:
+    """`a = b OR (a IS NULL AND b IS NULL)` as `a <=> b`."""
+    if not (isinstance(one, Call) and one.name == "=" and isinstance(other, Call) and other.name == "and"):
+        return None
+    empty = {part.args[0] for part in other.args if isinstance(part, Call) and part.name == "isnull"}
+    return Call("<=>", one.args) if len(other.args) == 2 and empty == set(one.args) else None
+
+
+def fold(name: str, arguments: tuple[Term, ...]) -> Term:
+    """A call of new arguments, folded like those made of text."""
+    first = arguments[0] if arguments else NULL
+    if name in FLIPPED:
+        return compared(name, first, arguments[1])
+    if name in ("and", "or"):
+        return joined(name, list(arguments))
+    if name in ("in", "notin"):
+        return listed(name, first, arguments[1:])
+    if name in ("isnull", "notnull") and isinstance(first, Lit):
+        return Lit("bool", (first == NULL) == (name == "isnull"))
+    if name == "not":
+        return negated(first)
+    if name == "coalesce":
+        return coalesced(arguments)
+    if isinstance(first, Lit):
+        folded = _folded_call(name, first, arguments)
+        if folded is not None:
+            return folded
+    return Call(name, arguments)
+
+
+def _folded_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | None:
+    if name.startswith(("cast:", "try_cast:")):
+        return literal.cast(first, name.partition(":")[2].partition("(")[0])
+    if name.startswith("trunc:"):
+        return literal.truncated(first, name[6:])
+    if name == "neg":
+        return Lit("number", -first.value) if first.kind == "number" else None
+    second = arguments[1] if len(arguments) == 2 else None
+    if not isinstance(second, Lit):
+        return None
+    if name in ("+", "-", "*") and first.kind == second.kind == "number":
+        left, right = first.value, second.value
+        return Lit("number", left + right if name == "+" else left - right if name == "-" else left * right)
+    if name in ("+", "-"):
+        return literal.plus(first, second, 1 if name == "+" else -1)
+    if name == "date_add":
+        start = literal.cast(first, "date")
+        return literal.plus(start, second, 1) if start else None
+    if name == "add_months" and second.kind == "number":
+        start = literal.cast(first, "date")
+        return literal.plus(start, Lit("interval", (int(second.value), 0)), 1) if start else None
+    return None
+
+
+def listed(name: str, subject: Term, values: tuple[Term, ...]) -> Term:
+    if len(values) == 1:
+        return compared("=" if name == "in" else "<>", subject, values[0])
+    if isinstance(subject, Lit) and len(values) <= _MANY:
+        single = [compared("=" if name == "in" else "<>", subject, value) for value in values]
+        return joined("or" if name == "in" else "and", single)
+    return Call(name, (subject, *values))
+
+
+_MANY = 1000
+
+
+def coalesced(arguments: tuple[Term, ...]) -> Term:
+    kept: list[Term] = []
+    for argument in arguments:
+        if argument == NULL:
+            continue
+        kept.append(argument)
+        if isinstance(argument, Lit):
+            break
+    if not kept:
+        return NULL
+    return kept[0] if len(kept) == 1 else Call("coalesce", tuple(kept))

@@ -1,0 +1,163 @@
+"""The outputs of a SELECT: what they copy, derive or aggregate from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+
+from sqlglot import exp
+
+from merge_runner.formats.types import DataType
+from merge_runner.pruning.logic.constant_value import NULL, Lit
+from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, is_constant
+from merge_runner.pruning.logic.time_units import PARTS
+from merge_runner.pruning.predicate.expression_type import Typed
+from merge_runner.pruning.query.joined_rows import Key
+
+ALIASED = (exp.Aliases, exp.Alias)
+_LEAVES = (exp.Column, exp.Literal, exp.Query)
+_GENERATING = (exp.UDTF, exp.Explode, exp.Inline)
+_GENERATORS = frozenset(
+    ["explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "json_tuple"]
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """One item of the SELECT list: `term` is its value; where that cannot be read, a term equal to itself alone.
+
+    `node` None: a column that a star gives.
+    """
+
+    name: str
+    term: Term
+    typed: Typed
+    node: exp.Expr | None = None
+
+
+ONE = Lit("number", Decimal(1))
+WHOLE = (DataType("tinyint"), DataType("smallint"), DataType("int"), DataType("bigint"))
+NAMELESS = "\0"
+"""In a key, a column without a name to write."""
+
+
+def fixed_to(own: Col, value: Term) -> Term:
+    return Call("isnull", (own,)) if value == NULL else Call("=", (own, value))
+
+
+def not_of_itself(item: Term) -> Term:
+    """`a = a`, which an equality becomes when one side represents both, says that a is not NULL."""
+    if isinstance(item, Call) and item.name == "=" and item.args[0] == item.args[1]:
+        return Call("notnull", item.args[:1])
+    return item
+
+
+def renamed_term(part: Term, names: dict[Term, Col]) -> Term | None:
+    """The output that a term is called by; a field of a struct by that of the struct."""
+    found = names.get(part)
+    if found is None and isinstance(part, Col) and part.path:
+        whole = names.get(Col(part.relation, part.name))
+        return Col(whole.relation, whole.name, part.path) if whole is not None else None
+    return found
+
+
+def copy_restrictions(terms: Iterable[Term], value: Term, own: Col, restrictions: dict[Term, None]) -> None:
+    """What holds for a value holds for the second name that it is given."""
+    for item in terms:
+        moved = replaced(item, lambda part: own if part == value else None)
+        if moved != item and all(column.relation == 0 for column in columns(moved)):
+            restrictions[moved] = None
+
+
+def derived_bounds(known: Facts, value: Term) -> list[tuple[str, Term]]:
+    """Comparisons with constants that hold for an expression, such as the day of a bounded moment."""
+    if isinstance(value, Call) and (
+        value.name == "cast:date" or value.name.startswith("trunc:") or value.name in PARTS
+    ):
+        return [(name, other) for name, other in known.bounds(value) if is_constant(other)]
+    return []
+
+
+def copy_picked(terms: Iterable[Term], output: Output, own: Col, restrictions: dict[Term, None]) -> None:
+    """The greatest, the least or any value of a group is the value of some row, which the conditions hold for."""
+    if not isinstance(output.node, picking_functions()) or not isinstance(output.term, Call):
+        return
+    value = output.term.args[0]
+    if not isinstance(value, Col):
+        return
+    for item in terms:
+        if all(column == value for column in columns(item)) and not is_constant(item):
+            restrictions[replaced(item, lambda part: own if part == value else None)] = None
+
+
+@cache
+def picking_functions() -> tuple[type[exp.Expr], ...]:
+
+    return exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue
+
+
+def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole: set[Term]) -> Iterator[frozenset[str]]:
+    """The keys in the names of outputs; what has one value in all rows is left out."""
+    for key in keys:
+        wanted = [item for item in key if not known.constant(item, whole=item in whole) or item in names]
+        # What a function of columns distinguishes, the columns do as well.
+        wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
+        if all(item in names for item in wanted):
+            yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))
+
+
+def copied_columns(
+    keys: Iterable[frozenset[str]], outputs: Iterable[Output], names: dict[Term, Col]
+) -> Iterator[frozenset[str]]:
+    """The keys, and these with each column under the further names that it has."""
+    further: dict[str, list[str]] = {}
+    for output in outputs:
+        first = names.get(output.term)
+        if output.name and first is not None and first.name != output.name.casefold():
+            further.setdefault(first.name, []).append(output.name.casefold())
+    for key in keys:
+        yield key
+        for name in key & further.keys():
+            for other in further[name][:3]:
+                yield key - {name} | {other}
+
+
+def aggregates(node: exp.Expr | None) -> bool:
+    """Whether an aggregate is in an expression that is not a window's own."""
+
+    if node is None or isinstance(node, _LEAVES):
+        return False
+    if isinstance(node, exp.Window):
+        return any(aggregates(part) for part in node.this.iter_expressions()) or any(
+            aggregates(part) for part in node.args.get("partition_by") or ()
+        )
+    if isinstance(node, exp.AggFunc):
+        return True
+    return any(aggregates(part) for part in node.iter_expressions())
+
+
+def is_count(node: exp.Expr | None) -> bool:
+
+    return isinstance(node, exp.Count | exp.CountIf)
+
+
+def is_generator(node: exp.Expr) -> bool:
+    """Whether the function gives several rows for one."""
+
+    if isinstance(node, ALIASED):
+        node = node.this
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in _GENERATORS
+    return isinstance(node, _GENERATING)
+
+
+def is_inside(node: exp.Expr, other: exp.Expr) -> bool:
+    while node is not None:
+        if node is other:
+            return True
+        node = node.parent  # type: ignore[assignment]
+    return False

@@ -1,0 +1,81 @@
+"""The status and the message of a node that ran, or the place and message of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from merge_runner.engine.context import NodeContext
+from merge_runner.engine.maintenance.optimize import changed_files, in_words
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.formats.failures import Kind
+from merge_runner.graph.graph import Node
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.run.results.results import Status
+from merge_runner.text import Place
+
+_ALTERED = 3
+"""Alterations that a result's line names; `altered` in the response has all."""
+
+
+def outcome(context: NodeContext) -> tuple[Status, str]:
+    response = context.response
+    if context.no_op is not None:
+        return "no-op", context.no_op + _left_out(response)
+    if context.tested is not None:
+        return context.tested.verdict, context.tested.words or ""
+    if response.get("operation") == "MERGE":
+        parts = [
+            f"{response[key]:,} {kind}"
+            for key, kind in (("rows_inserted", "inserted"), ("rows_updated", "updated"), ("rows_deleted", "deleted"))
+            if response.get(key) is not None
+        ]
+        first = "; the history that the table held is replaced" if response.get("history_replaced") else ""
+        first += "; first run" if response.get("is_incremental") is False else ""
+        scan = _bounds(response, context.bounds_news)
+        return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
+    if response.get("operation") == "OPTIMIZE":
+        return ("success" if changed_files(response) else "no-op"), in_words(response)
+    if response.get("rows_affected") is not None:
+        rows = response["rows_affected"]
+        return "success", f"{rows:,} row{'' if rows == 1 else 's'}"
+    return "success", ""
+
+
+def _left_out(response: Mapping[str, Any]) -> str:
+    """Return that hooks before a MERGE that has committed already did not run."""
+    count = response.get("pre_hooks_left_out", 0)
+    if not count:
+        return ""
+    hooks = "its pre_hook does" if count == 1 else f"{count} of its pre_hooks do"
+    return f"; {hooks} not run again, post_hooks do"
+
+
+def _bounds(response: Mapping[str, Any], news: Sequence[str]) -> str:
+    """Return what bounded the scan, and those reasons for no bounds that are not the same on every run."""
+    said = "".join(f"; {column} bounded to {words}" for column, words in response.get("bounds", {}).items())
+    return said + "".join(f"; no bounds: {reason}" for reason in news)
+
+
+def _altered(response: Mapping[str, Any]) -> str:
+    """Return what was altered of the table before, as one part of the line."""
+    words = response.get("altered", ())
+    more = f" and {len(words) - _ALTERED} more" if len(words) > _ALTERED else ""
+    return f"; altered: {', '.join(words[:_ALTERED])}{more}" if words else ""
+
+
+def _compacted(response: Mapping[str, Any]) -> str:
+    """The effect on the table's files of the maintenance afterwards, where there was something to do."""
+    done = response.get("optimized")
+    return f"; optimized: {in_words(done)}" if done and changed_files(done) else ""
+
+
+def error_message(error: EngineError, where: Place | str | None) -> str:
+    """Return what an error says, after its place or file where it is one of the statement or its data."""
+    return str(error) if where is None or error.kind is not Kind.USER else f"{where}: {error}"
+
+
+def error_place(error: EngineError, plan: NodePlan, node: Node) -> Place | None:
+    """Return where an error is: where the engine says in the plan's text, else the place of the test; None: unknown."""
+    where = error.place or plan.locate(error.statement, error.offset)
+    return node.place if where is None and node.resource_type in ("test", "unit_test") else where
