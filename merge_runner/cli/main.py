@@ -1,4 +1,4 @@
-"""The command `merge-runner`: a command is one module of this package, loaded when it is called."""
+"""The command `merge-runner`: a command is one module of `cli/commands`, loaded when it is called."""
 
 from __future__ import annotations
 

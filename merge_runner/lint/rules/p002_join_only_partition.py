@@ -53,7 +53,7 @@ SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """Joins on partition columns that neither the text nor the runner bounds."""
+    """Joins on partition columns that neither the text nor a runtime filter restricts."""
     if merge.scans_all_on_purpose or merge.judgement.verdict != "none" or merge.scans_by_source:
         return
     for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True):

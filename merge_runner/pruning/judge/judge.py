@@ -222,7 +222,7 @@ class _Judge:
         pruning = [bound.column for bound in bounds if bound.prunes]
         if pruning:
             names = listed(pruning)
-            return "runtime", f"the runner bounds {names} by the values that the source holds"
+            return "runtime", f"a runtime filter restricts {names} to the values that the source holds"
         for unknown in [*(condition for condition in on if condition.prunes is None), whole]:
             if unknown is not None and unknown.prunes is None:
                 return "unknown", unknown.reason
@@ -257,13 +257,13 @@ def _parts(asked: Predicate) -> tuple[Predicate, ...]:
 def _with_bounds(
     on: tuple[Condition, ...], bounds: Sequence[Bound], statement: MergeStatement
 ) -> tuple[Condition, ...]:
-    """Says at the joins which of them the runner bounds."""
+    """Says at the joins which of them have a runtime filter."""
     found = []
     for condition in on:
         bound = next((item for item in bounds if _inside(condition, item)), None)
         if bound is not None and bound.prunes and condition.cause == "join":
             values = bound.source.of(statement.text)
-            reason = f"the runner bounds `{bound.column}` by the values of {values} when it runs"
+            reason = f"a runtime filter restricts `{bound.column}` to the values of {values}"
             found.append(replace(condition, reason=reason))
         else:
             found.append(condition)
