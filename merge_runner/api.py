@@ -129,9 +129,9 @@ class Project:
         finds an error: nothing has run then. `lint=False` leaves it out.
         """
         if lint:
-            from merge_runner.lint.run.gate import check
+            from merge_runner.lint.run.lint_project import refuse_errors
 
-            check(self.lint(select, exclude, selector=options.get("selector"), state=options.get("state")))
+            refuse_errors(self.lint(select, exclude, selector=options.get("selector"), state=options.get("state")))
         return self._run("build", select, exclude, **options)
 
     def run(self, select: Names = (), exclude: Names = (), **options: Any) -> RunResults:

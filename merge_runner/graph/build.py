@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
+from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
 from merge_runner.graph.config_presets import implied
-from merge_runner.graph.contracts import check_contract, is_enforced, refuse_contract
 from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.graph import Graph, Macro, Node
 from merge_runner.graph.hooks import captured_in_hooks
-from merge_runner.graph.iceberg_keys import check_iceberg_keys
 from merge_runner.graph.naming import Naming, no_folder
-from merge_runner.graph.no_effect import no_effect
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
 from merge_runner.graph.streams import check_streams
 from merge_runner.graph.test_nodes import (

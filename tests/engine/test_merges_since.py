@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.maintenance import merges_since
+from merge_runner.engine.maintenance import optimize
 from merge_runner.engine.table_log.commit import Commit
 from merge_runner.engine.table_log.commit_metadata import of_hook, of_maintenance, stamp
 from merge_runner.relation import Relation
@@ -24,8 +24,8 @@ def has(monkeypatch):
                 yield commit
 
         name = "latest_snapshots" if table_format == "iceberg" else "latest_commits"
-        monkeypatch.setattr(merges_since, name, latest)
-        return merges_since.has_merges_since_compaction(None, TABLE, table_format, enough), len(read)
+        monkeypatch.setattr(optimize, name, latest)
+        return optimize.has_merges_since_compaction(None, TABLE, table_format, enough), len(read)
 
     return run
 

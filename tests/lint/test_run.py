@@ -6,8 +6,7 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.run.gate import LintError
-from merge_runner.lint.run.lint_project import lint_project
+from merge_runner.lint.run.lint_project import LintError, lint_project
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.plan.load.project_context import Flags, prepare_to_lint
 

@@ -80,7 +80,7 @@ def test_a_log_that_cannot_be_asked_afterwards_does_not_undo_a_merge(merged, mon
 
 
 def test_a_build_stops_at_an_error_of_lint(make_project, driver):
-    from merge_runner.lint.run.gate import LintError
+    from merge_runner.lint.run.lint_project import LintError
 
     root = make_project(FILES)
     with pytest.raises(LintError, match=r"models/fct.sql:5:\d+: .*\[P001\]"):

@@ -47,7 +47,7 @@ from merge_runner.lint.rule import Hit
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile
     from merge_runner.merge.statement import Clause
-    from merge_runner.pruning.predicate.condition_text import Words
+    from merge_runner.pruning.predicate.tautology import Words
 
 SEVERITY: Severity = "error"
 _WORDS = {
@@ -90,8 +90,7 @@ class _Former:
 
         From then on the clause is a former one itself.
         """
-        from merge_runner.pruning.predicate.condition_text import conjunct_words
-        from merge_runner.pruning.predicate.tautology import truth
+        from merge_runner.pruning.predicate.tautology import conjunct_words, truth
 
         if self._takes_all:
             return "has a condition that is always true"

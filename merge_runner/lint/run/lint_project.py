@@ -118,3 +118,18 @@ def _jinja_findings(problems: Iterable[Problem], selection: RuleSelection) -> It
         path = problem.place.path if problem.place else ""
         file = LintedFile(SourceText(path, ""), None, None, problems=(problem,), is_merge=False)
         yield from check_file(file, None, selection).findings
+
+
+class LintError(Exception):
+    """Lint found errors. `report` has all findings."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        errors = [finding for finding in report.findings if finding.severity == "error"]
+        super().__init__("\n".join(f"{item.place}: {item.message} [{item.code}]" for item in errors))
+
+
+def refuse_errors(report: Report) -> None:
+    """Raises LintError where the report has an error."""
+    if report.count("error"):
+        raise LintError(report)

@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from merge_runner.formats.types import DataType
 from merge_runner.pruning.predicate.constant_folding import CASTS, Constant, constant
-from merge_runner.pruning.predicate.function_name import function_name
 from merge_runner.pruning.predicate.predicate import (
     FALSE,
     NEGATED,
@@ -30,6 +29,7 @@ from merge_runner.pruning.predicate.shape import (
     boolean_case,
     compared_constants,
     comparison_operator,
+    function_name,
     is_cast,
     is_condition,
     iter_legs,
