@@ -93,6 +93,6 @@ def test_the_error_of_a_merge_names_model_keys_and_counts(make_project, driver, 
         f"t.id = {key}, t.day = 2024-01-01 ({rows} source rows)"
         for key, rows in ((1, 3), (2, 2), (4, 2), (5, 2), (6, 2))
     ]
-    assert told["aliased"] == f"models/aliased.sql: {words}: {'; '.join(keys)} {code}{hint}"
-    assert told["plain"] == f"models/plain.sql: {words}: plain.id = 1 (2 source rows) {code}{hint}"
-    assert told["no_key"].startswith("models/no_key.sql: Cannot perform Merge as multiple source rows matched")
+    assert told["aliased"] == f"models/aliased.sql:8:7: {words}: {'; '.join(keys)} {code}{hint}"
+    assert told["plain"] == f"models/plain.sql:2:66: {words}: plain.id = 1 (2 source rows) {code}{hint}"
+    assert told["no_key"].startswith("models/no_key.sql:2:71: Cannot perform Merge as multiple source rows matched")

@@ -59,7 +59,7 @@ def test_what_tests_find_and_what_is_kept_of_it(make_project, driver, spark):
     assert kept == f"{schema}_dbt_test__audit.doubled"
     assert found["doubled"].message == (
         f"models/m.yml:7:13: 1 failure of unique on stg.id; they are kept in {kept}\n"
-        "| id | n |\n| -- | - |\n|  2 | 2 |\n"
+        "| id | n_records |\n| -- | --------- |\n|  2 |         2 |\n"
         "query: target/compiled/shop/models/m.yml/doubled.sql"
     )
     assert [tuple(row) for row in spark.table(kept).collect()] == [(2, 2)]
