@@ -26,6 +26,8 @@ _RANGES = frozenset({"date", "timestamp", "timestamp_ntz", "smallint", "int", "b
 
 _TRIED = 4
 """Join columns of which a layout is tried: each trial judges the statement, and a key has few columns."""
+_MOST_CONDITIONS = 100
+"""Conditions of ON up to which a layout is tried: thousands, as generators write them, cost seconds for each trial."""
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -105,6 +107,8 @@ def _laid_out_so(merge: LintedMerge) -> str | None:
     """A layout with which this very statement is bounded when it runs; None where none of those tried does it."""
     from merge_runner.pruning.judge.merge_analysis import judge_merge
 
+    if len(merge.judgement.on) > _MOST_CONDITIONS:
+        return None
     joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
     for column in islice(dict.fromkeys(joined), _TRIED):
         if merge.layout.format == "delta":

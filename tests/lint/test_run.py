@@ -197,3 +197,14 @@ def test_a_build_stops_at_errors_alone(project, monkeypatch):
     warned.build()
     full.build(lint=False)
     assert built == ["build", "build"]
+
+
+@pytest.mark.parametrize(("conditions", "tried"), [(1, True), (100, True), (101, False)])
+def test_a_layout_is_tried_for_the_help_of_a_full_scan_unless_on_is_long(project, conditions, tried):
+    on = " and ".join(["t.id = s.id", *(f"t.c{number} <> s.c{number}" for number in range(1, conditions))])
+    names = ", ".join(
+        ["{name: id, data_type: bigint}", *(f"{{name: c{n}, data_type: int}}" for n in range(1, conditions))]
+    )
+    root = project(fct=model(on, config=""), **{"models/f.yml": f"models: [{{name: fct, columns: [{names}]}}]\n"})
+    helps = [finding.hint or "" for finding in Project.load(root).lint().findings if finding.code == "P001"]
+    assert [("cluster_by=['id']" in help) for help in helps] == [tried]
