@@ -18,7 +18,7 @@ from pathlib import Path
 
 from merge_runner import Project
 from merge_runner.engine.startup import Driver, start_driver
-from merge_runner.engine.tables import input_cache as shared_inputs
+from merge_runner.engine.tables import input_cache
 
 SOURCES = """sources:
   - name: raw
@@ -86,14 +86,14 @@ def make_project(root: Path, rows: int) -> None:
 
 def measured(root: Path, driver: Driver, rounds: int) -> tuple[float, float]:
     """Median seconds of a build in which each merge reads for itself, and of one in which they share."""
-    small = shared_inputs.SMALL
+    small = input_cache.SMALL
     build(root, driver)
     seconds: dict[int, list[float]] = {1 << 60: [], small: []}
     for _ in range(rounds):
         for limit, times in seconds.items():
-            shared_inputs.SMALL = limit
+            input_cache.SMALL = limit
             times.append(build(root, driver))
-    shared_inputs.SMALL = small
+    input_cache.SMALL = small
     return statistics.median(seconds[1 << 60]), statistics.median(seconds[small])
 
 

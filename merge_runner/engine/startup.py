@@ -20,7 +20,7 @@ from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
 from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark, pyspark_version
 from merge_runner.engine.spark.user_confs import check_defaults, notes
-from merge_runner.engine.warm import client as warm
+from merge_runner.engine.warm import client
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.start_failures import start_failure
 
@@ -75,7 +75,7 @@ class Starting:
 
     def _keeper_is_free(self) -> bool:
         with suppress(OSError):
-            told = warm.status(warm.socket_path(self._root, self._env)) if warm.wanted(self._env) else None
+            told = client.status(client.socket_path(self._root, self._env)) if client.wanted(self._env) else None
             self._warm = told is not None and told["ready"] and told["user"] is None
         return self._warm
 
@@ -169,15 +169,15 @@ class Starting:
     def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
         """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
         try:
-            path = warm.socket_path(self._root, self._env)
-            key = warm.driver_key(confs, java, self._env)
-            told = warm.status(path)
+            path = client.socket_path(self._root, self._env)
+            key = client.driver_key(confs, java, self._env)
+            told = client.status(path)
             if told is None:
                 return None
             if told["key"] != key:
                 self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
-                warm.start(warm_order(self._root, self._log, chosen, java, path, key, told["limit"]))
-            return warm.attach(path, key, warm_log(self._log))
+                client.start(warm_order(self._root, self._log, chosen, java, path, key, told["limit"]))
+            return client.attach(path, key, warm_log(self._log))
         except Exception as error:  # whatever it is, a JVM of our own will do
             self._notify(f"the warm driver cannot be used: {first_line(error)}")
             return None
@@ -224,9 +224,9 @@ def start_warm(
     confs = spark_confs(profile, root, jars, spark.defaults)
     chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log)
     try:
-        path = warm.socket_path(root, env)
-        warm.start(warm_order(root, log, chosen, java, path, warm.driver_key(confs, java, env), idle))
-    except warm.Refused as error:
+        path = client.socket_path(root, env)
+        client.start(warm_order(root, log, chosen, java, path, client.driver_key(confs, java, env), idle))
+    except client.Refused as error:
         message = "the warm driver was started otherwise, and a run is using it"
         raise ProblemsError([Problem("warm-busy", message, hint="wait for it, or `merge-runner warm stop`")]) from error
     except (OSError, ChildProcessError) as error:
@@ -246,9 +246,9 @@ def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> Spark
 
 def warm_order(
     root: Path, log: Path, confs: Mapping[str, str], java: Path, path: Path, key: str, idle: float
-) -> warm.Order:
+) -> client.Order:
     """The order for a keeper: which driver it starts and keeps."""
-    return warm.Order(confs, str(java), str(root), str(warm_log(log)), key, str(path), idle)
+    return client.Order(confs, str(java), str(root), str(warm_log(log)), key, str(path), idle)
 
 
 def warm_log(log: Path) -> Path:

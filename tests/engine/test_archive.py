@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import startup as session
-from merge_runner.engine.spark import appcds as module
+from merge_runner.engine import startup
+from merge_runner.engine.spark import appcds
 from merge_runner.engine.spark.appcds import archive, archive_state, make_later, with_archive
 from merge_runner.engine.spark.confs import spark_confs
 from merge_runner.engine.startup import start_driver
@@ -111,7 +111,7 @@ def test_the_switch_turns_it_off(machine):
 @pytest.fixture
 def processes(monkeypatch):
     started = []
-    monkeypatch.setattr(module.subprocess, "Popen", lambda command, **_: started.append(command))
+    monkeypatch.setattr(appcds.subprocess, "Popen", lambda command, **_: started.append(command))
     return started
 
 
@@ -130,10 +130,10 @@ def test_none_is_made_where_one_is_there_or_ci_pays_for_it_or_there_is_no_room(m
     later(machine, CI="true")
     later(machine, MERGE_RUNNER_CDS="0")
     with monkeypatch.context() as patch:
-        patch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+        patch.setattr(appcds.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
         later(machine)
     with monkeypatch.context() as patch:
-        patch.setattr(module.os, "access", lambda *_: False)
+        patch.setattr(appcds.os, "access", lambda *_: False)
         later(machine)
     made(machine.fits())
     later(machine)
@@ -172,8 +172,8 @@ def test_the_archive_that_was_used_last_is_kept_beside_the_one_of_now(machine):
 
 
 def test_debug_tells_what_there_is(machine, monkeypatch):
-    monkeypatch.setattr(module, "require_java", lambda env: machine.java)
-    monkeypatch.setattr(module, "fetch_jars", lambda *_: [machine.cache / "jars/delta.jar"])
+    monkeypatch.setattr(appcds, "require_java", lambda env: machine.java)
+    monkeypatch.setattr(appcds, "fetch_jars", lambda *_: [machine.cache / "jars/delta.jar"])
 
     def state(**env):
         return archive_state(machine.profile, machine.root, {**machine.env, **env})
@@ -203,11 +203,11 @@ def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, monkeypa
 
     monkeypatch.setattr("merge_runner.engine.spark.local_driver.open_driver", open_driver)
     monkeypatch.setattr("merge_runner.engine.spark.local_driver.forget_gateway", lambda: None)
-    monkeypatch.setattr(session, "running_already", lambda: False)
+    monkeypatch.setattr(startup, "running_already", lambda: False)
     for name in ("find_java", "require_java"):
-        monkeypatch.setattr(session, name, lambda env: machine.java)
+        monkeypatch.setattr(startup, name, lambda env: machine.java)
     for name in ("fetch_jars", "jars_at_hand"):
-        monkeypatch.setattr(session, name, lambda *_: [machine.cache / "jars/delta.jar"])
+        monkeypatch.setattr(startup, name, lambda *_: [machine.cache / "jars/delta.jar"])
     made(machine.fits())
     if starts_without:
         assert start_driver(machine.profile, tmp_path, tmp_path / "spark.log", machine.env) is driver

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine.spark import health_check as pulse
+from merge_runner.engine.spark import health_check
 from merge_runner.engine.spark.health_check import Pulse
 
 
@@ -27,7 +27,7 @@ def spark(port, master="local[2]", jobs=(), executors=("driver",)):
 @pytest.fixture
 def listening(monkeypatch):
     """A port at which somebody listens; `heard` is what the one is told that answers."""
-    monkeypatch.setattr(pulse, "_ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(health_check, "_ANSWER_SECONDS", 0.3)
     server, heard = socket.create_server(("127.0.0.1", 0)), []
 
     def answer():

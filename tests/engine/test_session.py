@@ -12,8 +12,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from merge_runner.engine import startup as session
-from merge_runner.engine.spark import connect_driver as connect
-from merge_runner.engine.spark import jvm
+from merge_runner.engine.spark import connect_driver, jvm
 from merge_runner.engine.spark.connect_driver import ConnectDriver
 from merge_runner.engine.startup import Starting, start_driver
 from merge_runner.errors import ProblemsError
@@ -37,7 +36,7 @@ def packages(monkeypatch):
     client = ModuleType("pyspark.sql.connect.client")
     client.DefaultChannelBuilder = lambda remote: SimpleNamespace(toChannel=lambda: None)
     monkeypatch.setitem(sys.modules, "pyspark.sql.connect.client", client)
-    monkeypatch.setattr(connect, "_wait_for_server", lambda channel: None)
+    monkeypatch.setattr(connect_driver, "_wait_for_server", lambda channel: None)
 
 
 class RefusedError(Exception):
@@ -84,7 +83,7 @@ def sessions(monkeypatch):
         opened.append(FakeSession())
         return opened[-1]
 
-    monkeypatch.setattr(connect, "_new_session", new)
+    monkeypatch.setattr(connect_driver, "_new_session", new)
     return opened
 
 
@@ -105,7 +104,7 @@ def test_a_server_that_does_not_answer_is_named_without_its_token(tmp_path, monk
     def nothing(channel):
         raise TimeoutError("nothing answered within 10 s")
 
-    monkeypatch.setattr(connect, "_wait_for_server", nothing)
+    monkeypatch.setattr(connect_driver, "_wait_for_server", nothing)
     problem = refused(far(), tmp_path)
     assert problem.code == "spark-not-started"
     assert problem.message == "no Spark Connect session at sc://127.0.0.1:9: nothing answered within 10 s"
@@ -137,7 +136,7 @@ def test_each_session_of_a_server_ends_with_its_block(sessions):
 
 
 def test_a_cancelled_group_is_interrupted_until_it_has_ended(monkeypatch):
-    monkeypatch.setattr(connect, "_INTERRUPT_SECONDS", 0.001)
+    monkeypatch.setattr(connect_driver, "_INTERRUPT_SECONDS", 0.001)
     driver, session, other = ConnectDriver(FakeSession(), "sc://h", {}), FakeSession(), FakeSession()
     with driver.job_group(session, "a", "model a"), driver.job_group(other, "b", "model b"):
         driver.cancel("a")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.tables import input_cache as shared_inputs
+from merge_runner.engine.tables import input_cache
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
 
@@ -32,7 +32,7 @@ def is_kept(driver):
 
 
 def test_the_last_reader_lets_go(driver, session, monkeypatch):
-    monkeypatch.setattr(shared_inputs, "SMALL", 0)
+    monkeypatch.setattr(input_cache, "SMALL", 0)
     shared = SharedInputs([{VIEW: ("a", "b", "c")}])
     assert not is_kept(driver)
     shared.acquire(session, VIEW)

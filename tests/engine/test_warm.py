@@ -16,10 +16,9 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.cli.commands.warm import command
-from merge_runner.engine import startup as session
+from merge_runner.engine import startup
 from merge_runner.engine.startup import Starting, start_warm
-from merge_runner.engine.warm import client as warm
-from merge_runner.engine.warm import daemon as warm_keeper
+from merge_runner.engine.warm import client, daemon
 from merge_runner.engine.warm import driver as attached
 from merge_runner.engine.warm.client import Gone, Line, Order, Refused
 from merge_runner.errors import ProblemsError
@@ -67,29 +66,29 @@ def runtime(monkeypatch):
 def keep(runtime, tmp_path, monkeypatch):
     """Starts a keeper in a thread of this process, which keeps a pretended JVM."""
     jvm, threads = FakeJvm(), []
-    monkeypatch.setattr(warm_keeper, "launch", lambda *_: jvm)
-    monkeypatch.setattr(warm_keeper, "open_driver", lambda *_: object())
-    monkeypatch.setattr(warm_keeper._Keeper, "_full", lambda self: False)
-    path = warm.socket_path(tmp_path, os.environ)
+    monkeypatch.setattr(daemon, "launch", lambda *_: jvm)
+    monkeypatch.setattr(daemon, "open_driver", lambda *_: object())
+    monkeypatch.setattr(daemon._Keeper, "_full", lambda self: False)
+    path = client.socket_path(tmp_path, os.environ)
 
     def start(idle=600.0, key="the key"):
         order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), key, str(path), idle)
 
         def run():
-            with warm_keeper._listening(path) as listening:
-                keeper = warm_keeper._Keeper(order, listening)
+            with daemon._listening(path) as listening:
+                keeper = daemon._Keeper(order, listening)
                 keeper.run()
                 for connection in keeper.connections:  # as the end of the process would
                     connection.shutdown(socket.SHUT_RDWR)
 
         threads.append(threading.Thread(target=run))
         threads[0].start()
-        until(lambda: (warm.status(path) or {"ready": False})["ready"])
+        until(lambda: (client.status(path) or {"ready": False})["ready"])
         return SimpleNamespace(path=path, jvm=jvm, over=lambda: not threads[0].is_alive(), order=order)
 
     yield start
     if threads:
-        warm.stop(path)
+        client.stop(path)
         threads[0].join(30)
     jvm.end()
 
@@ -97,9 +96,9 @@ def keep(runtime, tmp_path, monkeypatch):
 def test_one_run_at_a_time_has_the_jvm(keep):
     kept = keep()
     line, second = Line(kept.path), Line(kept.path)
-    assert warm.status(kept.path)["user"] is None
+    assert client.status(kept.path)["user"] is None
     assert line.ask("attach", key="the key") == {"port": 4711, "secret": "a secret"}
-    assert warm.status(kept.path)["user"] == os.getpid()
+    assert client.status(kept.path)["user"] == os.getpid()
     with pytest.raises(Refused, match="busy"):
         second.ask("attach", key="the key")
     line.ask("status")
@@ -144,7 +143,7 @@ def test_a_keeper_whose_jvm_has_ended_ends(keep):
     kept = keep()
     kept.jvm.process.kill()
     until(kept.over)
-    assert warm.status(kept.path) is None
+    assert client.status(kept.path) is None
 
 
 def test_a_keeper_that_nobody_can_find_ends(keep):
@@ -156,9 +155,9 @@ def test_a_keeper_that_nobody_can_find_ends(keep):
 
 def test_stop_ends_it_and_says_whether_there_was_one(keep):
     kept = keep()
-    assert warm.stop(kept.path)
+    assert client.stop(kept.path)
     until(kept.over)
-    assert not warm.stop(kept.path)
+    assert not client.stop(kept.path)
 
 
 def test_only_the_owner_can_come_to_the_socket(keep):
@@ -178,38 +177,38 @@ def test_a_folder_that_others_can_enter_is_refused(runtime, tmp_path, wrong):
     else:
         folder.touch()
     with pytest.raises(PermissionError):
-        warm.socket_path(tmp_path, os.environ)
+        client.socket_path(tmp_path, os.environ)
 
 
 def test_the_socket_of_a_dead_keeper_is_nothing(runtime, tmp_path, keep):
-    path = warm.socket_path(tmp_path, os.environ)
+    path = client.socket_path(tmp_path, os.environ)
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
-    assert warm.status(path) is None
+    assert client.status(path) is None
     with pytest.raises(Gone):
         Line(path)
-    assert not warm.stop(path)
+    assert not client.stop(path)
     keep()
-    assert warm.status(path)["ready"]
+    assert client.status(path)["ready"]
 
 
 def test_a_project_has_one_keeper(keep):
     kept = keep()
-    with warm_keeper._listening(kept.path) as listening:
+    with daemon._listening(kept.path) as listening:
         assert listening is None
-    assert warm.status(kept.path)["ready"]
+    assert client.status(kept.path)["ready"]
 
 
 def test_a_driver_that_does_not_start_is_told(runtime, tmp_path, monkeypatch):
-    monkeypatch.setattr(warm, "_spawn", lambda order: subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"]))
+    monkeypatch.setattr(client, "_spawn", lambda order: subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"]))
     order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), "k", str(runtime / "s.sock"))
     with pytest.raises(ChildProcessError, match="did not start"):
-        warm.start(order)
+        client.start(order)
 
 
 def test_starting_again_keeps_the_one_that_fits_and_replaces_another(keep, monkeypatch):
     kept = keep()
-    warm.start(kept.order)
+    client.start(kept.order)
     assert not kept.over()
     spawned = []
 
@@ -217,9 +216,9 @@ def test_starting_again_keeps_the_one_that_fits_and_replaces_another(keep, monke
         spawned.append(order.key)
         raise RuntimeError("enough")
 
-    monkeypatch.setattr(warm, "_spawn", spawn)
+    monkeypatch.setattr(client, "_spawn", spawn)
     with pytest.raises(RuntimeError):
-        warm.start(replace(kept.order, key="another"))
+        client.start(replace(kept.order, key="another"))
     assert spawned == ["another"]
     until(kept.over)
 
@@ -229,7 +228,7 @@ def test_one_that_is_in_use_is_not_replaced(keep):
     line = Line(kept.path)
     line.ask("attach", key="the key")
     with pytest.raises(Refused, match="busy"):
-        warm.start(replace(kept.order, key="another"))
+        client.start(replace(kept.order, key="another"))
     assert not kept.over()
     line.ask("detach")
     line.close()
@@ -245,7 +244,7 @@ def test_one_that_is_in_use_is_not_replaced(keep):
     ],
 )
 def test_a_warm_driver_is_not_used_in_ci_unless_asked(env, used):
-    assert warm.wanted(env) is used
+    assert client.wanted(env) is used
 
 
 def test_a_driver_is_another_with_other_confs_jars_java_or_environment(tmp_path):
@@ -255,7 +254,7 @@ def test_a_driver_is_another_with_other_confs_jars_java_or_environment(tmp_path)
     confs = {"spark.driver.extraClassPath": str(jar), "a": "b"}
 
     def key(java=java, **env):
-        return warm.driver_key(confs, java, {"HOME": "/h", **env})
+        return client.driver_key(confs, java, {"HOME": "/h", **env})
 
     keys = [key(), key(AWS_PROFILE="x"), key(java=tmp_path)]
     assert key() == key(SPARK_BUFFER_SIZE="1") == key(HOME="/x")
@@ -270,17 +269,17 @@ def test_a_driver_is_another_with_other_confs_jars_java_or_environment(tmp_path)
 def attaching(monkeypatch, tmp_path):
     """A Starting in a machine where the JVM of the keeper is not looked into; `launched` says what it started."""
     launched = []
-    monkeypatch.setattr(session, "running_already", lambda: False)
-    monkeypatch.setattr(session, "launch", lambda *_: launched.append("a JVM of its own"))
+    monkeypatch.setattr(startup, "running_already", lambda: False)
+    monkeypatch.setattr(startup, "launch", lambda *_: launched.append("a JVM of its own"))
     monkeypatch.setattr("merge_runner.engine.spark.local_driver.open_driver", lambda *_: "a driver of its own")
     monkeypatch.setattr(
         attached, "attach_driver", lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True))
     )
-    monkeypatch.setattr(warm, "driver_key", lambda *_: "the key")
+    monkeypatch.setattr(client, "driver_key", lambda *_: "the key")
     for name in ("find_java", "require_java"):
-        monkeypatch.setattr(session, name, lambda env: Path("/java"))
+        monkeypatch.setattr(startup, name, lambda env: Path("/java"))
     for name in ("fetch_jars", "jars_at_hand"):
-        monkeypatch.setattr(session, name, lambda *_: [])
+        monkeypatch.setattr(startup, name, lambda *_: [])
     monkeypatch.setenv("MERGE_RUNNER_CDS", "0")
 
     def make(**env):
@@ -296,9 +295,9 @@ def test_a_run_uses_the_warm_driver_and_leaves_it(keep, attaching, launched_firs
     if launched_first:
         run.starting.launch()
     driver = run.starting.driver()
-    assert warm.status(kept.path)["user"] == os.getpid()
+    assert client.status(kept.path)["user"] == os.getpid()
     driver.stop()
-    assert warm.status(kept.path)["user"] is None
+    assert client.status(kept.path)["user"] is None
     assert run.launched == []
 
 
@@ -307,7 +306,7 @@ def test_a_run_that_ends_before_it_begins_leaves_the_warm_driver(keep, attaching
     with run.starting as starting:
         starting.launch()
         starting.proceed()
-    assert warm.status(kept.path)["user"] is None
+    assert client.status(kept.path)["user"] is None
 
 
 @pytest.mark.parametrize("why", ["busy", "CI", "none"])

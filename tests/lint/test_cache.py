@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.cli.lint import inputs as linting
+from merge_runner.cli.lint import inputs
 from merge_runner.cli.main import main
 from merge_runner.lint.run import cache
 from merge_runner.project.schema.layout_file import RECORDED
@@ -59,8 +59,8 @@ def root(make_project, monkeypatch):
 def lint(monkeypatch, capfd):
     """`merge-runner lint` in this process: status, output, messages, and whether the report was made anew."""
     made = []
-    real = linting.lint
-    monkeypatch.setattr(linting, "lint", lambda *arguments: made.append(1) or real(*arguments))
+    real = inputs.lint
+    monkeypatch.setattr(inputs, "lint", lambda *arguments: made.append(1) or real(*arguments))
 
     def run(*arguments: str) -> tuple[int, str, str, bool]:
         made.clear()
@@ -379,7 +379,7 @@ def test_the_project_folder_itself_as_model_path(root, lint):
 
 
 def test_a_change_while_the_report_is_made_is_seen(root, lint, monkeypatch):
-    real = linting.lint
+    real = inputs.lint
 
     def slow(*arguments):
         found = real(*arguments)
@@ -387,9 +387,9 @@ def test_a_change_while_the_report_is_made_is_seen(root, lint, monkeypatch):
         CHANGES["a model"](root)
         return found
 
-    monkeypatch.setattr(linting, "lint", slow)
+    monkeypatch.setattr(inputs, "lint", slow)
     lint()
-    monkeypatch.setattr(linting, "lint", real)
+    monkeypatch.setattr(inputs, "lint", real)
     assert not (root / "target/lint_cache").exists()
 
 

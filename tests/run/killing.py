@@ -48,11 +48,11 @@ class Moments:
 
 def watch(moment):
     """Puts moments into the places of the product that write or commit something."""
-    from merge_runner.engine.merge import execute as merging
-    from merge_runner.run.node import retry as attempts
+    from merge_runner.engine.merge import execute
+    from merge_runner.run.node import retry
     from merge_runner.run.results.journal import Journal
 
-    write, perform, merge, sync = Journal.__call__, attempts.perform, merging._run, os.fsync
+    write, perform, merge, sync = Journal.__call__, retry.perform, execute._run, os.fsync
 
     def journal(self, event):
         node = event.data.get("name") or event.data.get("batch_id", "")
@@ -77,7 +77,7 @@ def watch(moment):
         sync(handle)
         moment("a file is written and not in its place")
 
-    Journal.__call__, attempts.perform, merging._run, os.fsync = journal, step, merged, synced
+    Journal.__call__, retry.perform, execute._run, os.fsync = journal, step, merged, synced
 
 
 if __name__ == "__main__":

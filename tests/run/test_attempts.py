@@ -14,7 +14,7 @@ from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget, Layout, ReplaceTable
 from merge_runner.relation import Relation
-from merge_runner.run.node import retry as attempts
+from merge_runner.run.node import retry
 from merge_runner.run.node.retry import Attempts
 
 TABLE = Relation("t", "s")
@@ -33,7 +33,7 @@ def failure(kind, most=None):
 @pytest.fixture
 def tried(monkeypatch):
     """Performs a step that fails as told, one entry an attempt (None: it works); gives attempts and what was raised."""
-    monkeypatch.setattr(attempts, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.0)
 
     def run(step, failures, retries=3, committed=lambda: None, stopping=None, deadline=None, settled=lambda: True):
         left = list(failures)
@@ -45,7 +45,7 @@ def tried(monkeypatch):
             if error is not None:
                 raise error
 
-        monkeypatch.setattr(attempts, "perform", perform)
+        monkeypatch.setattr(retry, "perform", perform)
         told = []
         one = Attempts(
             *(Place(), retries, committed, stopping or threading.Event(), lambda *what: told.append(what), deadline),
@@ -156,8 +156,8 @@ def test_one_that_follows_a_merge_is_a_warning_where_it_fails(tried, kind):
 
 
 def test_a_stopped_run_ends_the_pause_at_once(tried, monkeypatch):
-    monkeypatch.setattr(attempts, "FIRST_PAUSE", 600.0)
-    monkeypatch.setattr(attempts, "LONGEST_PAUSE", 600.0)
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(retry, "LONGEST_PAUSE", 600.0)
     stopping = threading.Event()
     threading.Timer(0.05, stopping.set).start()
     _, _, error = tried(WRITE, [failure(Kind.CONFLICT), None], stopping=stopping)
@@ -165,16 +165,16 @@ def test_a_stopped_run_ends_the_pause_at_once(tried, monkeypatch):
 
 
 def test_no_pause_goes_beyond_the_models_timeout(tried, monkeypatch):
-    monkeypatch.setattr(attempts, "FIRST_PAUSE", 600.0)
-    monkeypatch.setattr(attempts, "LONGEST_PAUSE", 600.0)
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(retry, "LONGEST_PAUSE", 600.0)
     _, told, error = tried(WRITE, [failure(Kind.CONFLICT), None], deadline=time.monotonic() + 0.05)
     assert error is None
     assert 0 <= told[0][2] <= 0.05
 
 
 def test_pauses_double_up_to_the_longest_and_are_spread(tried, monkeypatch):
-    monkeypatch.setattr(attempts, "FIRST_PAUSE", 1e-4)
-    monkeypatch.setattr(attempts, "LONGEST_PAUSE", 4e-4)
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 1e-4)
+    monkeypatch.setattr(retry, "LONGEST_PAUSE", 4e-4)
     _, told, _ = tried(WRITE, [failure(Kind.CONFLICT)] * 5, retries=4)
     for (_, _, pause), longest in zip(told, [1e-4, 2e-4, 4e-4, 4e-4], strict=True):
         assert longest / 2 <= pause <= longest

@@ -181,9 +181,9 @@ def test_every_beginning_of_a_journal(tmp_path, fuzzed):
 @pytest.fixture
 def command(built, monkeypatch, capfd, tmp_path):
     """A command in this process, which starts no Spark; gives its exit status."""
-    from merge_runner.cli import node_commands as running
+    from merge_runner.cli import node_commands
 
-    monkeypatch.setattr(running, "run_nodes", lambda *_: 0)
+    monkeypatch.setattr(node_commands, "run_nodes", lambda *_: 0)
 
     def run(*words: str) -> int:
         monkeypatch.chdir(built)

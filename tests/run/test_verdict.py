@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.merge import execute as merging
+from merge_runner.engine.merge import execute
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.pruning.judge import merge_analysis as judged
+from merge_runner.pruning.judge import merge_analysis
 
 pytestmark = pytest.mark.spark
 
@@ -57,14 +57,14 @@ def test_the_verdict_holds(merged, filter):
 
 @pytest.mark.parametrize(("filter", "wrong"), [("abs(t.k) < 5", "static"), ("t.dt = date'2024-01-02'", "none")])
 def test_a_wrong_verdict_is_caught(merged, monkeypatch, filter, wrong):
-    right = judged.judge
+    right = merge_analysis.judge
 
     def judge(*arguments):
         found = right(*arguments)
         prunes = [replace(item, prunes=wrong == "static" and "t.k" in item.text) for item in found.on]
         return replace(found, verdict=wrong, on=tuple(prunes))
 
-    monkeypatch.setattr(judged, "judge", judge)
+    monkeypatch.setattr(merge_analysis, "judge", judge)
     response = merged(filter)
     assert response["verdict"] == wrong
     assert response["verdict_held"] is False
@@ -74,7 +74,7 @@ def test_a_log_that_cannot_be_asked_afterwards_does_not_undo_a_merge(merged, mon
     def lost(*_):
         raise EngineError("gone", "the log is gone")
 
-    monkeypatch.setattr(merging, "files_passing", lost)
+    monkeypatch.setattr(execute, "files_passing", lost)
     response = merged("t.dt = s.dt and t.dt >= date'2024-01-01'")
     assert (response["verdict"], response["verdict_held"], response["rows_updated"]) == ("static", None, 40)
 

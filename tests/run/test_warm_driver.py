@@ -195,13 +195,13 @@ def test_a_stream_leaves_the_jvm_to_the_next_run(shop):
 
 
 def test_ctrl_c_leaves_the_jvm_and_kill_ends_it(shop):
-    from merge_runner.engine.warm import client as warm
+    from merge_runner.engine.warm import client
 
     shop.call("warm", "start")
     jvm = shop.warm_jvm()
-    path = warm.socket_path(shop.root, shop.env)
-    line = warm.Line(path)
-    told = line.ask("attach", key=warm.status(path)["key"])
+    path = client.socket_path(shop.root, shop.env)
+    line = client.Line(path)
+    told = line.ask("attach", key=client.status(path)["key"])
     for secret, said in ((told["secret"], "came in\n"), ("another secret", "")):
         words = [sys.executable, "-c", WRONG, str(told["port"]), secret]
         assert subprocess.run(words, capture_output=True, text=True, check=False).stdout == said

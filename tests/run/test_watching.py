@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.run.execution import stall_monitor as watching
+from merge_runner.run.execution import stall_monitor
 from merge_runner.run.execution.stall_monitor import watching as watched
 from merge_runner.run.results.events import Events
 
@@ -13,10 +13,10 @@ from merge_runner.run.results.events import Events
 @pytest.fixture
 def told(monkeypatch):
     """Watches a driver that is in these troubles, one after the other, and gives what was told."""
-    monkeypatch.setattr(watching, "_PAUSE", 0.01)
+    monkeypatch.setattr(stall_monitor, "_PAUSE", 0.01)
 
     def run(troubles, patience):
-        monkeypatch.setattr(watching, "PATIENCE", patience)
+        monkeypatch.setattr(stall_monitor, "PATIENCE", patience)
         over, left, messages = threading.Event(), list(troubles), []
 
         def trouble():

@@ -45,17 +45,17 @@ def _start(options: dict[str, Any], idle: float) -> int:
 
 
 def _stop(options: dict[str, Any], _idle: float) -> int:
-    from merge_runner.engine.warm import client as warm
+    from merge_runner.engine.warm import client
 
-    ended = warm.stop(warm.socket_path(project_root(options["project_dir"]), os.environ))
+    ended = client.stop(client.socket_path(project_root(options["project_dir"]), os.environ))
     click.echo("the warm driver has ended" if ended else "there is no warm driver")
     return 0
 
 
 def _status(options: dict[str, Any], _idle: float) -> int:
-    from merge_runner.engine.warm import client as warm
+    from merge_runner.engine.warm import client
 
-    reply = warm.status(warm.socket_path(project_root(options["project_dir"]), os.environ))
+    reply = client.status(client.socket_path(project_root(options["project_dir"]), os.environ))
     if reply is None:
         click.echo("there is no warm driver")
         return 1

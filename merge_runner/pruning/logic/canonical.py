@@ -8,9 +8,9 @@ from functools import cache
 
 from sqlglot import exp
 
-from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
-from merge_runner.pruning.logic.fold import _MANY, coalesced, compared, fold, joined, listed, negated
+from merge_runner.pruning.logic.fold import MANY, coalesced, compared, fold, joined, listed, negated
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, has_opaque
 
 Resolve = Callable[["exp.Expr"], "Term | None"]
@@ -162,8 +162,8 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
             exp.NullSafeNEQ: _distinct,
             exp.Cast: _cast,
             exp.TryCast: _cast,
-            exp.CurrentDate: lambda node, resolve: literal.TODAY if not node.this else None,
-            exp.CurrentTimestamp: lambda node, resolve: literal.NOW if not node.this else None,
+            exp.CurrentDate: lambda node, resolve: constant_value.TODAY if not node.this else None,
+            exp.CurrentTimestamp: lambda node, resolve: constant_value.NOW if not node.this else None,
             exp.Interval: _interval,
             exp.Neg: call("neg", "this"),
             exp.Add: call("+", "this", "expression"),
@@ -191,7 +191,7 @@ def _dot(node: exp.Expr, resolve: Resolve) -> Term | None:
 
 
 def _literal(node: exp.Expr) -> Term | None:
-    return Lit("text", node.this) if node.is_string else literal.number(str(node.this))
+    return Lit("text", node.this) if node.is_string else constant_value.number(str(node.this))
 
 
 def _between(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -213,7 +213,7 @@ def _in(node: exp.Expr, resolve: Resolve) -> Term | None:
         values.append(value)
     if not values:
         return None
-    if not all(isinstance(value, Lit) for value in values) and len(values) <= _MANY:
+    if not all(isinstance(value, Lit) for value in values) and len(values) <= MANY:
         return joined("or", [compared("=", subject, value) for value in values])
     return listed("in", subject, tuple(value for value in values if value != NULL) or (NULL,))
 
@@ -265,7 +265,7 @@ def _interval(node: exp.Expr, resolve: Resolve) -> Term | None:
     value, unit = node.this, node.args.get("unit")
     if value is None or unit is None or (not value.is_string and not value.is_number):
         return _generic(node, resolve)
-    number = literal.number(value.name)
+    number = constant_value.number(value.name)
     parts = _INTERVALS.get(unit.name.lower().removesuffix("s"))
     if number is None or parts is None or number.value != number.value.to_integral_value():
         return _generic(node, resolve)
@@ -291,7 +291,7 @@ def _anonymous(node: exp.Expr, resolve: Resolve) -> Term | None:
     if name == "make_date" and len(node.expressions) == 3:
         parts = [_term(item, resolve) for item in node.expressions]
         if all(isinstance(part, Lit) and isinstance(part.value, Decimal) for part in parts):
-            found = literal.day("-".join(f"{int(part.value):02}" for part in parts if isinstance(part, Lit)))
+            found = constant_value.day("-".join(f"{int(part.value):02}" for part in parts if isinstance(part, Lit)))
             if found is not None:
                 return found
     return _generic(node, resolve)

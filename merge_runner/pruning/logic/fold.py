@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import FALSE, NULL, TRUE, Lit
 from merge_runner.pruning.logic.term import FLIPPED, NEGATED, Call, Col, Term, is_constant
+
+MANY = 1000
+"""Values up to which a list is compared one by one."""
 
 
 def replaced(term: Term, replacement: Callable[[Term], Term | None]) -> Term:
@@ -69,7 +72,7 @@ _CONDITIONS = frozenset({*_OPPOSITES, "and", "or", "not", "opaque", "<=>"})
 def _truth(name: str, left: Lit, right: Lit) -> Lit | None:
     if NULL in (left, right):
         return Lit("bool", left == right) if name == "<=>" else NULL
-    order = literal.compare(left, right)
+    order = constant_value.compare(left, right)
     return None if order is None else Lit("bool", holds(name, order))
 
 
@@ -87,6 +90,7 @@ def holds(name: str, order: int) -> bool:
 
 
 def joined(name: str, parts: list[Term]) -> Term:
+    """Return `name` (`and` or `or`) of conditions: flat, and without those that decide nothing."""
     neutral, final = (TRUE, FALSE) if name == "and" else (FALSE, TRUE)
     flat: list[Term] = []
     for part in parts:
@@ -135,9 +139,9 @@ def fold(name: str, arguments: tuple[Term, ...]) -> Term:
 
 def _folded_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | None:
     if name.startswith(("cast:", "try_cast:")):
-        return literal.cast(first, name.partition(":")[2].partition("(")[0])
+        return constant_value.cast(first, name.partition(":")[2].partition("(")[0])
     if name.startswith("trunc:"):
-        return literal.truncated(first, name[6:])
+        return constant_value.truncated(first, name[6:])
     if name == "neg":
         return Lit("number", -first.value) if first.kind == "number" else None
     second = arguments[1] if len(arguments) == 2 else None
@@ -147,29 +151,28 @@ def _folded_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | No
         left, right = first.value, second.value
         return Lit("number", left + right if name == "+" else left - right if name == "-" else left * right)
     if name in ("+", "-"):
-        return literal.plus(first, second, 1 if name == "+" else -1)
+        return constant_value.plus(first, second, 1 if name == "+" else -1)
     if name == "date_add":
-        start = literal.cast(first, "date")
-        return literal.plus(start, second, 1) if start else None
+        start = constant_value.cast(first, "date")
+        return constant_value.plus(start, second, 1) if start else None
     if name == "add_months" and second.kind == "number":
-        start = literal.cast(first, "date")
-        return literal.plus(start, Lit("interval", (int(second.value), 0)), 1) if start else None
+        start = constant_value.cast(first, "date")
+        return constant_value.plus(start, Lit("interval", (int(second.value), 0)), 1) if start else None
     return None
 
 
 def listed(name: str, subject: Term, values: tuple[Term, ...]) -> Term:
+    """Return `name` (`in` or `notin`) of a list of values; a comparison where there is one value."""
     if len(values) == 1:
         return compared("=" if name == "in" else "<>", subject, values[0])
-    if isinstance(subject, Lit) and len(values) <= _MANY:
+    if isinstance(subject, Lit) and len(values) <= MANY:
         single = [compared("=" if name == "in" else "<>", subject, value) for value in values]
         return joined("or" if name == "in" else "and", single)
     return Call(name, (subject, *values))
 
 
-_MANY = 1000
-
-
 def coalesced(arguments: tuple[Term, ...]) -> Term:
+    """Return COALESCE of terms without NULLs and without what follows a constant."""
     kept: list[Term] = []
     for argument in arguments:
         if argument == NULL:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from functools import cached_property
 
-from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import holds, replaced
 from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
@@ -354,7 +354,7 @@ def _is_next(one: Term, other: Term) -> bool:
         return bool(one.value[0] == other.value[0] and abs(one.value[1] - other.value[1]) <= 1)
     if one.moves or other.moves:
         return False
-    first, second = literal.cast(one, "timestamp"), literal.cast(other, "timestamp")
+    first, second = constant_value.cast(one, "timestamp"), constant_value.cast(other, "timestamp")
     return first is not None and second is not None and bool(abs(first.value - second.value) <= timedelta(days=1))
 
 

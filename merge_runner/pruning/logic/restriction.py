@@ -40,6 +40,7 @@ def strict_column(term: Term) -> Col | None:
 
 
 def is_strict(call: Call) -> bool:
+    """Return whether a call gives NULL for NULL."""
     return call.name in STRICT or call.name.startswith(("cast:", "try_cast:", "trunc:"))
 
 

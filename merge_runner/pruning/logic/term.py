@@ -52,4 +52,5 @@ def is_constant(term: Term) -> bool:
 
 
 def has_opaque(term: Term) -> bool:
+    """Return whether a part of the term is a condition that could not be read."""
     return isinstance(term, Call) and (term.name == "opaque" or any(has_opaque(part) for part in term.args))

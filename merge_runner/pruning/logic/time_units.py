@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from decimal import Decimal
 
-from merge_runner.pruning.logic import constant_value as literal
+from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.term import Call, Term
 
@@ -34,14 +34,16 @@ _LENGTHS = {
 
 
 def order_of(left: Term, right: Term) -> int | None:
+    """Return a negative number, 0 or a positive one as two terms are ordered; None where that is not known."""
     if left == right:
         return 0
     if isinstance(left, Lit) and isinstance(right, Lit):
-        return literal.compare(left, right)
+        return constant_value.compare(left, right)
     return None
 
 
 def unit_of(term: Call) -> str | None:
+    """Return the unit whose start a call gives (`day` for a cast to date); None for other calls."""
     if term.name == "cast:date":
         return "day"
     return term.name[6:] if term.name.startswith("trunc:") else None
@@ -49,13 +51,13 @@ def unit_of(term: Call) -> str | None:
 
 def of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     """What holds for the start of the unit that x lies in, where `x name value` does."""
-    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
+    start = constant_value.truncated(value, unit) if isinstance(value, Lit) else None
     if name in ("<", "<="):
         if name == "<" and start is not None and order_of(value, start) == 0:
-            start = literal.plus(start, _LENGTHS[unit], -1)
+            start = constant_value.plus(start, _LENGTHS[unit], -1)
         return [(name, value), *([("<=", start)] if start is not None else [])]
     if start is None and isinstance(value, Lit) and value.kind == "now" and unit == "day" and name in (">", ">="):
-        start = literal.earliest_day(value)
+        start = constant_value.earliest_day(value)
         return [(">=", start)] if start is not None else []
     if name == "=":
         return [("=", start)] if start is not None else [("<=", value)]
@@ -66,7 +68,7 @@ def of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Ter
     """What holds for the year, month, day or hour of what constants bound."""
     lows, highs = [], []
     for name, value in known:
-        moment = literal.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
+        moment = constant_value.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
         if moment is None or moment.kind != "timestamp":
             continue
         if name in ("=", ">=", ">"):
@@ -92,10 +94,10 @@ def of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     found: list[tuple[str, Term]] = []
     if name in ("=", ">=", ">"):
         found.append((">" if name == ">" else ">=", value))
-    start = literal.truncated(value, unit) if isinstance(value, Lit) else None
+    start = constant_value.truncated(value, unit) if isinstance(value, Lit) else None
     if name in ("=", "<=", "<") and start is not None:
         ends_before = name == "<" and order_of(value, start) == 0
-        end = start if ends_before else literal.plus(start, _LENGTHS[unit], 1)
+        end = start if ends_before else constant_value.plus(start, _LENGTHS[unit], 1)
         if end is not None:
             found.append(("<", end))
     return found

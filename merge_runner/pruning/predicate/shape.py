@@ -17,6 +17,7 @@ MIRRORED: dict[Operator, Operator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="
 
 
 def truth_of(folded: Constant, negated: bool) -> Truth:
+    """Return the truth of a constant condition, or of its negation."""
     if folded.known and (folded.value is None or isinstance(folded.value, bool)):
         return Truth(folded.value if folded.value is None else folded.value is not negated)
     return Truth(None, known=False)
@@ -41,6 +42,7 @@ def compared_constants(left: Constant, operator: Operator, right: Constant, nega
 
 
 def comparison_operator(tree: exp.Expr) -> Operator | None:
+    """Return the operator of a comparison; None for any other tree."""
     operators: dict[str, Operator] = {
         "EQ": "=",
         "NullSafeEQ": "<=>",
@@ -65,6 +67,7 @@ def boolean_case(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
 
 
 def is_cast(tree: exp.Expr) -> bool:
+    """Return whether a tree is a cast, written as CAST or as a function such as `date(x)`."""
     return isinstance(tree, (exp.Cast, exp.TryCast)) or (isinstance(tree, exp.Anonymous) and tree.name.lower() in CASTS)
 
 
@@ -80,6 +83,7 @@ def is_condition(tree: exp.Expr) -> bool:
 
 
 def unwrap(tree: exp.Expr) -> exp.Expr:
+    """Return the tree inside parentheses."""
     while isinstance(tree, exp.Paren):
         tree = tree.this
     return tree

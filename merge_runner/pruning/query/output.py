@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 
 from sqlglot import exp
 
@@ -46,6 +45,7 @@ NAMELESS = "\0"
 
 
 def fixed_to(own: Col, value: Term) -> Term:
+    """Return the condition that a column has one value, which may be NULL."""
     return Call("isnull", (own,)) if value == NULL else Call("=", (own, value))
 
 
@@ -84,7 +84,7 @@ def derived_bounds(known: Facts, value: Term) -> list[tuple[str, Term]]:
 
 def copy_picked(terms: Iterable[Term], output: Output, own: Col, restrictions: dict[Term, None]) -> None:
     """The greatest, the least or any value of a group is the value of some row, which the conditions hold for."""
-    if not isinstance(output.node, picking_functions()) or not isinstance(output.term, Call):
+    if not isinstance(output.node, PICKING) or not isinstance(output.term, Call):
         return
     value = output.term.args[0]
     if not isinstance(value, Col):
@@ -94,10 +94,8 @@ def copy_picked(terms: Iterable[Term], output: Output, own: Col, restrictions: d
             restrictions[replaced(item, lambda part: own if part == value else None)] = None
 
 
-@cache
-def picking_functions() -> tuple[type[exp.Expr], ...]:
-
-    return exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue
+PICKING = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue)
+"""Aggregates that give a value of one row."""
 
 
 def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole: set[Term]) -> Iterator[frozenset[str]]:
@@ -141,7 +139,7 @@ def aggregates(node: exp.Expr | None) -> bool:
 
 
 def is_count(node: exp.Expr | None) -> bool:
-
+    """Return whether an output is a COUNT, which is never NULL."""
     return isinstance(node, exp.Count | exp.CountIf)
 
 
@@ -156,6 +154,7 @@ def is_generator(node: exp.Expr) -> bool:
 
 
 def is_inside(node: exp.Expr, other: exp.Expr) -> bool:
+    """Return whether a node is another one or below it."""
     while node is not None:
         if node is other:
             return True

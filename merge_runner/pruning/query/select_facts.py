@@ -19,6 +19,7 @@ from merge_runner.pruning.query.joined_rows import AMBIGUOUS, JoinedRows, Key
 from merge_runner.pruning.query.output import (
     NAMELESS,
     ONE,
+    PICKING,
     WHOLE,
     Output,
     aggregates,
@@ -32,7 +33,6 @@ from merge_runner.pruning.query.output import (
     is_inside,
     named_keys,
     not_of_itself,
-    picking_functions,
     renamed_term,
 )
 from merge_runner.pruning.query.relation import Queries, ReadSelect
@@ -265,7 +265,7 @@ class _Select:
             return False
         if node.find(exp.Query) is not None or is_generator(node):
             return True
-        if isinstance(node, picking_functions()) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
+        if isinstance(node, PICKING) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
             return False  # `copy_picked` decides
         found = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
         return any(column in restricted for item in found if item is not None for column in columns(item))

@@ -19,6 +19,7 @@ _ALTERED = 3
 
 
 def outcome(context: NodeContext) -> tuple[Status, str]:
+    """Return the status of a node whose steps ended without an error, and the text of its result line."""
     response = context.response
     if context.no_op is not None:
         return "no-op", context.no_op + _left_out(response)
