@@ -3,3 +3,6 @@
 from typing import Literal
 
 Format = Literal["delta", "iceberg"]
+
+DEFAULT: Format = "delta"
+"""The format of a table for which nothing sets one."""

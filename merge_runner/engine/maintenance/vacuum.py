@@ -15,7 +15,7 @@ from merge_runner.engine.table_log.commit_metadata import of_maintenance, stamp_
 from merge_runner.engine.table_log.delta_log import latest_commits, real_layout
 from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
 from merge_runner.engine.table_log.iceberg_procedures import call_procedure
-from merge_runner.formats.retention import kept_for
+from merge_runner.formats.registry import capabilities
 from merge_runner.plan.nodes.maintenance import shorter
 from merge_runner.plan.steps.maintenance import VacuumTable
 from merge_runner.relation import Relation
@@ -34,7 +34,7 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
     fault = shorter(step.retain, layout.format, properties, layout.relation.name) if step.retain is not None else None
     if fault is not None:
         raise EngineError(fault.code, fault.message, fault.hint)
-    retain = kept_for(layout.format, properties) if step.retain is None else step.retain
+    retain = capabilities(layout.format).retention.kept(properties) if step.retain is None else step.retain
     run = iceberg_expire if layout.format == "iceberg" else delta_vacuum
     stamp = of_maintenance(context.stamp, "vacuum")
     with temporary_confs(context.session, stamp_confs(stamp)):

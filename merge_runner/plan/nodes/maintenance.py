@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.formats.retention import RETENTION, kept_for
+from merge_runner.formats import Format
+from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import Node
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.table import Layout
@@ -64,13 +65,14 @@ def faults(node: Node, layout: Layout) -> Iterator[Fault]:
     DELTA_CLUSTERING_WITH_PARTITION_PREDICATE, DELTA_ZORDERING_ON_PARTITION_COLUMN.
     """
     step = compaction(node, layout)
-    if layout.format != "delta":
-        return
-    if layout.cluster_by and step.zorder_by:
+    format = capabilities(layout.format)
+    if format.liquid_clustering and layout.cluster_by and step.zorder_by:
         message = f"{node.name} is clustered by {', '.join(layout.cluster_by)}, and cannot be Z-ordered as well"
         yield Fault("optimize", message, "leave zorder_by out: OPTIMIZE orders new files by cluster_by; or cluster_by")
+    if not format.compacts_by_partition:
+        return
     if step.where is not None and not layout.partition_by:
-        message = f"{node.name} is not partitioned, and `where` of `optimize` takes partition columns on Delta"
+        message = f"{node.name} is not partitioned, and `where` of `optimize` takes partition columns on {format.label}"
         yield Fault("optimize", message, "leave `where` out")
     if both := [
         column for column in step.zorder_by if column.lower() in {each.lower() for each in layout.partition_by}
@@ -84,17 +86,17 @@ def too_short(retain: float, layout: Layout) -> Fault | None:
     return shorter(retain, layout.format, layout.properties, layout.relation.name)
 
 
-def shorter(retain: float, table_format: str, properties: Mapping[str, str], name: str) -> Fault | None:
+def shorter(retain: float, table_format: Format, properties: Mapping[str, str], name: str) -> Fault | None:
     """Why a table with these properties is not vacuumed with this retention (seconds); None where it may be."""
-    kept = kept_for(table_format, properties)
+    retention = capabilities(table_format).retention
+    kept = retention.kept(properties)
     if retain >= kept:
         return None
-    rule = RETENTION[table_format]
     return Fault(
         "retention",
         f"{name} keeps what is no longer needed for {in_words(kept)}, and --retain says {in_words(retain)}: "
         f"{_WHO_NEEDS_IT}",
-        f"give a longer --retain, or none; or a shorter {rule.property} in the model's `properties`",
+        f"give a longer --retain, or none; or a shorter {retention.property} in the model's `properties`",
     )
 
 

@@ -1,0 +1,1 @@
+"""What is true of Delta alone: its capabilities, and what it refuses."""

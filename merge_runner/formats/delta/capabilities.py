@@ -1,0 +1,62 @@
+"""The facts of Delta (open source, 4.4.0; keys of other platforms where they have their own Delta)."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from merge_runner.formats.capabilities import Capabilities, Marking, StatisticsProperties
+from merge_runner.formats.retention import DAY, Retention
+
+_UNITS = {
+    "week": 7 * DAY,
+    "day": DAY,
+    "hour": 3600.0,
+    "minute": 60.0,
+    "second": 1.0,
+    "millisecond": 1e-3,
+    "microsecond": 1e-6,
+}
+_PART = re.compile(rf"\s*(\d+)\s+({'|'.join(_UNITS)})s?\b", re.IGNORECASE)
+
+
+def _interval(text: str) -> float | None:
+    """Return the seconds of a Delta interval: `interval 3 days`, `1 week 12 hours`; Delta refuses months and years."""
+    rest = re.sub(r"\A\s*interval\b", "", text, flags=re.IGNORECASE)
+    total, position = 0.0, 0
+    while part := _PART.match(rest, position):
+        total += int(part[1]) * _UNITS[part[2].lower()]
+        position = part.end()
+    return total if position and not rest[position:].strip() else None
+
+
+DELTA = Capabilities(
+    name="delta",
+    label="Delta",
+    marking=Marking("delta.enableDeletionVectors", marks="true", copies="false"),
+    # DeltaConfigs.TOMBSTONE_RETENTION.
+    retention=Retention("delta.deletedFileRetentionDuration", 7 * DAY, _interval),
+    by_source_scan="Delta reads and rewrites every file of the target",
+    change_feed_property="delta.enableChangeDataFeed",
+    statistics_properties=StatisticsProperties(
+        columns="delta.dataskippingstatscolumns", count="delta.dataskippingnumindexedcols"
+    ),
+    # `fabric` includes Synapse.
+    low_shuffle_confs=MappingProxyType(
+        {
+            "databricks": "spark.databricks.delta.merge.enableLowShuffle",
+            "fabric": "spark.microsoft.delta.merge.lowShuffle.enabled",
+        }
+    ),
+    # Databricks from runtime 14.2 on.
+    row_level_concurrency=frozenset({"databricks"}),
+    generated_columns=True,
+    liquid_clustering=True,
+    when_conditions_prune=True,
+    leaves_subqueries_unread=True,
+    # `operationParameters` of a commit.
+    logs_conditions=True,
+    conflicts_by_partition=True,
+    # DELTA_NON_PARTITION_COLUMN_REFERENCE, DELTA_ZORDERING_ON_PARTITION_COLUMN.
+    compacts_by_partition=True,
+)

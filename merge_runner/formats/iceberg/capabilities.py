@@ -1,0 +1,27 @@
+"""The facts of Iceberg (1.12.0, on Spark 4.1)."""
+
+from __future__ import annotations
+
+from merge_runner.formats.capabilities import Capabilities, Marking
+from merge_runner.formats.retention import DAY, Retention
+
+
+def _milliseconds(text: str) -> float | None:
+    return int(text) / 1000 if text.strip().isascii() and text.strip().isdigit() else None
+
+
+ICEBERG = Capabilities(
+    name="iceberg",
+    label="Iceberg",
+    marking=Marking("write.merge.mode", marks="merge-on-read", copies="copy-on-write"),
+    # TableProperties.MAX_SNAPSHOT_AGE_MS.
+    retention=Retention("history.expire.max-snapshot-age-ms", 5 * DAY, _milliseconds),
+    by_source_scan="Iceberg pushes nothing to the scan: every file is read, and every concurrent commit conflicts",
+    catalog_class="org.apache.iceberg.spark.SparkCatalog",
+    has_branches=True,
+    partition_transforms=True,
+    sort_order=True,
+    storage_partitioned_join=True,
+    infers_through_join=True,
+    duplicates_unmatched_rows=True,
+)

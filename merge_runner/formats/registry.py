@@ -1,0 +1,26 @@
+"""The table formats that there are, and the lookup of what is true of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from merge_runner.formats import Format
+from merge_runner.formats.capabilities import Capabilities
+from merge_runner.formats.delta.capabilities import DELTA
+from merge_runner.formats.iceberg.capabilities import ICEBERG
+
+_CAPABILITIES: Mapping[Format, Capabilities] = MappingProxyType({each.name: each for each in (DELTA, ICEBERG)})
+
+FORMATS: tuple[Format, ...] = tuple(_CAPABILITIES)
+"""Every table format."""
+
+
+def capabilities(format: Format) -> Capabilities:
+    """Return what is true of a table format."""
+    return _CAPABILITIES[format]
+
+
+def table_format_of(name: str | None) -> Format | None:
+    """Return a name as that of a table format; None for a format of plain files, or none."""
+    return next((each for each in FORMATS if each == name), None)
