@@ -159,11 +159,13 @@ class Project:
         With `available_now` that is when all that is there now has been read. Else as `build`.
         """
         from merge_runner.run.results.events import Events
-        from merge_runner.run.stream.stream import StreamOptions, stream
+        from merge_runner.run.settings import RunSettings
+        from merge_runner.run.stream.stream import stream
 
         ids = self.select(select, exclude, selector, state).ids
         args = {"select": list(_texts(select)), "available_now": available_now}
-        return stream(self.prepared, ids, StreamOptions(threads, available_now, args), events or Events(), driver)
+        settings = RunSettings(threads=threads, available_now=available_now, args=args)
+        return stream(self.prepared, ids, settings, events or Events(), driver)
 
     def source_freshness(
         self,
@@ -249,15 +251,16 @@ class Project:
         driver: Driver | None = None,
     ) -> RunResults:
         from merge_runner.plan.nodes.maintenance import Maintenance
-        from merge_runner.run.build import Options, build
+        from merge_runner.run.build import build
         from merge_runner.run.results.events import Events
+        from merge_runner.run.settings import RunSettings
 
         ids = self.select(select, exclude, selector, state).ids
         if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id < 2**63):
             raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
         asked = maintenance or Maintenance()
         said = {"batch_id": batch_id, "branch": branch, "vacuum": asked.vacuum, "retain": asked.retain}
-        options = Options(
+        settings = RunSettings(
             threads=threads,
             batch_id=batch_id,
             branch=branch_name(branch) if branch is not None else None,
@@ -268,7 +271,7 @@ class Project:
         if defer and state is None:
             raise ValueError("defer needs state, the folder of the manifest.json to defer to")
         prepared = self.defer(ids, state).prepared if defer and state is not None else self.prepared
-        return build(prepared, ids, command, options, events or Events(), driver)
+        return build(prepared, ids, command, settings, events or Events(), driver)
 
 
 def _texts(names: Names) -> Sequence[str]:

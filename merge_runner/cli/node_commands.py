@@ -14,11 +14,12 @@ from merge_runner.cli.display.problems import show_no_effect, show_not_read, sho
 from merge_runner.cli.options import deferred, load_project, selected
 from merge_runner.errors import Problem
 from merge_runner.plan.nodes.maintenance import Maintenance
-from merge_runner.run.build import TYPES, Options, build
+from merge_runner.run.build import TYPES, build
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.junit import junit
 from merge_runner.run.results.results import Command
+from merge_runner.run.settings import RunSettings
 
 if TYPE_CHECKING:
     from merge_runner.api import Project
@@ -89,7 +90,7 @@ def run_nodes(
     project = deferred(project, chosen, options)
     display = display_for(options)
     args = kept(options, _KEPT)
-    run = Options(
+    settings = RunSettings(
         threads=options["threads"],
         batch_id=options["batch_id"],
         branch=options["branch"],
@@ -98,9 +99,8 @@ def run_nodes(
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         made=_made_before(project, ids, options) if last is not None else (),
-        observe=display.observe,
     )
-    events = Events(display)
+    events = Events(display, observe=display.observe)
     try:
         with starting_driver(project.prepared, events) as starting:
             if ids:
@@ -108,7 +108,7 @@ def run_nodes(
             if name == "build" and not options["no_lint"] and not _passes_lint(project, ids, options):
                 return 1
             starting.proceed()  # lint uses processes only where there is no thread that they could not have
-            results = build(project.prepared, ids, name, run, events, starting=starting)
+            results = build(project.prepared, ids, name, settings, events, starting=starting)
     finally:
         display.close()
     if options["junit"] is not None:

@@ -9,7 +9,8 @@ from merge_runner.cli.node_commands import display_for, exit_status, kept
 from merge_runner.cli.options import load_project, selected
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
-from merge_runner.run.stream.stream import StreamOptions, stream
+from merge_runner.run.settings import RunSettings
+from merge_runner.run.stream.stream import stream
 
 _KEPT = ("select", "exclude", "selector", "threads", "available_now", "profile", "profiles_dir", "target", "vars_text")
 
@@ -20,13 +21,15 @@ def stream_command(options: dict[str, Any]) -> int:
     ids = selected(project, options)
     show_no_effect(project.graph, ids, options)
     display = display_for(options)
-    asked = StreamOptions(options["threads"], options["available_now"], kept(options, _KEPT), display.observe)
-    events = Events(display)
+    settings = RunSettings(
+        threads=options["threads"], available_now=options["available_now"], args=kept(options, _KEPT)
+    )
+    events = Events(display, observe=display.observe)
     try:
         with starting_driver(project.prepared, events) as starting:
             starting.launch()
             starting.proceed()
-            results = stream(project.prepared, ids, asked, events, starting=starting)
+            results = stream(project.prepared, ids, settings, events, starting=starting)
     finally:
         display.close()
     return exit_status(results, options)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from merge_runner.engine.context import Batch
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.branch_catalog import BranchCatalog
@@ -18,8 +16,8 @@ from merge_runner.graph.streams import streams_read
 from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
-from merge_runner.plan.nodes.maintenance import Maintenance, has_table, is_maintained
-from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms, thread_count
+from merge_runner.plan.nodes.maintenance import has_table, is_maintained
+from merge_runner.run.execution.dag_run import NodeRun, Nodes
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.results.artifacts import plan_nodes
@@ -28,6 +26,7 @@ from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.results import Command, RunResults
 from merge_runner.run.scheduling.previous_timings import recorded_durations
+from merge_runner.run.settings import RunSettings
 
 _MOST_OTHERS = 3
 """How many drivers take the place of one that is lost: what loses them all would lose the next one."""
@@ -40,33 +39,11 @@ TYPES: Mapping[Command, frozenset[str]] = {
 """The resource types that a command runs; others that are selected are passed over."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How to run. `threads` None: the profile's. `batch_id`: every MERGE is stamped with it, and
-    commits once for it. `branch`: what every Iceberg table is written on instead of main. `maintenance` is what
-    `optimize` was asked for. `args` are the invocation's own words, kept in run_results.json.
-
-    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations;
-    `made` are the tables that other nodes have recreated there, by name.
-    `observe` is given the driver once it runs, to show what it does.
-    """
-
-    threads: int | None = None
-    batch_id: int | None = None
-    branch: str | None = None
-    fail_fast: bool = False
-    maintenance: Maintenance = field(default_factory=Maintenance)
-    args: Mapping[str, Any] = field(default_factory=dict)
-    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    made: Sequence[str] = ()
-    observe: Callable[[Driver], None] = lambda _: None
-
-
 def build(
     prepared: Prepared,
     ids: Sequence[str],
     command: Command,
-    options: Options,
+    settings: RunSettings,
     events: Events,
     driver: Driver | None = None,
     starting: Starting | None = None,
@@ -79,50 +56,37 @@ def build(
     `starting` is one on its way, which is used and stopped.
     Raises ProblemsError (nothing has run then) and KeyboardInterrupt (run_results.json holds what was done).
     """
-    return _Build(prepared, ids, command, options, events).run(driver, starting)
+    return _Build(prepared, ids, command, settings, events).run(driver, starting)
 
 
 class _Build:
     def __init__(
-        self, prepared: Prepared, ids: Sequence[str], command: Command, options: Options, events: Events
+        self, prepared: Prepared, ids: Sequence[str], command: Command, settings: RunSettings, events: Events
     ) -> None:
         self.prepared = prepared
-        planned = prepared if options.branch is None else on_branch(prepared)
+        planned = prepared if settings.branch is None else on_branch(prepared)
         self.command: Command = command
-        self.options = options
-        self.made = frozenset(options.made)
+        self.settings = replace(settings, independent=command == "optimize")
+        self.made = frozenset(settings.made)
         self.events = events
-        self.invocation = Invocation(prepared, command, options.args, events)
+        self.invocation = Invocation(prepared, command, settings.args, events)
         nodes = planned.graph.nodes
         self.optimizes = command == "optimize"
         chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
-        self.views = [node for node in chosen if options.branch is not None and is_view(prepared.graph.nodes[node])]
+        self.views = [node for node in chosen if settings.branch is not None and is_view(prepared.graph.nodes[node])]
         self.left_out = [node for node in chosen if self.optimizes and _is_left_out(nodes[node])]
         self.streamed = {node for node in chosen if not self.optimizes and streams_read(nodes, node)}
         self.plans, compile_times = plan_nodes(
             planned,
             [node for node in chosen if node not in self.streamed],
             self.invocation.id,
-            options.maintenance if self.optimizes else None,
+            settings.maintenance if self.optimizes else None,
         )
-        if options.branch is not None:
+        if settings.branch is not None:
             check_isolated(self.plans, nodes)
         durations = recorded_durations(prepared.target_path / "run_results.json")
-        threads = thread_count(prepared, options.threads, len(self.plans))
-        self.node_run = NodeRun(
-            planned,
-            Nodes(self.plans, compile_times, durations),
-            Terms(
-                self.invocation.id,
-                threads,
-                options.fail_fast,
-                self._batch,
-                options.branch,
-                options.begun,
-                independent=self.optimizes,
-            ),
-            events,
-        )
+        nodes_to_run = Nodes(self.plans, compile_times, durations)
+        self.node_run = NodeRun(planned, nodes_to_run, self.settings, self.invocation.id, events)
 
     def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
         return self.invocation.run(
@@ -150,7 +114,7 @@ class _Build:
         if not self.plans:
             return
         with driving(self.prepared, self.events, driver, starting) as running:
-            self.events.emit("running", nodes=len(self.plans), threads=self.node_run.terms.threads)
+            self.events.emit("running", nodes=len(self.plans), threads=self.node_run.threads)
             left = self._run_open(running, last=driver is not None)
         for others in range(1, _MOST_OTHERS + 1):
             if not left:
@@ -171,9 +135,9 @@ class _Build:
 
         After the `last` driver there is no other one: what is left has failed.
         """
-        branch = self.options.branch
+        branch = self.settings.branch
         catalog = Catalog(self.made) if branch is None else BranchCatalog(branch, self.made)
-        self.options.observe(driver)
+        self.events.observe(driver)
         with scratch_folder(Scratch.of(self.invocation.id)):
             left = self.node_run.run_open(driver, catalog)
         self.made = catalog.made  # another driver's models must not replace them once more
@@ -187,11 +151,6 @@ class _Build:
         table = audit_table(self.prepared.files.profile)
         if table is not None and not self.optimizes:  # its rows are about what models did to their rows
             audit(driver, self.prepared, table, self.invocation.id, self.node_run.results, self.events)
-
-    def _batch(self, unique_id: str) -> Batch | None:
-        if self.options.batch_id is None:
-            return None
-        return Batch(self.prepared.graph.nodes[unique_id].application, self.options.batch_id)
 
 
 def _is_left_out(node: Node) -> bool:

@@ -19,11 +19,12 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.model_tests import MeasureFreshness
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.project.schema.freshness import Freshness, Threshold
-from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms, thread_count
+from merge_runner.run.execution.dag_run import NodeRun, Nodes
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 from merge_runner.run.results.results import Result, RunResults
+from merge_runner.run.settings import RunSettings
 from merge_runner.version import version
 
 _SCHEMA = "https://schemas.getdbt.com/dbt/sources/v3.json"
@@ -54,15 +55,14 @@ def source_freshness(
                 plans[unique_id] = plan
     problems.check()
     invocation, started = str(uuid.uuid4()), datetime.now(timezone.utc)
-    terms = Terms(invocation, thread_count(prepared, threads, len(plans)), independent=True)
-    node_run = NodeRun(prepared, Nodes(plans), terms, events)
+    node_run = NodeRun(prepared, Nodes(plans), RunSettings(threads, independent=True), invocation, events)
     with Journal(prepared.target_path / "journal.jsonl") as journal:
         events.listen(journal)
         try:
             events.emit("freshness_started", invocation_id=invocation, nodes=list(plans))
             if plans:
                 with driving(prepared, events, driver, starting) as running:
-                    events.emit("running", nodes=len(plans), threads=terms.threads)
+                    events.emit("running", nodes=len(plans), threads=node_run.threads)
                     node_run.run(running, Catalog())
             ended = datetime.now(timezone.utc)
             outcome = RunResults(invocation, "source freshness", started, ended, {}, tuple(node_run.results))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
 from typing import Literal
 
-from merge_runner.engine.context import Batch
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.catalog import Catalog
@@ -29,6 +28,7 @@ from merge_runner.run.results.results import FAILED, Result, Timing
 from merge_runner.run.scheduling.dependencies import parents_with_tests
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.scheduling.write_conflicts import write_keys
+from merge_runner.run.settings import RunSettings
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,6 @@ class Nodes:
     plans: Mapping[str, NodePlan]
     compile_times: Mapping[str, Timing] = field(default_factory=dict)
     durations: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How nodes are run. `id` distinguishes their commits and job groups from those of every other run.
-
-    `batch` gives what a node's MERGE is stamped with; `branch` is that of Iceberg tables which is written and read.
-    `begun` are nodes whose statement may have committed in an earlier invocation, with the ids of these invocations.
-    `independent`: a node's failure keeps no other from running.
-    """
-
-    id: str
-    threads: int
-    fail_fast: bool = False
-    batch: Callable[[str], Batch | None] = lambda _: None
-    branch: str | None = None
-    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    independent: bool = False
 
 
 def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
@@ -68,14 +50,19 @@ def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, model
 
 
 class NodeRun:
-    """One run of nodes. `results` has them in the order in which they came."""
+    """One run of nodes. `results` has them in the order in which they came.
 
-    def __init__(self, prepared: Prepared, nodes: Nodes, terms: Terms, events: Events) -> None:
+    `id` distinguishes their commits and job groups from those of every other run.
+    """
+
+    def __init__(self, prepared: Prepared, nodes: Nodes, settings: RunSettings, id: str, events: Events) -> None:
         self.prepared = prepared
         self.graph = prepared.graph
         self.plans = nodes.plans
         self.nodes = nodes
-        self.terms = terms
+        self.settings = settings
+        self.id = id
+        self.threads = thread_count(prepared, settings.threads, len(nodes.plans))
         self.events = events
         self.results: list[Result] = []
         self.taken: dict[str, NodePlan] = {}
@@ -135,14 +122,12 @@ class NodeRun:
             self.plans,
             self.graph.nodes,
             self.events,
-            self.terms.id,
+            self.id,
+            self.settings,
             self._stopping,
             self.nodes.compile_times,
             partial(write_run_text, self.prepared),
             self._take,
-            batch=self.terms.batch,
-            branch=self.terms.branch,
-            begun=self.terms.begun,
             writes=writes,
             touched=self._touched,
             conceal=self.prepared.conceal,
@@ -169,8 +154,8 @@ class NodeRun:
                     priority=priorities(dag, self.nodes.durations, own),
                     writes=writes,
                 ),
-                self.terms.threads,
-                self.terms.fail_fast,
+                self.threads,
+                self.settings.fail_fast,
                 cancel=self.stop,
             )
         except EndedAtOnceError:
@@ -228,7 +213,7 @@ class NodeRun:
             del self._running[unique_id]
         if result.status not in FAILED:
             return True
-        if self.terms.independent and not self.terms.fail_fast:
+        if self.settings.independent and not self.settings.fail_fast:
             return True
         return self.graph.nodes[unique_id].config.get("on_error") == "continue"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from merge_runner.engine.context import Batch, NodeContext, Tested
+from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.model_tests.data_test import read_failing_rows
 from merge_runner.engine.spark.driver import Driver
@@ -37,6 +37,7 @@ from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Result, Status, Timing
 from merge_runner.run.results.test_message import failing_rows, heading, rows_and_query
 from merge_runner.run.scheduling.write_conflicts import WriteKey
+from merge_runner.run.settings import RunSettings
 from merge_runner.text import place_as_json
 
 if TYPE_CHECKING:
@@ -60,18 +61,13 @@ class NodeRunner:
     nodes: Mapping[str, Node]
     events: Events
     invocation_id: str
+    settings: RunSettings
     stopping: threading.Event
     compile_times: Mapping[str, Timing]
     on_statement: Callable[[str, str], None]
     """Receives each MERGE as it runs, and each test whose text is known only then, by node."""
     on_plan: Callable[[str, NodePlan], None] = lambda *_: None
     """Called with the plan that runs of a node that has several."""
-    batch: Callable[[str], Batch | None] = lambda _: None
-    """The batch that the MERGE of a node is stamped with."""
-    branch: str | None = None
-    """The branch of their Iceberg tables that sessions write, and read where it is there."""
-    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Nodes whose MERGE may have committed in an earlier invocation, with the ids of these invocations."""
     writes: Mapping[str, WriteKey] = field(default_factory=dict)
     """What each node writes: a part of a table that another one writes as well, or the whole table."""
     touched: dict[str, str | None] = field(default_factory=dict)
@@ -114,17 +110,16 @@ class NodeRunner:
             self.catalog,
             self.shared,
             stamp=stamp(self.invocation_id, unique_id),
-            earlier=tuple(stamp(earlier, unique_id) for earlier in self.begun.get(unique_id, ())),
+            earlier=self.settings.earlier(unique_id),
             description=f"{node.name} [{self.invocation_id}]",
             on_statement=partial(self.on_statement, unique_id),
             node=unique_id,
             touched=self.touched,
             alone=self.warehouse is not None and not self._shares(unique_id),
-            # What reads changes commits once by what it has consumed.
-            batch=self.batch(unique_id) if node.changes_of is None else None,
+            batch=self.settings.batch(node),
         )
-        if self.branch is not None and plan.writes is not None:
-            context.response["branch"] = self.branch
+        if self.settings.branch is not None and plan.writes is not None:
+            context.response["branch"] = self.settings.branch
         attempts, error = self._attempts(node, plan, context), None
         timed_out = threading.Event()
         timer = self._timer(node, timed_out)
@@ -282,7 +277,7 @@ class NodeRunner:
         return f"{self.invocation_id}/{unique_id}"
 
     def _configure(self, node: Node, context: NodeContext) -> None:
-        confs = {**stamp_confs(context.stamp), **(node.config.get("conf") or {}), **branch_confs(self.branch)}
+        confs = {**stamp_confs(context.stamp), **(node.config.get("conf") or {}), **branch_confs(self.settings.branch)}
         set_confs(context.session, confs)
 
     def _lock(self, plan: NodePlan) -> AbstractContextManager[None]:

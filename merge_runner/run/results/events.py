@@ -6,7 +6,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from merge_runner.engine.spark.driver import Driver
 
 Level = Literal["debug", "info", "warn", "error"]
 
@@ -31,8 +34,10 @@ Listener = Callable[[Event], None]
 class Events:
     """Passes every event to every listener, one event at a time, from whatever thread it comes."""
 
-    def __init__(self, *listeners: Listener) -> None:
+    def __init__(self, *listeners: Listener, observe: Callable[[Driver], None] = lambda _: None) -> None:
         self._listeners = list(listeners)
+        self.observe = observe
+        """Receives the driver once it runs, to show what it does."""
         self._conceal: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda data: data
         self._lock = threading.Lock()
 

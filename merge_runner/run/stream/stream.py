@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.merge.idempotency import recorded_batch
 from merge_runner.engine.spark.driver import Driver
@@ -32,8 +32,9 @@ from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.results import RunResults
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError
+from merge_runner.run.settings import RunSettings
 from merge_runner.run.stream.checkpoint_check import Target, judge_checkpoint, note
-from merge_runner.run.stream.stream_batches import Outcome, StreamBatches, batch_of
+from merge_runner.run.stream.stream_batches import Outcome, StreamBatches
 from merge_runner.run.stream.stream_totals import StreamTotals
 
 if TYPE_CHECKING:
@@ -42,23 +43,10 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.1
 
 
-@dataclass(frozen=True)
-class StreamOptions:
-    """How to run. `threads` None: the profile's. `available_now`: until all that is there now has been read.
-
-    `args` are the invocation's own words. `observe` is given the driver once it runs.
-    """
-
-    threads: int | None = None
-    available_now: bool = False
-    args: Mapping[str, Any] = field(default_factory=dict)
-    observe: Callable[[Driver], None] = lambda _: None
-
-
 def stream(
     prepared: Prepared,
     ids: Sequence[str],
-    options: StreamOptions,
+    settings: RunSettings,
     events: Events,
     driver: Driver | None = None,
     starting: Starting | None = None,
@@ -69,20 +57,20 @@ def stream(
     Raises ProblemsError where a stream cannot be read, or can no longer be, and KeyboardInterrupt; run_results.json
     holds what was done.
     """
-    return _Streaming(prepared, ids, options, events).run(driver, starting)
+    return _Streaming(prepared, ids, settings, events).run(driver, starting)
 
 
 class _Streaming:
-    def __init__(self, prepared: Prepared, ids: Sequence[str], options: StreamOptions, events: Events) -> None:
+    def __init__(self, prepared: Prepared, ids: Sequence[str], settings: RunSettings, events: Events) -> None:
         _check(prepared)
         self.prepared = prepared
-        self.options = options
+        self.settings = settings
         self.events = events
         self.streams = stream_inputs(prepared, ids)
         if not self.streams:
             hint = "a stream is a table of a source with `stream:` in its YAML"
             raise ProblemsError([Problem("no-stream", "no stream feeds the selected models", hint=hint)])
-        self.invocation = Invocation(prepared, "stream", options.args, events)
+        self.invocation = Invocation(prepared, "stream", settings.args, events)
         fed = dict.fromkeys(node for each in self.streams for node in each.fed)
         self.plans, _ = plan_nodes(prepared, fed, self.invocation.id)
         self.outcome = Outcome(StreamTotals(self.plans))
@@ -92,7 +80,7 @@ class _Streaming:
     def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
         def work() -> None:
             with driving(self.prepared, self.events, driver, starting) as running:
-                self.options.observe(running)
+                self.events.observe(running)
                 self._run(running)
 
         results = self.invocation.run(self.plans, work, self.outcome.totals.results)
@@ -110,7 +98,7 @@ class _Streaming:
         with ExitStack() as sessions:
             try:
                 for reader in readers:
-                    reader.start(sessions, self.options.available_now)
+                    reader.start(sessions, self.settings.available_now)
                 self._wait(readers)
             except EndedAtOnceError:
                 raise  # to stop a stream is to wait for its batch
@@ -131,7 +119,11 @@ class _Streaming:
                     catalog,
                     {node: self.plans[node] for node in each.fed},
                     self.invocation.id,
-                    thread_count(self.prepared, self.options.threads, len(each.fed)),
+                    replace(
+                        self.settings,
+                        threads=thread_count(self.prepared, self.settings.threads, len(each.fed)),
+                        application=each.application,
+                    ),
                     self.events,
                     self.outcome,
                     turn,
@@ -145,7 +137,7 @@ class _Streaming:
             try:
                 for reader in readers:
                     reader.tell_progress()
-                if self.outcome.failed.is_set() and not self.options.available_now:
+                if self.outcome.failed.is_set() and not self.settings.available_now:
                     ending.set()
                 if ending.is_set():
                     for reader in readers:
@@ -220,7 +212,7 @@ class _Reader:
                 continue  # a table that is replaced as a whole has no batches
             recorded = None
             if self.batches.catalog.adopt(session, step.layout):
-                app = batch_of(self.stream, self.nodes[unique_id].name, 0).app
+                app = self.batches.settings.application_of(self.nodes[unique_id])
                 recorded = recorded_batch(session, step.layout.relation, step.layout.format, app)
             yield unique_id, Target(step.layout.relation.name, recorded)
 

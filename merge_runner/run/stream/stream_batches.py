@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from merge_runner.engine.context import Batch
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget
-from merge_runner.run.execution.dag_run import NodeRun, Nodes, Terms
+from merge_runner.run.execution.dag_run import NodeRun, Nodes
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result
+from merge_runner.run.settings import RunSettings
 from merge_runner.run.stream.stream_totals import StreamTotals
 
 
@@ -38,14 +38,12 @@ class Outcome:
     failed: threading.Event = field(default_factory=threading.Event)
 
 
-def batch_of(stream: StreamInput, name: str, batch_id: int) -> Batch:
-    """What the MERGE of the model `name` is stamped with."""
-    return Batch(f"{stream.application}.{name}", batch_id)
-
-
 @dataclass
 class StreamBatches:
-    """The batches of one stream. `turn` is held while one runs: streams that feed one model have it in common."""
+    """The batches of one stream. `turn` is held while one runs: streams that feed one model have it in common.
+
+    `settings` are those of all its batches, with the number of threads and the application of the stream.
+    """
 
     stream: StreamInput
     prepared: Prepared
@@ -53,7 +51,7 @@ class StreamBatches:
     catalog: Catalog
     plans: dict[str, NodePlan]
     invocation_id: str
-    threads: int
+    settings: RunSettings
     events: Events
     outcome: Outcome
     turn: threading.Lock
@@ -78,7 +76,7 @@ class StreamBatches:
         # A MERGE of no rows would take all rows of its target for missing in the source.
         plans = self.plans if rows else {}
         self.events.emit(
-            "batch_started", stream=name, batch_id=batch_id, rows=rows, nodes=len(plans), threads=self.threads
+            "batch_started", stream=name, batch_id=batch_id, rows=rows, nodes=len(plans), threads=self.settings.threads
         )
         results = [_of_batch(result, name, batch_id, started_at) for result in self._run(plans, batch_id)]
         seconds = time.monotonic() - started
@@ -103,17 +101,9 @@ class StreamBatches:
             raise BatchFailedError("; ".join(f"{result.unique_id}: {result.message}" for result in failed))
 
     def _run(self, plans: Mapping[str, NodePlan], batch_id: int) -> list[Result]:
-        nodes = self.prepared.graph.nodes
-        node_run = NodeRun(
-            self.prepared,
-            Nodes(plans, {}, self.durations),
-            Terms(
-                f"{self.invocation_id}/{self.stream.name}/{batch_id}",
-                self.threads,
-                batch=lambda unique_id: batch_of(self.stream, nodes[unique_id].name, batch_id),
-            ),
-            self.events,
-        )
+        settings = replace(self.settings, batch_id=batch_id)
+        run_id = f"{self.invocation_id}/{self.stream.name}/{batch_id}"
+        node_run = NodeRun(self.prepared, Nodes(plans, {}, self.durations), settings, run_id, self.events)
         node_run.run(self.driver, self.catalog)
         return node_run.results
 

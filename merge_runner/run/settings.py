@@ -1,0 +1,53 @@
+"""What was asked of a run of nodes: one value, from the command to the node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from merge_runner.engine.context import Batch
+from merge_runner.engine.table_log.commit_metadata import stamp
+from merge_runner.graph.graph import Node
+from merge_runner.plan.nodes.maintenance import Maintenance
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What was asked of a run of nodes. `args` are the options of the invocation, kept in run_results.json."""
+
+    threads: int | Literal["auto"] | None = None
+    """How many nodes run at the same time; None: as many as the profile sets."""
+    fail_fast: bool = False
+    """Whether the first failure ends the run."""
+    independent: bool = False
+    """Whether the children of a node that failed run anyway."""
+    batch_id: int | None = None
+    """The batch that every MERGE commits with its rows, and at most once; None: no batches."""
+    application: str | None = None
+    """Whose batches these are, before the name of the node; None: each node numbers its own."""
+    branch: str | None = None
+    """The branch of their Iceberg tables that is written instead of main, and read where a table has it."""
+    maintenance: Maintenance = field(default_factory=Maintenance)
+    """What `optimize` does to each table."""
+    available_now: bool = False
+    """Whether a stream ends when all that is there at its start has been read."""
+    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Nodes whose statement may have committed in earlier invocations, with the ids of these invocations."""
+    made: Sequence[str] = ()
+    """The names of tables that other nodes recreated in these earlier invocations."""
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+    def batch(self, node: Node) -> Batch | None:
+        """Return the batch that the MERGE of a node commits once; None: a plain MERGE."""
+        if self.batch_id is None or node.changes_of is not None:  # what reads changes commits once by what it consumed
+            return None
+        return Batch(self.application_of(node), self.batch_id)
+
+    def application_of(self, node: Node) -> str:
+        """Return what tables record the batches of a node under."""
+        return node.application if self.application is None else f"{self.application}.{node.name}"
+
+    def earlier(self, unique_id: str) -> tuple[str, ...]:
+        """Return the stamps under which the statement of a node may have committed in earlier invocations."""
+        return tuple(stamp(invocation, unique_id) for invocation in self.begun.get(unique_id, ()))
