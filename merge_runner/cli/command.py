@@ -32,9 +32,13 @@ class _Formatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """A context whose help is as wide as the terminal, 80 columns where there is none."""
+    """A context whose help is as wide as the terminal, 80 columns where there is none; `-h` asks for it too."""
 
     formatter_class = _Formatter
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        # Not in context_settings: a command keeps the help option of the first context that it is used with.
+        super().__init__(*args, **{"help_option_names": ["-h", "--help"], **settings})
 
 
 class Command(click.Command):

@@ -15,7 +15,7 @@ import click
 
 from merge_runner.cli.command import Context
 from merge_runner.cli.completion import PROGRAM, VARIABLE
-from merge_runner.cli.display.messages import as_json, debugging, fitted, say, terminal_columns
+from merge_runner.cli.display.messages import as_json, debugging, fitted, reset_style, say, terminal_columns
 from merge_runner.cli.options import output_options
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 @click.command(
     cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _HELP_COLUMNS},
+    context_settings={"max_content_width": _HELP_COLUMNS},
 )
 @click.option(
     *("-V", "--version"), is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
@@ -125,6 +125,8 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
 
 def process() -> None:
     """What a process of the command line does: `main`, and an end without taking everything apart."""
+    # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
+    gc.set_threshold(200_000, 20, 100)
     try:
         main()
     except SystemExit as end:
@@ -134,12 +136,14 @@ def process() -> None:
         os._exit(end.code if isinstance(end.code, int) else 1)
 
 
-def main() -> None:
-    """Runs the command line; the exit status is 0 (well), 1 (a model or test failed) or 2 (could not run)."""
-    # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
-    gc.set_threshold(200_000, 20, 100)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; `arguments` are those of the process by default. What one run sets is gone in the next.
+
+    Raise SystemExit with 0 (well), 1 (a model or test failed) or 2 (could not run).
+    """
+    reset_style()
     try:
-        status = _run(sys.argv[1:])
+        status = _run(sys.argv[1:] if arguments is None else list(arguments))
         _flush()
     except BrokenPipeError:
         # The reader of our output has closed it; Python would complain again when it closes stdout.

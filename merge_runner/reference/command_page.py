@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
+from merge_runner.cli.command import Context
 from merge_runner.cli.main import ALIASES, cli
 from merge_runner.cli.other_tools import ELSEWHERE
 from merge_runner.reference.markdown import anchor, fenced, page, table
@@ -31,7 +32,7 @@ EXIT_STATUS: Mapping[int, str] = {
 
 def commands() -> dict[str, click.Command]:
     """Return all commands by their names, in the order of the help."""
-    context = click.Context(cli, info_name="merge-runner")
+    context = Context(cli, info_name="merge-runner")
     found = ((name, cli.get_command(context, name)) for name in cli.list_commands(context))
     return {name: command for name, command in found if command is not None}
 
@@ -76,7 +77,7 @@ def command_line() -> str:
 def _command(name: str, command: click.Command, common: set[tuple[str, ...]]) -> Iterator[str]:
     yield f"## `merge-runner {name}`"
     yield inspect.cleandoc(command.help or "")
-    context = click.Context(command, info_name=f"merge-runner {name}")
+    context = Context(command, info_name=f"merge-runner {name}")
     yield fenced("console", f"$ {context.command_path} {' '.join(command.collect_usage_pieces(context))}")
     if others := [f"`{alias}`" for alias, meant in ALIASES.items() if meant == name]:
         yield f"Also: {', '.join(others)}."

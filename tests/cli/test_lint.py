@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.cli.main import main
-
 MODEL = """\
 {{ config(partition_by=['dt']) }}
 merge into {{ this }} as t
@@ -46,19 +44,12 @@ def root(make_project, monkeypatch):
 
 
 @pytest.fixture
-def lint(monkeypatch, capfd, tmp_path):
-    """`merge-runner lint` in this process: status, output, messages."""
+def lint(call):
+    """`merge-runner lint` in the current folder: status, output, messages."""
 
     def run(*arguments, stdin=b""):
-        monkeypatch.setenv("HOME", str(tmp_path))
-        monkeypatch.setattr(sys, "argv", ["merge-runner", "lint", *map(str, arguments)])
-        read, write = os.pipe()
-        os.write(write, stdin)
-        os.close(write)
-        with os.fdopen(read) as stream, pytest.raises(SystemExit) as end:
-            monkeypatch.setattr(sys, "stdin", stream)
-            main()
-        return (end.value.code, *capfd.readouterr())
+        ended = call("lint", *arguments, cwd=Path.cwd(), stdin=stdin)
+        return ended.returncode, ended.stdout, ended.stderr
 
     return run
 

@@ -1,4 +1,4 @@
-"""The command line as a process: what it imports, its help, exit statuses, and how bad input is told."""
+"""The command line: what it imports, its help, exit statuses, and how bad input is told."""
 
 import json
 import subprocess
@@ -14,34 +14,35 @@ STAGING = "select 1 as id, 'a' as name"
 MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"
 
 
-def imported(*arguments, cwd):
-    code = (
-        "import sys\n"
-        "from merge_runner.cli.main import main\n"
-        f"sys.argv = ['merge-runner', *{list(arguments)!r}]\n"
-        "try: main()\n"
-        "except SystemExit as end: assert end.code in (None, 0, 1), end.code\n"
-        "print('\\n'.join(sys.modules), file=sys.stderr)"
-    )
+ENGINE = {"pyspark", "py4j", "delta", "rich"}
+HEAVY = ENGINE | {"sqlglot", "networkx", "jinja2", "pydantic", "yaml"}
+
+
+def imported(*commands, cwd):
+    """The packages that one process has imported after each of some commands."""
+    code = f"""
+import sys
+from merge_runner.cli.main import main
+for command in {list(commands)!r}:
+    try: main(command)
+    except SystemExit as end: assert end.code in (0, 1), end.code
+    print('imported:', *sys.modules, file=sys.stderr)
+"""
     process = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
-    return {name.partition(".")[0] for name in process.stderr.split()}
+    lists = [line.split() for line in process.stderr.splitlines() if line.startswith("imported: ")]
+    return [{name.partition(".")[0] for name in names} for names in lists]
 
 
 def test_help_imports_nothing_heavy(tmp_path):
-    heavy = {"pyspark", "py4j", "delta", "sqlglot", "networkx", "jinja2", "pydantic", "rich", "yaml"}
-    assert imported("--help", cwd=tmp_path).isdisjoint(heavy)
-    assert imported("build", "--help", cwd=tmp_path).isdisjoint(heavy)
+    assert [HEAVY & found for found in imported(["--help"], ["build", "--help"], cwd=tmp_path)] == [set(), set()]
 
 
-@pytest.mark.parametrize("command", [["ls"], ["parse"], ["compile"], ["explain"], ["lint"]])
-def test_only_what_runs_models_imports_pyspark(make_project, command):
+def test_only_what_runs_models_imports_pyspark(make_project):
     root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    assert imported(*command, cwd=root).isdisjoint({"pyspark", "py4j", "delta", "rich"})
-
-
-def test_ls_renders_nothing_that_can_be_read_without_it(make_project):
-    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    assert imported("ls", cwd=root).isdisjoint({"jinja2", "sqlglot"})
+    commands = ["ls"], ["parse"], ["compile"], ["explain"], ["lint"]
+    listed, *others = imported(*commands, cwd=root)
+    assert [ENGINE & found for found in (listed, *others)] == [set()] * len(commands)
+    assert listed.isdisjoint({"jinja2", "sqlglot"})  # nothing is rendered that can be read without it
 
 
 def test_help_names_every_command(call):
@@ -76,10 +77,10 @@ def test_help_names_every_command(call):
     }
 
 
-def test_an_unknown_command_names_the_nearest(call):
-    process = call("biuld")
-    assert process.returncode == 2
-    assert 'did you mean "build"?' in process.stderr
+def test_an_unknown_command_names_the_nearest(process):
+    ended = process("biuld")
+    assert ended.returncode == 2
+    assert 'did you mean "build"?' in ended.stderr
 
 
 @pytest.mark.parametrize(

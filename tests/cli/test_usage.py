@@ -87,21 +87,21 @@ def test_a_target_folder_that_cannot_be_written_is_told(call, make_project, file
     assert "Traceback" not in process.stderr
 
 
-def test_a_reader_that_goes_away_is_no_error(call, make_project):
+def test_a_reader_that_goes_away_is_no_error(process, make_project):
     root = make_project(MODELS)
     with subprocess.Popen(["true"], stdin=subprocess.PIPE) as reader:
         reader.wait()
-        process = call("ls", cwd=root, stdout=reader.stdin, stderr=subprocess.PIPE)
-    assert (process.returncode, process.stderr) == (0, "")
+        ended = process("ls", cwd=root, stdout=reader.stdin, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
-def test_a_full_disk_is_told(call, make_project):
+def test_a_full_disk_is_told(process, make_project):
     with Path("/dev/full").open("w") as full:
-        process = call("ls", cwd=make_project(MODELS), stdout=full, stderr=subprocess.PIPE)
-    assert process.returncode == 2
-    assert "No space left" in process.stderr
-    assert "Traceback" not in process.stderr
+        ended = process("ls", cwd=make_project(MODELS), stdout=full, stderr=subprocess.PIPE)
+    assert ended.returncode == 2
+    assert "No space left" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_what_templates_log_goes_to_standard_error(call, make_project):

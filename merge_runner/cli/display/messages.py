@@ -1,7 +1,7 @@
 """Messages to people, on standard error: coloured on a terminal, never with NO_COLOR, always with FORCE_COLOR.
 
-How they look is said once by the command line (--log-format, -d, --no-use-colors) and counts for the whole process; so
-does what no message may show.
+How they look is set by the options of a run of the command line (--log-format, -d, --no-use-colors), for the whole
+process; so is what no message may show.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ class _Style:
 
 
 _STYLE = _Style()
+
+
+def reset_style() -> None:
+    """Forget what `set_style` and `hide` have set: another run of the command line begins."""
+    global _STYLE  # noqa: PLW0603 - messages are written from every thread of a run
+    _STYLE = _Style()
 
 
 def set_style(*, as_json: bool | None = None, debug: bool | None = None, plain: bool | None = None) -> None:
