@@ -50,6 +50,22 @@ def test_messages_are_json_on_request(call, make_project, arguments, code):
     assert [(entry["event"], entry["code"]) for entry in entries] == [("problem", code)]
 
 
+def test_a_run_begins_without_what_another_has_set(call, make_project):
+    root = make_project({**MODELS, "models/bad.sql": "select * from {{ ref('nowhere') }}"})
+    alone = call("ls", cwd=root)
+    call("ls", "--log-format", "json", "--debug", "--no-use-colors", cwd=root)
+    assert call("ls", cwd=root) == alone
+    coloured = call("ls", cwd=root, env={"FORCE_COLOR": "1"}).stderr
+    assert "\x1b[31m" in coloured
+
+
+def test_a_command_keeps_its_short_help_option_where_others_have_read_its_declaration(call):
+    from merge_runner.reference.command_page import command_line
+
+    assert "`merge-runner ls`" in command_line()
+    assert call("ls", "-h").stdout.startswith("Usage: merge-runner ls ")
+
+
 def test_a_problem_in_json_names_its_place(call, make_project):
     root = make_project({"models/a.sql": "select *\nfrom {{ ref('nowhere') }}"})
     entry = json.loads(call("ls", "--log-format", "json", cwd=root).stderr)
