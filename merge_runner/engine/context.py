@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from merge_runner.engine.response import NodeResponse
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 
@@ -61,12 +62,14 @@ class NodeContext:
     """The id of the node."""
     alone: bool = False
     """Whether a lock guarantees that no other process writes the table."""
+    branch: str | None = None
+    """The branch that the session writes."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
     past_record: bool = False
     """Whether the table has recorded this very batch, and was replaced since."""
-    response: dict[str, Any] = field(default_factory=dict)
-    """The node's adapter response."""
+    response: NodeResponse = field(default_factory=NodeResponse)
+    """What the node reports."""
     touched: dict[str, str | None] = field(default_factory=dict)
     """The runtime filters of this run's MERGEs, by node; None: it had none. All contexts of a run share it."""
     bounds_news: tuple[str, ...] = ()

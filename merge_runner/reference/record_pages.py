@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from merge_runner.engine.metrics.adapter_response import GROUPS
+from merge_runner.engine.response import PARTS
 from merge_runner.reference.keys import class_text, docstrings, type_name
 from merge_runner.reference.markdown import page, table
 from merge_runner.run.results.event_fields import EVENTS, EveryEvent
@@ -48,11 +49,15 @@ def recorded(kind: Any) -> list[Recorded]:
     for each in kind.__mro__:
         texts |= docstrings(each) if each.__module__.startswith("merge_runner.") else {}
     found = []
+    of_fields = {each.name: each for each in fields(kind)} if is_dataclass(kind) else {}
     for name, hint in get_type_hints(kind).items():
+        own = of_fields.get(name)
+        if own is not None and own.metadata:
+            continue  # a part of a response, which has a table to itself
         if name not in texts:
             raise ValueError(f"{kind.__qualname__}.{name} has no docstring: say what it means")
         meaning, _, unit = inspect.cleandoc(texts[name]).partition(" Unit: ")
-        found.append(Recorded(name, _json_type(hint), unit, meaning))
+        found.append(Recorded(name, _json_type(hint, own is None or own.default is not None), unit, meaning))
     return found
 
 
@@ -61,7 +66,7 @@ def adapter_response() -> str:
     return page(
         "Adapter response",
         _RESPONSE,
-        *(part for kind in GROUPS for part in (f"## {_title(kind)}", _table(kind))),
+        *(part for kind in PARTS for part in (f"## {_title(kind)}", _table(kind))),
         "## Status of a node",
         "`status` in the same entry:",
         table(("status", "meaning"), ((f"`{status}`", text) for status, text in STATUS.items())),
@@ -89,6 +94,7 @@ def _table(kind: Any) -> str:
     return table(("field", "type", "unit", "meaning"), rows)
 
 
-def _json_type(hint: Any) -> str:
-    nullable = type(None) in get_args(hint)
+def _json_type(hint: Any, null: bool) -> str:
+    """Return the type of a key; `null`: whether the key is there while the value is None."""
+    nullable = null and type(None) in get_args(hint)
     return type_name(hint).replace("mapping", "object") + (" or `null`" if nullable else "")

@@ -95,7 +95,7 @@ def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
     told = result.as_json()
     return {
         "unique_id": result.unique_id,
-        **{key: told["adapter_response"][key] for key in _MEASURED},
+        **told["adapter_response"],
         "status": _STATUSES[result.status],
         "criteria": {
             "warn_after": _threshold(asked.warn_after),
@@ -105,9 +105,6 @@ def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
         "adapter_response": {},
         **{key: told[key] for key in ("timing", "thread_id", "execution_time")},
     }
-
-
-_MEASURED = ("max_loaded_at", "snapshotted_at", "max_loaded_at_time_ago_in_s")
 
 
 def _threshold(age: Threshold | None) -> dict[str, Any]:

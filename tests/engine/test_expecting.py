@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner.engine.merge.dry_run import Figures
 from merge_runner.engine.merge.guardrails import check_committed, violations
+from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.relation import Relation
@@ -49,14 +50,11 @@ def test_violations(limits, figures, told):
 def test_what_has_committed_beyond_its_limits_is_told_as_committed():
     step = SimpleNamespace(target=Relation("fct", "shop"))
     expect = SimpleNamespace(limits=ExpectMerge(max_deletes=1, max_percent_touched=50.0))
-    response = {"table_version": 7, "rows_inserted": 3, "rows_updated": 0, "rows_deleted": 1}
-    place = SimpleNamespace(response=response)
-    check_committed(step, expect, Figures(target=2), place)
-    response["rows_deleted"] = 2
+    done = {"table_version": 7, "rows_inserted": 3, "rows_updated": 0}
+    check_committed(step, expect, Figures(target=2), MergeFigures.of({**done, "rows_deleted": 1}, {}))
     with pytest.raises(
         EngineError, match=r"version 7 of shop\.fct has gone beyond `expect_merge`, and is committed: 2 rows"
     ):
-        check_committed(step, expect, Figures(target=2), place)
+        check_committed(step, expect, Figures(target=2), MergeFigures.of({**done, "rows_deleted": 2}, {}))
     # What the engine does not tell is not held against anything.
-    response |= dict.fromkeys(response)
-    check_committed(step, expect, Figures(target=2), place)
+    check_committed(step, expect, Figures(target=2), MergeFigures.unknown())

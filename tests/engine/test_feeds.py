@@ -61,7 +61,7 @@ class Reader:
         context = NodeContext(session, Catalog(), SharedInputs(()), own, "test")
         for step in self.steps:
             perform(replace(step, replace=full_refresh) if isinstance(step, CreateTarget) else step, context)
-        return context.no_op, context.response
+        return context.no_op, context.response.as_json()
 
     def rows(self):
         rows = self.spark.table(str(self.fct)).orderBy("version", "id").collect()

@@ -8,7 +8,8 @@ import pytest
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.metrics.iceberg_metrics import changed_rows
-from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES, merge_response
+from merge_runner.engine.metrics.merge_metrics import merge_figures
+from merge_runner.engine.response import MERGE_FIGURES, MergeFigures
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_measured
 from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs, stamped_commit
@@ -70,9 +71,10 @@ class Table:
         for key, value in stamp_confs(context.stamp).items():
             session.conf.set(key, value)
         ran = run_measured(session, f"{lead} merge into {self.relation} as t {text}")
-        response = merge_response(context, self.relation, self.format, ran)
+        context.response.statement = merge_figures(context, self.relation, self.format, ran)
         assert context.warnings == []
-        assert set(response) == {"operation", "metrics", *SHORT_NAMES}
+        response = context.response.as_json()
+        assert set(response) == {"operation", "metrics", *MERGE_FIGURES}
         return response
 
     def delta_actions(self, version):
@@ -283,8 +285,7 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
     session = target.spark.newSession()
     context = NodeContext(session, Catalog(), SharedInputs([]), stamp("run", "model.shop.m"), "test")
     ran = run_measured(session, f"merge into {target.relation} as t {ALL}")
-    response = merge_response(context, target.relation, "delta", ran)
-    assert response["rows_inserted"] is None
+    assert merge_figures(context, target.relation, "delta", ran) == MergeFigures.unknown()
     assert context.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
 
     def cancelled(*_):
@@ -292,7 +293,7 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
 
     monkeypatch.setattr(delta_metrics, "stamped_commit", cancelled)
     with pytest.raises(EngineError, match="cancelled"):
-        merge_response(context, target.relation, "delta", ran)
+        merge_figures(context, target.relation, "delta", ran)
 
 
 @pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from merge_runner.engine.metrics.adapter_response import GROUPS
+from merge_runner.engine.response import PARTS
 from merge_runner.project.schema.config import Contract, ModelConfig
 from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
@@ -39,7 +39,7 @@ def test_every_key_option_and_code_is_in_the_reference():
         "settings.md": [f"`{name}`" for key in keys(SettingsTable) for name in _with_nested(key)],
         "yaml.md": [f"`{spelling}`" for key in keys(PropertyFile) for spelling in _all_spellings(key)],
         "error-codes.md": [f"`{code}`" for code in raised_codes().found],
-        "adapter-response.md": [f"`{each.name}`" for kind in GROUPS for each in recorded(kind)],
+        "adapter-response.md": [f"`{each.name}`" for kind in PARTS for each in recorded(kind)],
         "journal-events.md": [f"`{text}`" for name, kind in EVENTS.items() for text in (name, *_fields(kind))],
         "cli.md": [f"`{name}`" for command in commands().values() for name in _options(command)]
         + [f"## `merge-runner {name}`" for name in commands()],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
-from merge_runner.engine.metrics.adapter_response import GROUPS
-from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES
+from merge_runner.engine.response import MERGE_FIGURES, PARTS, Changes, MergeFigures, NodeResponse, Target
 from merge_runner.reference.record_pages import STATUS, recorded
 from merge_runner.run.results.event_fields import EVENTS
 from merge_runner.run.results.results import Status
@@ -18,60 +18,51 @@ MODULES = {
     file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
     for file in sorted(PACKAGE.rglob("*.py"))
 }
-RETURNED = (
-    *("merge_response", "delta_response", "iceberg_response", "failing_rows"),
-    *("_optimize", "delta_optimize", "iceberg_optimize"),
-)
-"""Functions whose result becomes a response, or a part of one."""
 
 
-def test_the_keys_of_responses_are_those_that_are_written():
-    documented = [each.name for kind in GROUPS for each in recorded(kind)]
-    assert len(documented) == len(set(documented))
-    written = set(SHORT_NAMES) | {key for tree in MODULES.values() for key in _written(tree)}
-    assert sorted(written - set(documented)) == [], "describe them in merge_runner/engine/metrics/adapter_response.py"
-    assert sorted(set(documented) - written) == [], "nothing writes these any longer"
+def _filled(kind):
+    """A response, or a part of one, in which nothing is None."""
+    hints = get_type_hints(kind)
+    return kind(**{each.name: _value(hints[each.name]) for each in fields(kind)})
 
 
-def _written(tree: ast.Module) -> Iterator[str]:
-    """Constant keys that a module writes into a response."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in _targets(node):
-                if _is_response(target):
-                    yield from _dict_keys(node.value)
-                elif isinstance(target, ast.Subscript) and _is_response(target.value):
-                    yield from _constants(target.slice)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
-            if _is_response(node.target) and node.value is not None:
-                yield from _dict_keys(node.value)
-        elif isinstance(node, ast.FunctionDef) and node.name in RETURNED:
-            for each in ast.walk(node):
-                if isinstance(each, ast.Return) and isinstance(each.value, ast.Dict):
-                    yield from _dict_keys(each.value)
-        elif isinstance(node, ast.keyword) and node.arg == "adapter_response":
-            yield from _dict_keys(node.value)
+def _value(hint):
+    part = next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None)
+    return 1 if part is None else _filled(part)
 
 
-def _targets(node: ast.Assign) -> Iterator[ast.expr]:
-    for target in node.targets:
-        yield from target.elts if isinstance(target, ast.Tuple) else (target,)
+def test_every_key_of_a_response_is_described():
+    documented = {each.name for kind in PARTS for each in recorded(kind)}
+    statements = [kind for kind in get_args(get_type_hints(NodeResponse)["statement"]) if is_dataclass(kind)]
+    told = [replace(_filled(NodeResponse), statement=_filled(kind)).as_json() for kind in statements]
+    assert {key for each in told for key in each} == documented
+    assert told[0]["changes"] == {"of": 1, "from_version": 1, "to_version": 1}
+    assert list(told[0]["optimized"])[:2] == ["operation", "files_added"]
 
 
-def _is_response(value: ast.expr) -> bool:
-    return isinstance(value, ast.Name | ast.Attribute) and ast.unparse(value).rpartition(".")[2] == "response"
+def test_what_does_not_apply_is_missing_and_what_is_not_known_is_null():
+    assert NodeResponse().as_json() == {}
+    response = NodeResponse(target=Target(created=False), statement=MergeFigures.unknown())
+    assert response.as_json() == {
+        "created": False,
+        "operation": "MERGE",
+        **dict.fromkeys(MERGE_FIGURES),
+        "metrics": {},
+    }
+    response = NodeResponse()
+    response.found_commit(7)
+    assert response.as_json() == {"table_version": 7}
+    response.statement = MergeFigures.of({"rows_inserted": 3}, {})
+    response.found_commit(8, "MERGE")
+    assert (response.table_version, response.merge.rows_inserted) == (8, 3)
 
 
-def _dict_keys(value: ast.expr) -> Iterator[str]:
-    if isinstance(value, ast.Dict):
-        for key in value.keys:
-            if key is not None:
-                yield from _constants(key)
-
-
-def _constants(value: ast.expr) -> Iterator[str]:
-    if isinstance(value, ast.Constant):
-        yield str(value.value)
+def test_texts_are_changed_at_every_depth():
+    response = NodeResponse(branch="a", changes=Changes("a", 1, 2), target=Target(created=True, altered=["a"]))
+    changed = response.with_texts(lambda value: [each.upper() for each in value] if value == ["a"] else value)
+    assert changed == replace(response, target=Target(created=True, altered=["A"]))
+    changed = response.with_texts(lambda value: value.upper() if isinstance(value, str) else value)
+    assert (changed.branch, changed.changes.of) == ("A", "A")
 
 
 def test_the_fields_of_events_are_those_that_are_emitted():
@@ -85,6 +76,18 @@ def test_the_fields_of_events_are_those_that_are_emitted():
                 fields |= {keyword.arg} if keyword.arg is not None else set(_spread(keyword.value, tree))
     documented = {name: {each.name for each in recorded(kind)} for name, kind in EVENTS.items()}
     assert emitted == documented, "describe them in merge_runner/run/results/event_fields.py"
+
+
+def _dict_keys(value: ast.expr) -> Iterator[str]:
+    if isinstance(value, ast.Dict):
+        for key in value.keys:
+            if key is not None:
+                yield from _constants(key)
+
+
+def _constants(value: ast.expr) -> Iterator[str]:
+    if isinstance(value, ast.Constant):
+        yield str(value.value)
 
 
 def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from merge_runner.engine.response import NodeResponse
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import MOST_RETRIES, Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
@@ -23,7 +24,7 @@ WRITE = ReplaceTable(Layout(TABLE, "delta"), "select 1")
 
 class Place:
     def __init__(self):
-        self.response, self.warnings = {}, []
+        self.response, self.warnings = NodeResponse(), []
 
 
 def failure(kind, most=None):
@@ -79,7 +80,7 @@ def test_a_mistake_and_a_cancellation_are_final(tried, kind):
 def test_what_has_committed_is_a_success_and_never_runs_again(tried, kind, retries):
     one, told, error = tried(WRITE, [failure(kind)], retries, committed=lambda: 7)
     assert (error, told, one.tries) == (None, [], 1)
-    assert one.context.response["table_version"] == 7
+    assert one.context.response.table_version == 7
     assert "has committed: 7" in one.context.warnings[0]
 
 

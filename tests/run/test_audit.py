@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.response import MergeFigures, NodeResponse, RuntimeFilter, Verdict
 from merge_runner.engine.steps.audit_table import COLUMNS, write_audit
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.naming import audit_table
@@ -35,7 +36,11 @@ def test_a_row_has_every_column_and_tests_have_none():
         "model.p.a",
         "success",
         timing=(Timing("compile", at(1), at(2)), Timing("execute", at(5), at(9))),
-        adapter_response={"rows_inserted": 3, "bounds": {"dt": "2 values"}, "metrics": {"n": 1}, "verdict": "static"},
+        response=NodeResponse(
+            statement=MergeFigures.of({"rows_inserted": 3}, {"n": 1}),
+            runtime_filter=RuntimeFilter({"dt": "2 values"}, {}, [], staged=False),
+            verdict=Verdict("static", None),
+        ),
         message="3 inserted",
     )
     rows = audit_rows("run1", [ran, Result("model.p.b", "skipped"), Result("test.p.c", "pass")], NODES)

@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from merge_runner import Project
-from merge_runner.engine.metrics.adapter_response import GROUPS
+from merge_runner.engine.response import PARTS
 from merge_runner.run.results.event_fields import EVENTS, EveryEvent
 
 pytestmark = pytest.mark.spark
@@ -37,7 +37,8 @@ FILES = {
             expect: {rows: [{id: 1, v: 2}]}
         """,
 }
-KEYS = {name: hint for kind in GROUPS for name, hint in get_type_hints(kind).items()}
+KEYS = {name: hint for kind in PARTS for name, hint in get_type_hints(kind).items()}
+KEYS |= dict.fromkeys(("expect_merge", "optimized"), dict) | {"rows_affected": int | None, "operation": str}
 
 
 def _wrong(values, hints):

@@ -1,9 +1,11 @@
 """What is said of merges after a build: which rows, in which order, and the hints under bad figures."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from merge_runner.engine.response import MergeFigures, NodeResponse, Verdict
 from merge_runner.run.results.merge_report import summary
 from merge_runner.run.results.results import Result, Timing
 
@@ -26,7 +28,13 @@ GOOD = {
 
 def merged(name="m", seconds=1.0, status="success", **response):
     timing = Timing("execute", START, START + timedelta(seconds=seconds))
-    return Result(f"model.p.{name}", status, timing=(timing,), adapter_response={**GOOD, **response})
+    told = {**GOOD, **response}
+    response = NodeResponse(
+        statement=replace(MergeFigures.of(told, told["metrics"]), operation=told["operation"]),
+        verdict=Verdict(told["verdict"], told["verdict_held"]),
+        attempts=told["attempts"],
+    )
+    return Result(f"model.p.{name}", status, timing=(timing,), response=response)
 
 
 def hints(format="delta", **response):

@@ -263,7 +263,8 @@ def _message(result: dict[str, Any]) -> str:
     columns = terminal_columns(sys.stderr)
     if "failing_rows" not in response or columns is None:
         return message
-    return "\n".join((message.partition("\n")[0], *rows_and_query(response, columns - _HANGING)))
+    shown = (response["failing_rows"], response["more_failing_rows"], response["compiled_path"])
+    return "\n".join((message.partition("\n")[0], *rows_and_query(*shown, columns - _HANGING)))
 
 
 def _indented(message: str, differs: bool) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from merge_runner.engine.response import Compaction
 from merge_runner.engine.table_log.commit import Commit
 from merge_runner.engine.table_log.iceberg_log import latest_snapshots
 from merge_runner.engine.table_log.iceberg_procedures import call_procedure
@@ -18,7 +19,7 @@ _RECENT = 50
 """The search for our latest snapshot ends after this many snapshots of other writers."""
 
 
-def iceberg_optimize(session: SparkSession, step: OptimizeTable) -> dict[str, Any]:
+def iceberg_optimize(session: SparkSession, step: OptimizeTable) -> Compaction:
     """Files and bytes added and removed, `delete_files_removed`, `table_version` and `metrics`. Raises EngineError.
 
     `table_version` is None where there was nothing to do: no snapshot is written then.
@@ -42,15 +43,15 @@ def iceberg_optimize(session: SparkSession, step: OptimizeTable) -> dict[str, An
     rewrites = list(_rewrites_since(session, table, before)) if marks or data["rewritten_data_files_count"] else []
     ours = (str(data["added_data_files_count"]), str(data["rewritten_data_files_count"]))
     counted = (one.metrics for one in rewrites if _data_files(one) == ours)
-    return {
-        "files_added": data["added_data_files_count"],
-        "files_removed": data["rewritten_data_files_count"],
-        "bytes_added": int(next(counted, {}).get("added-files-size", 0)),
-        "bytes_removed": data["rewritten_bytes_count"],
-        "delete_files_removed": marks,
-        "table_version": rewrites[0].version if rewrites else None,
-        "metrics": told,
-    }
+    return Compaction(
+        files_added=data["added_data_files_count"],
+        files_removed=data["rewritten_data_files_count"],
+        bytes_added=int(next(counted, {}).get("added-files-size", 0)),
+        bytes_removed=data["rewritten_bytes_count"],
+        delete_files_removed=marks,
+        table_version=rewrites[0].version if rewrites else None,
+        metrics=told,
+    )
 
 
 def _newest(session: SparkSession, table: Relation) -> Commit | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from datetime import datetime, timezone
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.idempotency import batch_records, write_again
+from merge_runner.engine.response import Compaction, Vacuum
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command
@@ -57,7 +59,7 @@ def delta_vacuum(context: NodeContext, table: Relation, retain: float, stamp: st
     latest = latest_commits(context.session, table, _RECENT)
     commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)
     deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None
-    context.response["files_deleted"] = int(deleted) if deleted is not None else None
+    context.response.vacuum = Vacuum(int(deleted) if deleted is not None else None)
 
 
 _FILES = ("deleted_data_files_count", "deleted_position_delete_files_count", "deleted_equality_delete_files_count")
@@ -81,11 +83,11 @@ def iceberg_expire(context: NodeContext, table: Relation, retain: float, _stamp:
     told = call_procedure(
         session, table, "expire_snapshots", older_than=f"TIMESTAMP '{_utc(min(before, held))}'"
     ).asDict()
-    context.response["files_deleted"] = sum(int(told[name] or 0) for name in _FILES)
-    context.response["metrics"] = {
-        **context.response.get("metrics", {}),
-        **{f"expire_snapshots.{name}": value for name, value in told.items()},
-    }
+    context.response.vacuum = Vacuum(sum(int(told[name] or 0) for name in _FILES))
+    done = context.response.statement
+    if isinstance(done, Compaction):
+        metrics = {f"expire_snapshots.{name}": value for name, value in told.items()}
+        context.response.statement = replace(done, metrics={**done.metrics, **metrics})
 
 
 def _utc(milliseconds: int) -> str:

@@ -23,4 +23,4 @@ def merge_batch(step: RunMerge, context: NodeContext, batch: Batch) -> None:
             skipped(context, batch)
         else:
             run_merge(step, context)
-    context.response["batch_id"] = batch.id
+    context.response.batch_id = batch.id

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.execute import run_merge
 from merge_runner.engine.merge.idempotency import recorded_batches
+from merge_runner.engine.response import Changes, Uncounted
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.table_log.commit_metadata import same_node
@@ -218,7 +219,7 @@ def merge_changes(step: RunMerge, feed: Feed, context: NodeContext) -> None:
     changes = unread(session, feed, step.target, format, context.stamp)
     if changes.none:
         context.no_op = f"no changes of {feed.table.name} since version {changes.last}"
-        context.response |= {"operation": "MERGE", "rows_affected": 0}
+        context.response.statement = Uncounted("MERGE", 0)
         return
     define_changes(session, feed, changes)
     context.batch = changes.batch
@@ -228,9 +229,9 @@ def merge_changes(step: RunMerge, feed: Feed, context: NodeContext) -> None:
         raise unreadable(feed, changes, error) from error
     if context.no_op is not None:
         return
-    context.response["changes"] = {"of": feed.table.name, "from_version": changes.first, "to_version": changes.last}
-    committed = context.response.get("table_version")
-    if committed is not None and overtaken(session, step.target, changes, int(committed)):
+    context.response.changes = Changes(feed.table.name, changes.first, changes.last)
+    committed = context.response.table_version
+    if committed is not None and overtaken(session, step.target, changes, committed):
         raise EngineError(
             "changes-twice",
             f"another run of this model has consumed changes just before version {committed} of {step.target.name}: "

@@ -14,8 +14,9 @@ from merge_runner.engine.merge.merge_on_branch import merge_on_branch, runs_on_b
 from merge_runner.engine.merge.runtime_filter import bounded
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.merge.unread_target import of_unread_target
-from merge_runner.engine.metrics.merge_metrics import merge_response
+from merge_runner.engine.metrics.merge_metrics import merge_figures
 from merge_runner.engine.metrics.verdict_check import verdict_held
+from merge_runner.engine.response import RuntimeFilter, Verdict
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import Ran, run_measured
 from merge_runner.engine.table_log.delta_log import Snapshot, files_passing, snapshot
@@ -66,8 +67,7 @@ def _run_merge(step: RunMerge, context: NodeContext, tried: bool, fixing: Fixing
 
     with bounded(step, context.session, fixing) as made:
         before = snapshot(context.session, step.target) if format != "iceberg" else None
-        response["bounds"], response["pins"] = dict(made.bounds), dict(made.pins)
-        response["bounds_left_out"], response["staged"] = list(made.left_out), made.staged
+        response.runtime_filter = RuntimeFilter(dict(made.bounds), dict(made.pins), list(made.left_out), made.staged)
         context.bounds_news = tuple(made.news)
         kinds = (clause.kind for clause in step.judged.statement.clauses)
         if duplicates_rows(format, kinds, step.judged.layout.properties):
@@ -84,16 +84,16 @@ def _run_merge(step: RunMerge, context: NodeContext, tried: bool, fixing: Fixing
         skipped(context, context.batch)
         return
     context.touched[context.node] = made.condition
-    response.update(merge_response(context, step.target, format, ran))
-    response["verdict"] = step.judged.judgement.verdict
-    response["verdict_held"] = verdict_held(
+    figures = response.statement = merge_figures(context, step.target, format, ran)
+    held = verdict_held(
         _as_it_ran(step.judged, made),
-        response["files_total"],
-        response["files_scanned"],
+        figures.files_total,
+        figures.files_scanned,
         lambda asked: _passing(before, asked),
     )
+    response.verdict = Verdict(step.judged.judgement.verdict, held)
     if expect is not None and counted is not None:
-        check_committed(step, expect, counted, context)
+        check_committed(step, expect, counted, figures)
 
 
 def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.dry_run import Figures, deletes_once, dry_count
 from merge_runner.engine.merge.duplicate_matches import duplicate_keys, duplicate_matches, several_matches
 from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.response import Counted, MergeFigures
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.plan.steps.guardrails import Expectation
 from merge_runner.plan.steps.merge import CheckSource, RunMerge
@@ -62,18 +63,17 @@ def check_branch(expect: Expectation, figures: Figures, context: NodeContext) ->
     _refuse(list(violations(expect.limits, figures)), figures, "branch", context)
 
 
-def check_committed(step: RunMerge, expect: Expectation, before: Figures, context: NodeContext) -> None:
+def check_committed(step: RunMerge, expect: Expectation, before: Figures, committed: MergeFigures) -> None:
     """Holds what was committed to the same limits: another writer may have come between the count and the MERGE.
 
     Raises EngineError where it went beyond them all the same.
     """
-    response = context.response
-    rows = {kind: response.get(f"rows_{kind}") for kind in ("inserted", "updated", "deleted")}
-    told = list(violations(expect.limits, Figures(target=before.target, **rows)))
+    rows = Figures(None, before.target, committed.rows_inserted, committed.rows_updated, committed.rows_deleted)
+    told = list(violations(expect.limits, rows))
     if told:
         raise EngineError(
             "expect-merge-committed",
-            f"version {response.get('table_version')} of {step.target.name} has gone beyond `expect_merge`, and is "
+            f"version {committed.table_version} of {step.target.name} has gone beyond `expect_merge`, and is "
             f"committed: {'; '.join(told)}; counted before, it had kept within: the table, the source or the clock has "
             "changed in between",
             hint="where it is not meant, take it back: RESTORE TABLE on Delta, rollback_to_snapshot on Iceberg",
@@ -111,10 +111,8 @@ def _refuse(
     told: list[str], figures: Figures, by: CountedBy, context: NodeContext, not_fixed: str | None = None
 ) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
-    known = {f"rows_{kind}": count for kind, count in asdict(figures).items() if count is not None}
-    context.response["expect_merge"] = {"counted_by": by, **known}
-    if not_fixed is not None:
-        context.response["expect_merge"]["source_read_twice"] = not_fixed
+    known = {f"rows_{kind}": count for kind, count in asdict(figures).items()}
+    context.response.expect_merge = Counted(by, **known, source_read_twice=not_fixed)
     if told:
         message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(told)}"
         raise EngineError("expect-merge", message, hint=_HINT)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import Batch, NodeContext
+from merge_runner.engine.response import Uncounted
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.spark.session_conf import temporary_confs
@@ -120,7 +121,7 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
 def skipped(context: NodeContext, batch: Batch) -> None:
     """Notes that the table has the batch already."""
     context.no_op = str(batch)
-    context.response |= {"operation": "MERGE", "rows_affected": 0}
+    context.response.statement = Uncounted("MERGE", 0)
 
 
 def _delta_transactions(session: SparkSession, table: Relation, prefix: str, version: int | None) -> dict[str, int]:

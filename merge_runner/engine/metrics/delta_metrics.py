@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.metrics.physical_plan_metrics import command_metrics
+from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.sql import Ran
 from merge_runner.engine.table_log.commit_metadata import stamped_commit
 from merge_runner.relation import Relation
@@ -28,11 +29,11 @@ SHORT_NAMES = {
     "rewrite_ms": "rewriteTimeMs",
     "execution_ms": "executionTimeMs",
 }
-"""Names of an adapter response, and the metric of Delta's MERGE that each one is."""
+"""Figures of a MERGE, and the metric of Delta's MERGE that each one is."""
 
 
-def delta_response(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> dict[str, Any]:
-    """The short names, `table_version` and `metrics` of a MERGE. Raises EngineError.
+def delta_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> MergeFigures:
+    """The figures of a MERGE. Raises EngineError.
 
     Skipping, partitions and the second scan are only in the command's own metrics, which Spark Connect does not expose;
     the history is the truth of what was committed. A MERGE that changes nothing commits no version.
@@ -44,11 +45,9 @@ def delta_response(session: SparkSession, target: Relation, stamp: str, ran: Ran
     commit = stamped_commit(session, target, "delta", stamp)
     if commit is not None:
         metrics |= {name: int(value) for name, value in commit.metrics.items() if value.lstrip("-").isdigit()}
-    response: dict[str, Any] = {short: metrics.get(name) for short, name in SHORT_NAMES.items()}
+    figures = {short: metrics.get(name) for short, name in SHORT_NAMES.items()}
     if ran.rows:
         counted = ran.rows[0].asDict()
         for kind in ("inserted", "updated", "deleted", "affected"):
-            response[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
-    response["table_version"] = commit.version if commit is not None else None
-    response["metrics"] = metrics
-    return response
+            figures[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
+    return MergeFigures.of({**figures, "table_version": commit.version if commit is not None else None}, metrics)

@@ -13,15 +13,14 @@ from merge_runner.pruning.runtime_filter.target_reads import target_reads
 
 def warn_of_empty_table(step: RunMerge, context: NodeContext) -> None:
     """Add a warning where the table was empty before the MERGE and still is, although the MERGE may insert rows."""
-    response, statement = context.response, step.judged.statement
+    target, figures, statement = context.response.target, context.response.merge, step.judged.statement
+    if figures is None or figures.rows_inserted != 0:
+        return
     inserts = any(clause.action == "insert" for clause in statement.clauses)
-    was_empty = response.get("created") or response.get("emptied") or response.get("files_total") == 0
+    was_empty = (target is not None and target.is_new) or figures.files_total == 0
     if not inserts or not was_empty or context.no_op is not None or step.feed is not None:
         return
-    if response.get("operation") != "MERGE" or response.get("rows_inserted") != 0:
-        return
-    rows = response.get("rows_source")
-    source = "its source held no rows" if rows == 0 else "the MERGE inserted no row"
+    source = "its source held no rows" if figures.rows_source == 0 else "the MERGE inserted no row"
     advice = "look at what its inputs hold, and at the filters in USING"
     if target_reads(statement):
         advice = (

@@ -7,9 +7,10 @@ the rows of the source, nor how the time divides into scan and rewrite: the MERG
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.metrics.physical_plan_metrics import TableScan, table_scans
+from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.sql import Ran
 from merge_runner.engine.table_log.commit_metadata import stamped_commit
 from merge_runner.engine.table_log.iceberg_log import snapshot_summary
@@ -43,18 +44,17 @@ SCAN_METRICS = {
 """Spark's descriptions of the metrics of an Iceberg scan, and Iceberg's names of them."""
 
 
-def iceberg_response(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> dict[str, Any]:
-    """The short names, `table_version` (the snapshot's id) and `metrics` of a MERGE. Raises EngineError."""
+def iceberg_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> MergeFigures:
+    """The figures of a MERGE; `table_version` is the snapshot's id. Raises EngineError."""
     commit = stamped_commit(session, target, "iceberg", stamp)
     summary = (
         {name: int(value) for name, value in commit.metrics.items() if value.isdigit()} if commit is not None else {}
     )
-    response: dict[str, Any] = {"rows_source": None}
-    response |= changed_rows(summary, commit.operation if commit is not None else None)
+    rows = changed_rows(summary, commit.operation if commit is not None else None)
     scans = table_scans(session, ran, target.name)
     scan = target_scan(scans) if scans else None
-    response["files_total"], response["files_scanned"] = _files(session, target, scans, scan, summary)
-    response |= {
+    total, scanned = _files(session, target, scans, scan, summary)
+    written = {
         short: summary.get(name, 0) if commit is not None else None
         for short, name in (
             ("files_added", "added-data-files"),
@@ -63,11 +63,17 @@ def iceberg_response(session: SparkSession, target: Relation, stamp: str, ran: R
             ("bytes_removed", "removed-files-size"),
         )
     }
-    response |= {"scan_ms": None, "rewrite_ms": None, "execution_ms": ran.milliseconds}
-    response["table_version"] = commit.version if commit is not None else None
     told = scan.metrics if scan is not None else {}
-    response["metrics"] = summary | {SCAN_METRICS[name]: value for name, value in told.items() if name in SCAN_METRICS}
-    return response
+    figures = {
+        **rows,
+        **written,
+        "files_total": total,
+        "files_scanned": scanned,
+        "execution_ms": ran.milliseconds,
+        "table_version": commit.version if commit is not None else None,
+    }
+    metrics = summary | {SCAN_METRICS[name]: value for name, value in told.items() if name in SCAN_METRICS}
+    return MergeFigures.of(figures, metrics)
 
 
 def target_scan(scans: Sequence[TableScan]) -> TableScan | None:

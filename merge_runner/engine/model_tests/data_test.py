@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.response import TestRun
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import analyse, run_statement
 from merge_runner.plan.steps.model_tests import RunTest
@@ -30,13 +32,13 @@ def run_data_test(step: RunTest, context: NodeContext) -> None:
     sql = step.sql
     if step.touched is not None:
         bounds = context.touched.get(step.touched.node)
-        context.response["tested"] = "all rows" if bounds is None else "bounds"
+        context.response.test = TestRun(tested="all rows" if bounds is None else "bounds")
         sql = step.touched.within(sql, bounds)
         context.on_statement(sql)
     failing = f"(\n{sql}\n)"
     if step.store is not None:
         context.catalog.replace_table(context.session, step.store, sql)
-        context.response["failures_table"] = step.store.relation.name
+        context.response.test = replace(context.response.test or TestRun(), failures_table=step.store.relation.name)
         failing = str(step.store.relation)
     if step.limit is not None:
         failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"

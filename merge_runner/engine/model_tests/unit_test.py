@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.merge.unread_target import of_unread_target
+from merge_runner.engine.response import TestRun
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.session_conf import set_confs
@@ -82,7 +83,8 @@ def run_unit_test(step: RunUnitTest, context: NodeContext) -> None:
             if error.code.startswith(_UNRESOLVED) and error.place is None:
                 error.add_hint(f"the test gives {'; '.join(map(_given_words, step.given))}")
             raise
-    context.response["differences"] = [as_json(each.difference) for each in found if each.difference is not None]
+    differences = [as_json(each.difference) for each in found if each.difference is not None]
+    context.response.test = TestRun(differences=differences)
     message = "\n".join(
         each.message if each.difference is None else in_words(each.message, each.difference) for each in found
     )

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES
+from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.tables.catalog import Catalog
@@ -25,7 +25,7 @@ KEYS = ("invocation_id", "unique_id")
 COLUMNS: Mapping[str, str] = {
     **dict.fromkeys((*KEYS, "name", "status"), "string"),
     **dict.fromkeys(("started_at", "completed_at"), "timestamp"),
-    **dict.fromkeys((*SHORT_NAMES, "attempts"), "bigint"),
+    **dict.fromkeys((*MERGE_FIGURES, "attempts"), "bigint"),
     **{"verdict": "string", "verdict_held": "boolean"},
     **dict.fromkeys(("bounds", "metrics", "message"), "string"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.response import Freshness
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.plan.steps.model_tests import MeasureFreshness
 from merge_runner.project.syntax.duration import in_words
@@ -25,11 +26,7 @@ def measure_freshness(step: MeasureFreshness, context: NodeContext) -> None:
     now = _EPOCH + timedelta(microseconds=row["now"])
     loaded = _EPOCH + timedelta(microseconds=row["loaded"]) if row["loaded"] is not None else _NEVER
     age = (now - loaded).total_seconds()
-    context.response |= {
-        "max_loaded_at": loaded.isoformat(),
-        "snapshotted_at": now.isoformat(),
-        "max_loaded_at_time_ago_in_s": age,
-    }
+    context.response.freshness = Freshness(loaded.isoformat(), now.isoformat(), age)
     warn, error = step.freshness.warn_after, step.freshness.error_after
     if error is not None and age > error.seconds:
         context.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")

@@ -34,7 +34,7 @@ _FILES_THERE = re.compile(r"file:(?://)?(?P<folder>/.*) has files")
 def run_hook(step: RunHook, context: NodeContext) -> None:
     """Runs a hook, unless it prepares a MERGE that its table has already. Raises EngineError."""
     if step.prepares is not None and not is_of_the_session(step.sql) and _has_merged(step.prepares, context):
-        context.response["pre_hooks_left_out"] = context.response.get("pre_hooks_left_out", 0) + 1
+        context.response.pre_hooks_left_out = (context.response.pre_hooks_left_out or 0) + 1
         return
     try:
         if step.prepares is not None:  # its first run has yet to create the schema, in which a hook may create tables
@@ -71,9 +71,9 @@ def name_unknown_table(error: EngineError) -> None:
 
 def _is_written(context: NodeContext) -> str:
     """Return that the model's own statement has committed, though its node is an error."""
-    if context.response.get("operation") != "MERGE":
+    if context.response.operation != "MERGE":
         return "what the model writes is written"
-    version = context.response.get("table_version")
+    version = context.response.table_version
     at = "" if version is None else f" as version {version}"
     return f"its MERGE is committed{at}: `merge-runner retry` leaves it out and runs the post_hooks"
 

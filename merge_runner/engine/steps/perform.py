@@ -17,6 +17,7 @@ from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.metrics.empty_table import warn_of_empty_table
 from merge_runner.engine.model_tests.data_test import run_data_test
 from merge_runner.engine.model_tests.unit_test import run_unit_test
+from merge_runner.engine.response import TableFigures, Target, Uncounted
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.sql import analyse, run_statement
 from merge_runner.engine.steps.freshness import measure_freshness
@@ -121,13 +122,12 @@ def _(step: CreateTarget, context: NodeContext) -> None:
         raise no_columns(step.layout.relation.name, step.reads_itself)
     shape = step.shape.query if step.shape else None
     target = context.catalog.create_target(context.session, step.layout, shape, step.replace)
-    context.response["created"] = target.created
-    if step.loses_history and exists and (target.created or target.emptied):
-        context.response["history_replaced"] = True
-    if target.emptied:
-        context.response["emptied"] = True
-    if target.altered:
-        context.response["altered"] = list(target.altered)
+    context.response.target = Target(
+        target.created,
+        (step.loses_history and exists and (target.created or target.emptied)) or None,
+        target.emptied or None,
+        list(target.altered) or None,
+    )
     name = step.layout.relation.name
     context.warnings += [f"{name}: {item}" for item in target.drift]
     context.missing |= {column: f"{name}: {item}" for column, item in target.missing.items()}
@@ -138,10 +138,10 @@ def _(step: RunMerge, context: NodeContext) -> None:
     format = step.judged.layout.format
     earlier = (stamped_commit(context.session, step.target, format, stamp) for stamp in context.earlier)
     commit = next((found for found in earlier if found is not None), None)
-    anew = context.response.get("created") or context.response.get("emptied")
-    if commit is not None and not anew:
+    target = context.response.target
+    if commit is not None and not (target is not None and target.is_new):
         context.no_op = f"had committed as version {commit.version} in the invocation that is retried"
-        context.response |= {"operation": "MERGE", "rows_affected": 0, "table_version": commit.version}
+        context.response.statement = Uncounted("MERGE", 0, commit.version)
         return
     before = _evolving_columns(step, context)
     if step.feed is not None:
@@ -167,7 +167,7 @@ def _(step: ReplaceTable, context: NodeContext) -> None:
 @_perform.register
 def _(step: DefineView, context: NodeContext) -> None:
     context.catalog.define_view(context.session, step.relation, step.sql, step.definition)
-    context.response["operation"] = "CREATE VIEW"
+    context.response.statement = Uncounted("CREATE VIEW")
 
 
 @_perform.register
@@ -230,18 +230,18 @@ def _forget_added(target: Relation, context: NodeContext) -> None:
 
 def _evolving_columns(step: RunMerge, context: NodeContext) -> list[str]:
     """The columns of a target whose MERGE may add some on a branch; none elsewhere."""
-    if "branch" not in context.response or not step.judged.statement.schema_evolution:
+    if context.branch is None or not step.judged.statement.schema_evolution:
         return []
     return analyse(context.session, f"SELECT * FROM {step.target}").names
 
 
 def _replace_rows(layout: Layout, query: str, context: NodeContext) -> None:
     replaced = context.catalog.replace_table(context.session, layout, query)
-    context.response["operation"] = replaced.operation
+    context.response.statement = Uncounted(replaced.operation)
     context.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
     commit = stamped_commit(context.session, layout.relation, layout.format, context.stamp)
     if commit is not None:
         # A table that is written as a whole: what it has now is what was written.
         rows = commit.metrics.get("total-records" if layout.format == "iceberg" else "numOutputRows")
-        context.response["rows_affected"] = int(rows) if rows is not None else None
-        context.response["table_version"] = commit.version
+        affected = int(rows) if rows is not None else None
+        context.response.statement = TableFigures(replaced.operation, affected, commit.version)

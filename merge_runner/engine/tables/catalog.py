@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
+from merge_runner.engine.response import Operation
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
 from merge_runner.engine.tables import ddl
@@ -56,7 +57,7 @@ class Target:
 class Replaced:
     """How the rows of a table were replaced, and the schema drift that is left, as text."""
 
-    operation: str
+    operation: Operation
     drift: tuple[str, ...] = ()
 
 

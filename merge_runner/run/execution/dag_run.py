@@ -232,7 +232,7 @@ class NodeRun:
             message=conceal(result.message) if result.message else result.message,
             warnings=tuple(conceal(warning) for warning in result.warnings),
             compiled_code=conceal(result.compiled_code) if result.compiled_code else result.compiled_code,
-            adapter_response=self.prepared.concealed(result.adapter_response),
+            response=result.response.with_texts(self.prepared.concealed),
         )
         with self._keeping:
             if result.unique_id in self._known:

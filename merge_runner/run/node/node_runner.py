@@ -6,15 +6,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.model_tests.data_test import read_failing_rows
+from merge_runner.engine.response import NodeResponse
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
@@ -117,9 +118,9 @@ class NodeRunner:
             touched=self.touched,
             alone=self.warehouse is not None and not self._shares(unique_id),
             batch=self.settings.batch(node),
+            branch=self.settings.branch if plan.writes is not None else None,
         )
-        if self.settings.branch is not None and plan.writes is not None:
-            context.response["branch"] = self.settings.branch
+        context.response.branch = context.branch
         attempts, error = self._attempts(node, plan, context), None
         timed_out = threading.Event()
         timer = self._timer(node, timed_out)
@@ -149,7 +150,7 @@ class NodeRunner:
         """The plan that runs; the table is asked once, so that another attempt runs the same. Raises EngineError."""
         taken = chosen(context.session, self.catalog, plan)
         if plan.first_run is not None:
-            context.response["is_incremental"] = taken is plan
+            context.response.is_incremental = taken is plan
             self.on_plan(plan.unique_id, taken)
         return taken
 
@@ -208,7 +209,7 @@ class NodeRunner:
         else:
             fate = "nothing was committed" if version is None else f"its statement had committed as version {version}"
             if version is not None:
-                context.response["table_version"] = version
+                context.response.found_commit(version)
         return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
 
     def _name_duplicates(self, plan: NodePlan, context: NodeContext, error: EngineError) -> None:
@@ -229,15 +230,16 @@ class NodeRunner:
         if found:
             error.message = several_matches(found)
 
-    def _test_message(self, node: Node, plan: NodePlan, context: NodeContext, response: dict[str, Any]) -> str:
+    def _test_message(self, node: Node, plan: NodePlan, context: NodeContext, response: NodeResponse) -> str:
         """Return what a data test that does not pass says; its parts are added to the response."""
         tested = cast(Tested, context.tested)
-        response |= failing_rows(node, self.nodes, self._read_failing_rows(context, tested), self.conceal)
+        rows = failing_rows(node, self.nodes, self._read_failing_rows(context, tested), self.conceal)
         only_now = any(isinstance(step, RunTest) and step.touched is not None for step in plan.steps)
-        response["compiled_path"] = self.text_path(node.unique_id, "run" if only_now else "compiled")
-        response["place"] = place_as_json(node.place)
-        first = heading(node, self.nodes, tested.failures, response.get("failures_table"))
-        return "\n".join((first, *rows_and_query(response)))
+        query = self.text_path(node.unique_id, "run" if only_now else "compiled")
+        response.failing, response.place = replace(rows, compiled_path=query), place_as_json(node.place)
+        kept_in = response.test.failures_table if response.test is not None else None
+        first = heading(node, self.nodes, tested.failures, kept_in)
+        return "\n".join((first, *rows_and_query(rows.failing_rows, rows.more_failing_rows, query)))
 
     def _read_failing_rows(self, context: NodeContext, tested: Tested) -> tuple[str, ...]:
         """Return a few failing rows of a test as JSON texts, where they can be read in a short time."""
@@ -313,15 +315,15 @@ class NodeRunner:
         self, node: Node, plan: NodePlan, context: NodeContext, timing: Timing, attempts: int, error: EngineError | None
     ) -> Result:
         compiled = self.compile_times.get(node.unique_id)
-        response = dict(context.response)
-        if "operation" in response or attempts:
-            response["attempts"] = max(1, attempts)
+        response = replace(context.response)
+        if response.operation is not None or attempts:
+            response.attempts = max(1, attempts)
         if error is not None:
             status: Status = "error"
             where = error_place(error, plan, node)
             message = error_message(error, where or node.path)
             if where is not None:
-                response["place"] = place_as_json(where)
+                response.place = place_as_json(where)
         elif context.tested is not None and node.resource_type == "test":
             status = context.tested.verdict
             message = self._test_message(node, plan, context, response) if status != "pass" else ""
@@ -332,7 +334,7 @@ class NodeRunner:
             status,
             timing=(compiled, timing) if compiled else (timing,),
             thread_id=threading.current_thread().name,
-            adapter_response=response,
+            response=response,
             message=message,
             failures=context.tested.failures if context.tested else None,
             compiled_code=plan.sql or None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance.optimize import changed_files, in_words
+from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import Node
@@ -25,49 +25,50 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
         return "no-op", context.no_op + _left_out(response)
     if context.tested is not None:
         return context.tested.verdict, context.tested.words or ""
-    if response.get("operation") == "MERGE":
-        parts = [
-            f"{response[key]:,} {kind}"
-            for key, kind in (("rows_inserted", "inserted"), ("rows_updated", "updated"), ("rows_deleted", "deleted"))
-            if response.get(key) is not None
-        ]
-        first = "; the history that the table held is replaced" if response.get("history_replaced") else ""
-        first += "; first run" if response.get("is_incremental") is False else ""
+    if response.operation == "MERGE":
+        told = response.merge or MergeFigures.unknown()
+        counts = ((told.rows_inserted, "inserted"), (told.rows_updated, "updated"), (told.rows_deleted, "deleted"))
+        parts = [f"{count:,} {kind}" for count, kind in counts if count is not None]
+        lost = response.target is not None and response.target.history_replaced
+        first = "; the history that the table held is replaced" if lost else ""
+        first += "; first run" if response.is_incremental is False else ""
         scan = _bounds(response, context.bounds_news)
         return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
-    if response.get("operation") == "OPTIMIZE":
-        return ("success" if changed_files(response) else "no-op"), in_words(response)
-    if response.get("rows_affected") is not None:
-        rows = response["rows_affected"]
+    done = response.statement
+    if isinstance(done, Compaction):
+        status: Status = "success" if changed_files(done, response.vacuum) else "no-op"
+        return status, in_words(done, response.vacuum)
+    if done is not None and (rows := done.rows_affected) is not None:
         return "success", f"{rows:,} row{'' if rows == 1 else 's'}"
     return "success", ""
 
 
-def _left_out(response: Mapping[str, Any]) -> str:
+def _left_out(response: NodeResponse) -> str:
     """Return that hooks before a MERGE that has committed already did not run."""
-    count = response.get("pre_hooks_left_out", 0)
+    count = response.pre_hooks_left_out
     if not count:
         return ""
     hooks = "its pre_hook does" if count == 1 else f"{count} of its pre_hooks do"
     return f"; {hooks} not run again, post_hooks do"
 
 
-def _bounds(response: Mapping[str, Any], news: Sequence[str]) -> str:
+def _bounds(response: NodeResponse, news: Sequence[str]) -> str:
     """Return what bounded the scan, and those reasons for no bounds that are not the same on every run."""
-    said = "".join(f"; {column} bounded to {words}" for column, words in response.get("bounds", {}).items())
+    bounds = response.runtime_filter.bounds if response.runtime_filter is not None else {}
+    said = "".join(f"; {column} bounded to {words}" for column, words in bounds.items())
     return said + "".join(f"; no bounds: {reason}" for reason in news)
 
 
-def _altered(response: Mapping[str, Any]) -> str:
+def _altered(response: NodeResponse) -> str:
     """Return what was altered of the table before, as one part of the line."""
-    words = response.get("altered", ())
+    words = (response.target.altered if response.target is not None else None) or ()
     more = f" and {len(words) - _ALTERED} more" if len(words) > _ALTERED else ""
     return f"; altered: {', '.join(words[:_ALTERED])}{more}" if words else ""
 
 
-def _compacted(response: Mapping[str, Any]) -> str:
+def _compacted(response: NodeResponse) -> str:
     """The effect on the table's files of the maintenance afterwards, where there was something to do."""
-    done = response.get("optimized")
+    done = response.optimized
     return f"; optimized: {in_words(done)}" if done and changed_files(done) else ""
 
 

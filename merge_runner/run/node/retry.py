@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from merge_runner.engine.context import NodeContext
+from merge_runner.engine.response import Operation
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.perform import perform
 from merge_runner.formats.failures import Kind
@@ -111,7 +112,7 @@ class Attempts:
             if last:
                 error.message += "; nothing was committed"
             return False
-        self.context.response |= {"operation": _OPERATIONS[type(step)], "table_version": version}
+        self.context.response.found_commit(version, _OPERATIONS[type(step)])
         self.context.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
         return True
 
@@ -120,7 +121,7 @@ class Attempts:
         return pause if self.deadline is None else max(0.0, min(pause, self.deadline - time.monotonic()))
 
 
-_OPERATIONS: dict[type, str] = {
+_OPERATIONS: dict[type, Operation] = {
     RunMerge: "MERGE",
     ReplaceTable: "CREATE OR REPLACE TABLE AS SELECT",
     LoadSeed: "CREATE OR REPLACE TABLE AS SELECT",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from merge_runner.engine.metrics.merge_metrics import SHORT_NAMES
+from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
@@ -78,7 +78,7 @@ def _row(invocation_id: str, result: Result, name: str) -> dict[str, Any]:
         "status": result.status,
         "started_at": min((phase.started_at for phase in result.timing), default=None),
         "completed_at": max((phase.completed_at for phase in result.timing), default=None),
-        **{key: response.get(key) for key in (*SHORT_NAMES, "attempts", "verdict", "verdict_held")},
+        **{key: response.get(key) for key in (*MERGE_FIGURES, "attempts", "verdict", "verdict_held")},
         **{key: _json(response.get(key)) for key in ("bounds", "metrics")},
         "message": result.message,
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from merge_runner.engine.response import MergeFigures, NodeResponse
 from merge_runner.run.results.results import Result
 
 ROWS = 20
@@ -61,46 +62,45 @@ def summary(results: Iterable[Result], formats: Mapping[str, str]) -> list[Merge
     rows = [
         _row(result, formats.get(result.unique_id, "delta"))
         for result in results
-        if result.status == "success" and result.adapter_response.get("operation") == "MERGE"
+        if result.status == "success" and result.response.operation == "MERGE"
     ]
     return sorted(rows, key=lambda row: (-row.seconds, row.name))
 
 
 def _row(result: Result, format: str) -> MergeRow:
-    response = result.adapter_response
-    copied = response.get("rows_copied")
-    changed = _changed(response)
+    told = result.response.merge or MergeFigures.unknown()
+    copied, changed = told.rows_copied, _changed(told)
     return MergeRow(
         result.unique_id,
         result.unique_id.split(".", 2)[-1],
         round(result.execution_time, 3),
-        response.get("files_scanned"),
-        response.get("files_total"),
-        response.get("rows_inserted"),
-        response.get("rows_updated"),
-        response.get("rows_deleted"),
+        told.files_scanned,
+        told.files_total,
+        told.rows_inserted,
+        told.rows_updated,
+        told.rows_deleted,
         copied,
         round(copied / changed, 2) if copied is not None and changed else None,
-        tuple(_hints(response, format)),
+        tuple(_hints(result.response, told, format)),
     )
 
 
-def _changed(response: Mapping[str, Any]) -> int | None:
+def _changed(told: MergeFigures) -> int | None:
     """Rows updated and deleted: inserting copies nothing."""
-    updated, deleted = response.get("rows_updated"), response.get("rows_deleted")
+    updated, deleted = told.rows_updated, told.rows_deleted
     return updated + deleted if updated is not None and deleted is not None else None
 
 
-def _hints(response: Mapping[str, Any], format: str) -> Iterator[str]:
-    total, scanned = response.get("files_total"), response.get("files_scanned")
+def _hints(response: NodeResponse, told: MergeFigures, format: str) -> Iterator[str]:
+    total, scanned = told.files_total, told.files_scanned
     if total is not None and scanned == total >= MANY_FILES:
-        touched = _touched(response)
+        touched = _touched(told)
         if touched <= FEW_TOUCHED * total:
             yield (
                 f"all {total:,} files were scanned to change {touched:,}: filter the target in ON by a partition or "
                 "clustering column; lint says what prunes"
             )
-    copied, changed = response.get("rows_copied") or 0, _changed(response)
+    copied, changed = told.rows_copied or 0, _changed(told)
     if copied >= MANY_COPIES and changed == 0:
         yield (
             f"{copied:,} rows were rewritten and none was changed: leave rows that have not changed out of the source"
@@ -110,12 +110,13 @@ def _hints(response: Mapping[str, Any], format: str) -> Iterator[str]:
             f"{copied / changed:,.0f} rows were rewritten for each that changed: {_WITHOUT_COPIES[format]}, or keep "
             "rows that change together in the same files (partition_by, cluster_by)"
         )
-    if response.get("verdict_held") is False:
+    verdict = response.verdict
+    if verdict is not None and verdict.verdict_held is False:
         yield (
-            f"lint said `{response.get('verdict')}`, and the engine scanned otherwise: `debug --write-catalog` records "
+            f"lint said `{verdict.verdict}`, and the engine scanned otherwise: `debug --write-catalog` records "
             "the table's real layout for lint"
         )
-    attempts = response.get("attempts") or 1
+    attempts = response.attempts or 1
     if attempts > 1:
         yield (
             f"it ran {attempts} times, for other writers committed first: let them run at another time, or give each a "
@@ -123,8 +124,7 @@ def _hints(response: Mapping[str, Any], format: str) -> Iterator[str]:
         )
 
 
-def _touched(response: Mapping[str, Any]) -> int:
+def _touched(told: MergeFigures) -> int:
     """Files that were rewritten, or of which rows were marked as deleted."""
-    metrics = response.get("metrics") or {}
     marked = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsUpdated", "added-delete-files")
-    return max(response.get("files_removed") or 0, sum(int(metrics.get(name, 0)) for name in marked))
+    return max(told.files_removed or 0, sum(int(told.metrics.get(name, 0)) for name in marked))

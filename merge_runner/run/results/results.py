@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from merge_runner.atomic import write_atomic
+from merge_runner.engine.response import NodeResponse
 
 Command = Literal["build", "run", "test", "optimize"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
@@ -35,13 +36,18 @@ class Result:
     status: Status
     timing: tuple[Timing, ...] = ()
     thread_id: str = ""
-    adapter_response: Mapping[str, Any] = field(default_factory=dict)
+    response: NodeResponse = field(default_factory=NodeResponse)
     message: str | None = None
     failures: int | None = None
     compiled_code: str | None = None
     relation_name: str | None = None
     warnings: tuple[str, ...] = ()
     cause: str | None = None
+
+    @property
+    def adapter_response(self) -> dict[str, Any]:
+        """What the node reports, as in run_results.json (docs/reference/adapter-response.md)."""
+        return self.response.as_json()
 
     @property
     def execution_time(self) -> float:
@@ -62,7 +68,7 @@ class Result:
             ],
             "thread_id": self.thread_id,
             "execution_time": self.execution_time,
-            "adapter_response": dict(self.adapter_response),
+            "adapter_response": self.adapter_response,
             "message": self.message,
             "failures": self.failures,
             "unique_id": self.unique_id,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
+from merge_runner.engine.response import FailingRows
 from merge_runner.graph.graph import Node
 from merge_runner.testing.failing_rows import MOST_SHOWN, FailingRow, cut_rows, named_columns, read_rows, table_lines
 
@@ -14,13 +14,13 @@ WIDTH = 100
 
 def failing_rows(
     node: Node, nodes: Mapping[str, Node], texts: Sequence[str], conceal: Callable[[str], str]
-) -> dict[str, Any]:
+) -> FailingRows:
     """Return what the adapter response has of the failing rows that `texts` are; nothing where there are none.
 
     The key of the tested model and the columns that the test names come first, as the table may have no space for all.
     """
     if not texts:
-        return {}
+        return FailingRows()
     rows = read_rows(texts)
     test = node.generic_test
     first: list[str] = []
@@ -31,7 +31,7 @@ def failing_rows(
         first += named_columns(rows[0], map(str, (*test.kwargs.values(), node.config.get("where") or "")))
         rows = read_rows(texts, first)
     shown = cut_rows(rows[:MOST_SHOWN], conceal)
-    return {"failing_rows": shown, "more_failing_rows": len(rows) > MOST_SHOWN}
+    return FailingRows(shown, len(rows) > MOST_SHOWN)
 
 
 def heading(node: Node, nodes: Mapping[str, Node], failures: int, kept_in: str | None) -> str:
@@ -52,11 +52,12 @@ def heading(node: Node, nodes: Mapping[str, Node], failures: int, kept_in: str |
     return f"{node.place}: {words}"
 
 
-def rows_and_query(response: Mapping[str, Any], width: int = WIDTH) -> Iterator[str]:
+def rows_and_query(
+    rows: Sequence[FailingRow] | None, more: bool | None, query: str | None, width: int = WIDTH
+) -> Iterator[str]:
     """Yield the lines under the heading, none of the table wider than `width`: failing rows, and where the query is."""
-    rows: Sequence[FailingRow] = response.get("failing_rows") or ()
     if rows:
         yield from table_lines(rows, width)
-        if response.get("more_failing_rows"):
+        if more:
             yield f"… only {len(rows)} rows are shown"
-    yield f"query: {response['compiled_path']}"
+    yield f"query: {query}"

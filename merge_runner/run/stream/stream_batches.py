@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
+from merge_runner.engine.response import Streamed
 from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.plan.load.project_context import Prepared
@@ -113,16 +114,16 @@ class StreamBatches:
         if result.status in ("success", "no-op"):
             plan = self.plans[result.unique_id]
             steps = tuple(step for step in plan.steps if not isinstance(step, CreateTarget))
-            built = result.adapter_response.get("is_incremental") is True
+            built = result.response.is_incremental is True
             self.plans[result.unique_id] = replace(plan, steps=steps, first_run=None if built else plan.first_run)
 
 
 def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) -> Result:
     """The result with its batch, and how long after the batch's begin it was there (ms)."""
-    response: dict[str, Any] = {"stream": stream, "batch_id": batch_id}
+    lag = None
     if result.timing and result.status not in FAILED:
-        response["lag_ms"] = round(1000 * (result.timing[-1].completed_at - started_at).total_seconds())
-    return replace(result, adapter_response={**result.adapter_response, **response})
+        lag = round(1000 * (result.timing[-1].completed_at - started_at).total_seconds())
+    return replace(result, response=replace(result.response, batch_id=batch_id, stream=Streamed(stream, lag)))
 
 
 def _told(result: Result) -> dict[str, Any]:

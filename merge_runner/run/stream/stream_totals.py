@@ -40,9 +40,10 @@ class StreamTotals:
                     continue
                 sums["batches"] += 1
                 sums["seconds"] = round(sums["seconds"] + result.execution_time, 3)
-                for key in _SUMMED:
-                    if result.adapter_response.get(key) is not None:
-                        sums[key] = sums.get(key, 0) + result.adapter_response[key]
+                figures = result.response.merge
+                for key in _SUMMED if figures is not None else ():
+                    if (count := getattr(figures, key)) is not None:
+                        sums[key] = sums.get(key, 0) + count
 
     def add_batch(self, stream: str, rows: int, seconds: float) -> None:
         """Adds a batch as a whole."""
@@ -60,7 +61,7 @@ class StreamTotals:
         last = self._last.get(unique_id)
         if last is None:
             return Result(unique_id, "no-op", message="no rows came")
-        return replace(last, adapter_response={**last.adapter_response, "totals": self._sums[unique_id]})
+        return replace(last, response=replace(last.response, totals=self._sums[unique_id]))
 
     def of_stream(self, stream: str) -> dict[str, Any]:
         """Batches, their rows, and the median and the 99th percentile of their seconds (None without any)."""
