@@ -2,7 +2,7 @@
 # make check      style, types, import contracts, and whether the generated pages of docs are up to date; under a minute
 # make test-fast  the tests without Java, in two minutes or less
 # make test       what a change has to pass: check, and all tests but the slow ones
-# make test-slow  the tests that take long: a real Spark cluster, large inputs
+# make test-slow  the tests that take long: a real Spark cluster, large inputs, property tests with many examples
 # make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
 
@@ -20,10 +20,10 @@ test: $(VENV)/.dev java data check
 	$(BIN)/$(PYTEST) -m "not slow"
 
 test-fast: $(VENV)/.dev data
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not spark and not slow"
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not spark and not slow"
 
 test-slow: $(VENV)/.dev java data
-	$(BIN)/$(PYTEST) -m slow
+	$(BIN)/$(PYTEST) -m "slow or (hypothesis and not spark)" --hypothesis-profile many
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

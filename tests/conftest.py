@@ -14,7 +14,10 @@ from hypothesis import Phase, settings
 
 # A shell that runs tests in the background has them ignore Ctrl-C, and every process that they start; tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("untimed", deadline=None)  # how long an example takes is no property of the code
+# No deadlines: how long an example takes is no property of the code. A property that needs more examples than others asks
+# for a multiple of `settings.default.max_examples`, so that it gets its share of each profile.
+settings.register_profile("few", deadline=None, max_examples=25)
+settings.register_profile("many", deadline=None, max_examples=100)  # make test-slow
 settings.register_profile("fuzz", deadline=None, max_examples=1_000)  # pytest -m fuzz --hypothesis-profile fuzz
 settings.register_profile(  # a mutant is noticed by the same few examples each time, and nobody reads the smallest (docs/contributing/quality-report.md)
     "mutation",
@@ -24,7 +27,7 @@ settings.register_profile(  # a mutant is noticed by the same few examples each 
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
 )
-settings.load_profile("untimed")
+settings.load_profile("few")
 
 _NUMBERS = itertools.count()
 _FOR_A_FEW_ROWS = {

@@ -12,6 +12,7 @@ The exit status is 1 where one was.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -22,14 +23,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from textwrap import dedent
 
 import click
 from every_kind import FILES
 
-from merge_runner.cli.main import cli, process
+from merge_runner.cli.main import cli, main, process
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _FAULT = re.compile(
@@ -320,13 +323,16 @@ def with_spark(scratch: Path) -> dict[str, str]:
     return {**kept, "MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": str(scratch)}
 
 
-def imported() -> None:
-    """Import what most commands load, once for all."""
-    import merge_runner.cli.lint.inputs
-    import merge_runner.cli.node_commands
-    import merge_runner.graph.output
-    import merge_runner.lint.run.lint_project
-    import merge_runner.plan.explain.explain  # noqa: F401
+def prepare(folder: Path) -> None:
+    """Run some commands in this process, so that what they import and compile is there in every fork."""
+    at = Path.cwd()
+    os.chdir(folder)
+    for command in ("ls", "lint", "explain"):
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()), suppress(SystemExit):
+            main([command])
+    shutil.rmtree("target", ignore_errors=True)
+    os.chdir(at)
+    gc.freeze()  # a collection in a fork would copy all pages of this process
 
 
 def run(folder: Path, names: Sequence[str], env: dict[str, str], part: Part) -> tuple[int, int]:
@@ -353,7 +359,7 @@ def run(folder: Path, names: Sequence[str], env: dict[str, str], part: Part) -> 
     return count, wrong
 
 
-def main() -> None:
+def script() -> None:
     """Run the script."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commands", nargs="*", help="these commands alone")
@@ -361,12 +367,12 @@ def main() -> None:
     parser.add_argument("--brief", action="store_true", help="each command on all nodes together, without options")
     parser.add_argument("--options", action="store_true", help="each command with each option, and nothing else")
     asked = parser.parse_args()
-    imported()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # the warm driver is stopped then
     with tempfile.TemporaryDirectory(prefix="mr") as name:
         scratch = Path(name)
         env = with_spark(scratch) if asked.spark else without_spark(scratch)
         project = generated(scratch / "generated")
+        prepare(project)
         if asked.spark:
             call(["warm", "start", "--idle", "5"], project, env)
         try:
@@ -387,4 +393,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    script()

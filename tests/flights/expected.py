@@ -128,8 +128,10 @@ def fingerprint(rows: Iterable[Row]) -> Fingerprint:
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a CSV file by column name; `NA` and an empty field are None."""
     with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            yield {name: None if value in ("NA", "") else value for name, value in row.items()}
+        rows = csv.reader(file)  # DictReader takes twice as long, and there are 337,000 flights
+        names = next(rows)
+        for row in rows:
+            yield dict(zip(names, (None if value in ("NA", "") else value for value in row), strict=True))
 
 
 @functools.cache

@@ -100,7 +100,6 @@ def texts(*pieces):
 
 
 @given(texts(PIECES, COMMENTS, JINJA, BLANKS), st.sampled_from(["m.sql", "m.yml", "m.toml"]))
-@settings(deadline=None)
 def test_any_text_is_read_and_fixing_it_ends(known, text, path):
     for _ in range(200):
         source = SourceText(path, text)
@@ -125,7 +124,6 @@ def tokens(text):
 
 
 @given(texts([piece for piece in PIECES if piece[0] not in "{#"], COMMENTS, BLANKS))
-@settings(deadline=None)
 def test_comments_are_those_of_spark(text):
     if tokens(text) is not None:
         spans = [token.span for token in lex(text)] + [comment.span for comment in comments(SourceText("m.sql", text))]
@@ -144,7 +142,7 @@ TAGS = [f" {piece}\n" for piece in JINJA] + ["a{# noqa #}b", "x {{- 'x' -}} x", 
 
 # Read as a SourceText is: its newlines are \n.
 @given(texts(APART, COMMENTS, TAGS, [blank for blank in BLANKS if "\r" not in blank]))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_a_safe_fix_leaves_the_statement_as_it_is(known, text):
     source = SourceText("m.sql", text)
     fixes = [each.fix for each in Suppressions.read(source, known).unused(frozenset(), severity()) if each.fix]

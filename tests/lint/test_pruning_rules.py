@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from merge_runner.formats.types import parse_type
@@ -95,7 +95,6 @@ def hits(merge: LintedMerge) -> list[tuple[str, str, Hit]]:
     return [(rule.code, hit.severity or rule.severity, hit) for rule in CHECKED for hit in rule.check_merge(merge)]
 
 
-@settings(deadline=None)
 @example(
     ["t.id = s.id", "(t.id = s.id or year(t.ts) = 2024)"], TableLayout("delta", COLUMNS), "when matched then delete"
 )
@@ -117,7 +116,6 @@ def test_findings_agree_with_the_verdict(on, layout, clauses):
         assert hit.hint
 
 
-@settings(deadline=None)
 @given(st.lists(CONJUNCTS, min_size=2, max_size=3), LAYOUTS, CLAUSES)
 def test_the_order_of_the_conditions_does_not_matter(on, layout, clauses):
     def said(merge: LintedMerge) -> Counter[tuple[str, str]]:

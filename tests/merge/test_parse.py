@@ -158,7 +158,6 @@ FILLERS = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_blanks_and_comments_between_tokens_change_nothing_but_spans(data):
     text = data.draw(st.sampled_from(ACCEPTED))
@@ -182,7 +181,6 @@ def refusal(text: str) -> MergeSyntaxError | None:
     return None
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=200), st.sampled_from(HOLES))
 @example("MERGE INTO t USING s ON\x00", "{}")
 @example("merge into ''", "{}")
@@ -200,7 +198,7 @@ VOCABULARY = """
 """
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.lists(st.sampled_from(sorted(VOCABULARY.split())), max_size=30), st.sampled_from(HOLES))
 def test_no_row_of_words_raises_anything_but_a_syntax_error(words, hole):
     whole = hole.format(" ".join(words))
@@ -268,7 +266,6 @@ def merges(draw):
     return head + " AND ".join(on) + " " + " ".join(text for text, _ in clauses), on, evolution, [c for _, c in clauses]
 
 
-@settings(max_examples=80, deadline=None)
 @given(merges())
 def test_a_generated_merge_has_the_generated_shape(merge):
     text, on, evolution, clauses = merge
@@ -281,7 +278,6 @@ def test_a_generated_merge_has_the_generated_shape(merge):
     ] == clauses
 
 
-@settings(max_examples=100, deadline=None)
 @given(merges())
 def test_the_parts_and_what_is_between_them_make_the_text(merge):
     text, *_ = merge

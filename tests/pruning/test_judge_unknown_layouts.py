@@ -46,7 +46,7 @@ def _of_columns(layout: TableLayout, keep, change) -> TableLayout:
     return replace(layout, columns=known, complete=layout.complete and len(known) == len(columns))
 
 
-@settings(max_examples=4 * settings.default.max_examples, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(st.data())
 def test_what_is_forgotten_makes_a_verdict_unknown_at_most(data):
     form = data.draw(st.sampled_from(["delta", "iceberg"]))

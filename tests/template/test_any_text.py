@@ -137,7 +137,7 @@ def assert_text_or_problems(text: str, context: Context) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_renders_or_has_problems(context: Context, text: str) -> None:
     assert_text_or_problems(text, context)
 

@@ -235,13 +235,11 @@ def assert_agrees_with_rendering(text: str) -> None:
 
 
 @given(FILES)
-@settings(max_examples=80, deadline=None)
 def test_agrees_with_rendering(text: str) -> None:
     assert_agrees_with_rendering(text)
 
 
 @given(damaged_files())
-@settings(max_examples=80, deadline=None)
 def test_agrees_with_rendering_on_damaged_files(text: str) -> None:
     assert_agrees_with_rendering(text)
 

@@ -74,7 +74,7 @@ def test_a_use_of_an_undefined_name_is_one_problem(use: str, context: Context) -
 
 
 @given(st.sampled_from(BLOCKS), EXPRESSIONS)
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2 * settings.default.max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_expression_over_an_undefined_name_is_one_problem(context: Context, block: str, expression: str) -> None:
     text = block.replace("#", expression)
     try:
