@@ -17,7 +17,7 @@ from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.project_context import Flags, Prepared, prepare
 
 if TYPE_CHECKING:
-    from merge_runner.engine.spark.driver import Driver
+    from merge_runner.engine.driver.driver import Driver
     from merge_runner.lint.report import Report
     from merge_runner.plan.nodes.maintenance import Maintenance
     from merge_runner.run.publish import Published

@@ -29,7 +29,7 @@ from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.spark_home import check_version, installed_spark, pyspark_version
-from merge_runner.engine.table_log.kernel_reader import BY_KERNEL
+from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project.schema.profile import EMBEDDED, Profile
 from merge_runner.project.schema.stream import CONNECTORS
@@ -94,7 +94,7 @@ def make_archive(fitting: Archive, profile: Profile, java_home: Path, confs: Map
 
 
 def _run(profile: Profile, confs: Mapping[str, str], java_home: Path, root: Path) -> None:
-    from merge_runner.engine.spark.local_driver import open_driver
+    from merge_runner.engine.driver.local_driver import open_driver
 
     jvm = launch(confs, java_home, root, root / "spark.log")
     try:

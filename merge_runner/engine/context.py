@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.engine.response import NodeResponse
+from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
+from merge_runner.formats import Format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +54,7 @@ class NodeContext:
     catalog: Catalog
     shared: SharedInputs
     stamp: str
-    """What the commits of this node's statement carry (engine/table_log/commit_metadata.py)."""
+    """What the commits of this node's statement carry (engine/table_format/commit_metadata.py)."""
     description: str
     on_statement: Callable[[str], None] = lambda _: None
     """Receives the MERGE or test as it runs, with what was spliced into its compiled text."""
@@ -82,3 +84,7 @@ class NodeContext:
     tested: Tested | None = None
     no_op: str | None = None
     """Why the node's statement had nothing to do."""
+
+    def table_format(self, name: Format | None) -> TableFormat:
+        """Return what the running driver has as the table format of a name."""
+        return self.catalog.table_format(name)

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.appcds import Archive, archive, make_later, with_archive
 from merge_runner.engine.spark.confs import jar_groups, spark_confs
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
@@ -91,7 +91,7 @@ class Starting:
         start; what `connect` raises.
         """
         if self._profile.remote is not None:
-            from merge_runner.engine.spark.connect_driver import connect
+            from merge_runner.engine.driver.connect_driver import connect
 
             return connect(self._profile, self._profile.remote, self._notify)
         if self._jvm is None and self._opened is None and not self._warm:
@@ -113,7 +113,7 @@ class Starting:
         if jvm is not None:
             jvm.end()
         if self._opened is not None and (jvm is not None or self._warm):
-            from merge_runner.engine.spark.local_driver import forget_gateway
+            from merge_runner.engine.driver.local_driver import forget_gateway
 
             wait([self._opened], timeout=_ABANDON_SECONDS)
             with suppress(Exception):  # it could not be started any more
@@ -134,7 +134,7 @@ class Starting:
             opened.set_exception(error)
 
     def _start(self) -> Driver:
-        from merge_runner.engine.spark.local_driver import forget_gateway
+        from merge_runner.engine.driver.local_driver import forget_gateway
 
         profile = self._profile
         java = require_java(self._env)
@@ -184,7 +184,7 @@ class Starting:
 
     def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
         """A driver in the JVM that was launched, or else in a new one."""
-        from merge_runner.engine.spark.local_driver import open_driver
+        from merge_runner.engine.driver.local_driver import open_driver
 
         with self._guard:
             if self._abandoned:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.branch_catalog import BranchCatalog
 from merge_runner.engine.tables.catalog import Catalog
@@ -136,7 +136,8 @@ class _Build:
         After the `last` driver there is no other one: what is left has failed.
         """
         branch = self.settings.branch
-        catalog = Catalog(self.made) if branch is None else BranchCatalog(branch, self.made)
+        formats, made = driver.table_format, self.made
+        catalog = Catalog(formats, made) if branch is None else BranchCatalog(formats, branch, made)
         self.events.observe(driver)
         with scratch_folder(Scratch.of(self.invocation.id)):
             left = self.node_run.run_open(driver, catalog)

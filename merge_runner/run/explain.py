@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.explain.explain import explain_merge
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
@@ -38,7 +38,7 @@ def explain_on_spark(
 
 
 def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
-    catalog = Catalog()
+    catalog = Catalog(driver.table_format)
     levels = (
         tuple(node if node.merge is None else _asked(prepared, node, driver, catalog) for node in level)
         for level in explanation.levels

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problems
@@ -63,7 +63,7 @@ def source_freshness(
             if plans:
                 with driving(prepared, events, driver, starting) as running:
                     events.emit("running", nodes=len(plans), threads=node_run.threads)
-                    node_run.run(running, Catalog())
+                    node_run.run(running, Catalog(running.table_format))
             ended = datetime.now(timezone.utc)
             outcome = RunResults(invocation, "source freshness", started, ended, {}, tuple(node_run.results))
             write_atomic(output or prepared.target_path / "sources.json", json.dumps(_document(outcome, plans)))

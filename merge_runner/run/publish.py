@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.startup import Starting

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from merge_runner.engine.context import Batch
-from merge_runner.engine.table_log.commit_metadata import stamp
+from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.graph.graph import Node
 from merge_runner.plan.nodes.maintenance import Maintenance
 

@@ -201,8 +201,8 @@ def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, monkeypa
             jvm.connect()
         return driver
 
-    monkeypatch.setattr("merge_runner.engine.spark.local_driver.open_driver", open_driver)
-    monkeypatch.setattr("merge_runner.engine.spark.local_driver.forget_gateway", lambda: None)
+    monkeypatch.setattr("merge_runner.engine.driver.local_driver.open_driver", open_driver)
+    monkeypatch.setattr("merge_runner.engine.driver.local_driver.forget_gateway", lambda: None)
     monkeypatch.setattr(startup, "running_already", lambda: False)
     for name in ("find_java", "require_java"):
         monkeypatch.setattr(startup, name, lambda env: machine.java)

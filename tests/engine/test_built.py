@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from merge_runner.engine.table_log.commit import Commit
-from merge_runner.engine.table_log.commit_metadata import of_hook, of_maintenance, stamp, written_by
+from merge_runner.engine.table_format.commit_metadata import of_hook, of_maintenance, stamp, written_by
+from merge_runner.engine.table_format.protocol import Commit
 from merge_runner.engine.tables.first_run import built_in_warehouse, delta_is_built
 from merge_runner.plan.steps.node_plan import FirstRun, NodePlan
 from merge_runner.plan.steps.table import Layout

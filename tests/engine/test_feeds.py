@@ -9,7 +9,8 @@ from merge_runner.api import Project
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.perform import perform
-from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs
+from merge_runner.engine.table_format.commit_metadata import stamp
+from merge_runner.engine.table_format.registry import stamp_confs, table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.plan.plan import Planner
@@ -58,7 +59,7 @@ class Reader:
         session = self.spark.newSession()
         for key, value in stamp_confs(own).items():
             session.conf.set(key, value)
-        context = NodeContext(session, Catalog(), SharedInputs(()), own, "test")
+        context = NodeContext(session, Catalog(table_format), SharedInputs(()), own, "test")
         for step in self.steps:
             perform(replace(step, replace=full_refresh) if isinstance(step, CreateTarget) else step, context)
         return context.no_op, context.response.as_json()

@@ -7,7 +7,7 @@ import yaml
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.kernel_reader import BY_KERNEL, first_by_kernel
+from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL, first_by_kernel
 
 TABLES = yaml.safe_load((Path(__file__).parent / "kernel_reader.yml").read_text())
 CONF = "spark.databricks.delta.v2.enableMode"

@@ -3,8 +3,8 @@
 import pytest
 
 from merge_runner.engine.maintenance import optimize
-from merge_runner.engine.table_log.commit import Commit
-from merge_runner.engine.table_log.commit_metadata import of_hook, of_maintenance, stamp
+from merge_runner.engine.table_format.commit_metadata import of_hook, of_maintenance, stamp
+from merge_runner.engine.table_format.protocol import Commit
 from merge_runner.relation import Relation
 
 OURS = stamp("i", "model.shop.fct")

@@ -12,7 +12,8 @@ from merge_runner.engine.metrics.merge_metrics import merge_figures
 from merge_runner.engine.response import MERGE_FIGURES, MergeFigures
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_measured
-from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs, stamped_commit
+from merge_runner.engine.table_format.commit_metadata import stamp
+from merge_runner.engine.table_format.registry import stamp_confs, table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
@@ -67,7 +68,9 @@ class Table:
     def merge(self, text, node="model.shop.m", lead=""):
         """Runs a MERGE in a session of its own, with a stamp of its own; gives the response."""
         session = self.spark.newSession()
-        context = NodeContext(session, Catalog(), SharedInputs([]), stamp(f"run{next(NUMBERS)}", node), "test")
+        context = NodeContext(
+            session, Catalog(table_format), SharedInputs([]), stamp(f"run{next(NUMBERS)}", node), "test"
+        )
         for key, value in stamp_confs(context.stamp).items():
             session.conf.set(key, value)
         ran = run_measured(session, f"{lead} merge into {self.relation} as t {text}")
@@ -271,7 +274,7 @@ def test_only_our_own_commit_is_ours(table, format):
     theirs = target.merge("using (select 1L as id) as s on t.id = s.id when matched then delete", node="model.shop.b")
     assert ours["table_version"] != theirs["table_version"]
     session = target.spark.newSession()
-    assert stamped_commit(session, target.relation, format, stamp("run", "model.shop.a")) is None
+    assert table_format(format).commit_with(session, target.relation, stamp("run", "model.shop.a")) is None
 
 
 def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
@@ -280,10 +283,10 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
     def lost(*_):
         raise EngineError("gone", "the log is gone")
 
-    monkeypatch.setattr(delta_metrics, "stamped_commit", lost)
+    monkeypatch.setattr(delta_metrics, "statement_commit", lost)
     target = table("delta")
     session = target.spark.newSession()
-    context = NodeContext(session, Catalog(), SharedInputs([]), stamp("run", "model.shop.m"), "test")
+    context = NodeContext(session, Catalog(table_format), SharedInputs([]), stamp("run", "model.shop.m"), "test")
     ran = run_measured(session, f"merge into {target.relation} as t {ALL}")
     assert merge_figures(context, target.relation, "delta", ran) == MergeFigures.unknown()
     assert context.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
@@ -291,7 +294,7 @@ def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
     def cancelled(*_):
         raise EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
 
-    monkeypatch.setattr(delta_metrics, "stamped_commit", cancelled)
+    monkeypatch.setattr(delta_metrics, "statement_commit", cancelled)
     with pytest.raises(EngineError, match="cancelled"):
         merge_figures(context, target.relation, "delta", ran)
 

@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from merge_runner.api import Project
-from merge_runner.engine.table_log.iceberg_layout import _split
+from merge_runner.engine.table_format.iceberg.layout import _split
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.introspect import record
 from merge_runner.errors import Problems
@@ -68,7 +69,7 @@ def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path
         session.sql("create schema somewhere")
         session.sql("create table somewhere.known (k int, v varchar(3)) using delta cluster by (k)")
         session.sql(f"create table delta.`{root}/data/folder` (x int) using delta")
-        found = record(session, Catalog(), recordable(prepared))
+        found = record(session, Catalog(table_format), recordable(prepared))
         session.sql("drop schema somewhere cascade")
     assert found.missing == (f"{schema}.later", f"{schema}.seed")
     text = layout_file_text(found.tables, "recorded")

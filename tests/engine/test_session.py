@@ -12,8 +12,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from merge_runner.engine import startup as session
-from merge_runner.engine.spark import connect_driver, jvm
-from merge_runner.engine.spark.connect_driver import ConnectDriver
+from merge_runner.engine.driver import connect_driver
+from merge_runner.engine.driver.connect_driver import ConnectDriver
+from merge_runner.engine.spark import jvm
 from merge_runner.engine.startup import Starting, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile

@@ -271,7 +271,7 @@ def attaching(monkeypatch, tmp_path):
     launched = []
     monkeypatch.setattr(startup, "running_already", lambda: False)
     monkeypatch.setattr(startup, "launch", lambda *_: launched.append("a JVM of its own"))
-    monkeypatch.setattr("merge_runner.engine.spark.local_driver.open_driver", lambda *_: "a driver of its own")
+    monkeypatch.setattr("merge_runner.engine.driver.local_driver.open_driver", lambda *_: "a driver of its own")
     monkeypatch.setattr(
         attached, "attach_driver", lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True))
     )

@@ -10,6 +10,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.engine.response import MergeFigures, NodeResponse, RuntimeFilter, Verdict
 from merge_runner.engine.steps.audit_table import COLUMNS, write_audit
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.naming import audit_table
 from merge_runner.project.schema.profile import Profile
@@ -164,7 +165,7 @@ def test_writers_without_a_lock_try_again_after_a_conflict(spark, tmp_path):
 
     def write(number):
         rows = audit_rows(f"run{number}", [Result("model.p.a", "success")], NODES)
-        return write_audit(spark.newSession(), Catalog(), table, folder, rows, nullcontext)
+        return write_audit(spark.newSession(), Catalog(table_format), table, folder, rows, nullcontext)
 
     assert write(0) == ()
     with ThreadPoolExecutor(3) as pool:

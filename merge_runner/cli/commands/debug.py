@@ -173,7 +173,7 @@ def _catalog(options: dict[str, Any]) -> str:
     driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)
     try:
         with driver.session() as session:
-            found = record(session, Catalog(), recordable(prepared))
+            found = record(session, Catalog(driver.table_format), recordable(prepared))
     except EngineError as error:
         raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
     finally:

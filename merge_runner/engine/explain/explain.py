@@ -16,7 +16,7 @@ from merge_runner.engine.spark.errors import EngineError, engine_error, from_eng
 from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import files_read, run_statement
-from merge_runner.engine.table_log.table_state import table_state
+from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.plan.explain.shuffle_remedies import shuffled_when_bounded
 from merge_runner.plan.explain.spark_explain import EngineTold, TargetFiles
@@ -77,7 +77,7 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
         if any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
             error.add_hint("explain runs no hooks: what its pre_hook makes is not there")
         raise
-    files, counted = _files(session, merge, create.layout.format)
+    files, counted = _files(session, merge, catalog.table_format(create.layout.format))
     notes += counted
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")
@@ -114,9 +114,9 @@ def _explain(session: SparkSession, statement: str) -> str:
     return answer
 
 
-def _files(session: SparkSession, merge: RunMerge, table_format: str) -> tuple[TargetFiles, list[str]]:
-    total = table_state(session, merge.target, "iceberg" if table_format == "iceberg" else "delta").files
-    count = _iceberg_files if table_format == "iceberg" else _delta_files
+def _files(session: SparkSession, merge: RunMerge, table_format: TableFormat) -> tuple[TargetFiles, list[str]]:
+    total = table_format.state(session, merge.target).files
+    count = _iceberg_files if table_format.name == "iceberg" else _delta_files
     notes: list[str] = []
     try:
         read = count(session, merge, total, notes)

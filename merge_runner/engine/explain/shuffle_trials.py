@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.table_log.delta_log import RealLayout
-from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
+from merge_runner.engine.table_format.iceberg.layout import table_layout
+from merge_runner.engine.table_format.protocol import RealLayout
 from merge_runner.formats.write_distribution import iceberg_key
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape
@@ -87,7 +87,7 @@ def _circumstances(
     session: SparkSession, merge: RunMerge, conf: Mapping[str, str], declared: Mapping[str, str]
 ) -> Circumstances:
     judged, statement = merge.judged, merge.judged.statement
-    real = iceberg_layout(session, merge.target)
+    real = table_layout(session, merge.target)
     layout = _layout(real)
     fields = layout.partition_by or ()
     source = _source_layout(session, merge)
@@ -125,7 +125,7 @@ def _source_layout(session: SparkSession, merge: RunMerge) -> TableLayout | None
     if source.kind != "table" or not source.parts:
         return None
     try:
-        real = iceberg_layout(session, Relation(source.parts[-1], *reversed(source.parts[:-1])))
+        real = table_layout(session, Relation(source.parts[-1], *reversed(source.parts[:-1])))
     except EngineError as error:
         if error.kind is not Kind.USER:
             raise

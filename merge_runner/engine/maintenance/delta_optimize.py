@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import Compaction
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.commit_metadata import maintained_version
+from merge_runner.engine.table_format.delta.log import maintained_version
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import quote
 

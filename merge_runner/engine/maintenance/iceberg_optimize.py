@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import Compaction
-from merge_runner.engine.table_log.commit import Commit
-from merge_runner.engine.table_log.iceberg_log import latest_snapshots
-from merge_runner.engine.table_log.iceberg_procedures import call_procedure
+from merge_runner.engine.table_format.iceberg.log import latest_snapshots
+from merge_runner.engine.table_format.iceberg.procedures import call_procedure
+from merge_runner.engine.table_format.protocol import Commit
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import Relation, quote, string_literal
 

@@ -10,10 +10,11 @@ from merge_runner.engine.maintenance.delta_optimize import delta_optimize
 from merge_runner.engine.maintenance.iceberg_optimize import iceberg_optimize
 from merge_runner.engine.response import Compaction, Vacuum
 from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.table_log.commit import Commit
-from merge_runner.engine.table_log.commit_metadata import is_of_a_statement, of_maintenance, stamp_confs
-from merge_runner.engine.table_log.delta_log import latest_commits
-from merge_runner.engine.table_log.iceberg_log import latest_snapshots
+from merge_runner.engine.table_format.commit_metadata import is_of_a_statement, of_maintenance
+from merge_runner.engine.table_format.delta.log import latest_commits
+from merge_runner.engine.table_format.iceberg.log import latest_snapshots
+from merge_runner.engine.table_format.protocol import Commit
+from merge_runner.engine.table_format.registry import stamp_confs
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import Relation
 

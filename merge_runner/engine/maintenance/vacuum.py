@@ -13,10 +13,10 @@ from merge_runner.engine.response import Compaction, Vacuum
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command
-from merge_runner.engine.table_log.commit_metadata import of_maintenance, stamp_confs
-from merge_runner.engine.table_log.delta_log import latest_commits, real_layout
-from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
-from merge_runner.engine.table_log.iceberg_procedures import call_procedure
+from merge_runner.engine.table_format.commit_metadata import of_maintenance
+from merge_runner.engine.table_format.delta.log import latest_commits
+from merge_runner.engine.table_format.iceberg.procedures import call_procedure
+from merge_runner.engine.table_format.registry import stamp_confs
 from merge_runner.formats.registry import capabilities
 from merge_runner.plan.nodes.maintenance import shorter
 from merge_runner.plan.steps.maintenance import VacuumTable
@@ -31,8 +31,7 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
     if not context.catalog.adopt(context.session, step.layout):
         return
     layout = step.layout
-    read = iceberg_layout if layout.format == "iceberg" else real_layout
-    properties = read(context.session, layout.relation).properties
+    properties = context.table_format(layout.format).layout(context.session, layout.relation).properties
     fault = shorter(step.retain, layout.format, properties, layout.relation.name) if step.retain is not None else None
     if fault is not None:
         raise EngineError(fault.code, fault.message, fault.hint)

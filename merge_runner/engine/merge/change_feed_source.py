@@ -17,9 +17,10 @@ from merge_runner.engine.merge.idempotency import recorded_batches
 from merge_runner.engine.response import Changes, Uncounted
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
-from merge_runner.engine.table_log.commit_metadata import same_node
-from merge_runner.engine.table_log.delta_log import Snapshot, latest_commits, snapshot
-from merge_runner.engine.table_log.table_state import table_state
+from merge_runner.engine.table_format.commit_metadata import same_node
+from merge_runner.engine.table_format.delta.log import latest_commits, snapshot
+from merge_runner.engine.table_format.protocol import Snapshot
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import string_literal
@@ -27,6 +28,7 @@ from merge_runner.relation import string_literal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.formats import Format
     from merge_runner.plan.steps.inputs import Feed
     from merge_runner.relation import Relation
 
@@ -66,7 +68,7 @@ def open_feed(session: SparkSession, feed: Feed) -> None:
     _define(session, feed.view, query)
 
 
-def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | None, stamp: str) -> Unread:
+def unread(session: SparkSession, feed: Feed, reader: Relation, format: Format | None, stamp: str) -> Unread:
     """What `reader`, a table of this format, has not consumed yet.
 
     `stamp` is one of the node that writes it. Raises EngineError where the next changes cannot be determined, or where
@@ -85,7 +87,7 @@ def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | No
             f"{feed.table.name} keeps no change feed: its property {_FEED} is not set",
             hint=f"build the model of {feed.table.name}: that sets it",
         )
-    own = snapshot(session, reader) if format != "iceberg" else None
+    own = table_format(format).snapshot(session, reader)
     # The snapshots of an Iceberg table that was replaced are no ancestors of the new ones.
     prefix = f"{feed.reader} changes {own.table_id} " if own is not None else f"{feed.reader} changes "
     words = f"the changes of {feed.table.name} up to version {parent.version} are consumed already"
@@ -98,7 +100,7 @@ def unread(session: SparkSession, feed: Feed, reader: Relation, format: str | No
         first = records[app] + 1
         if own is not None:
             _check_not_restored(session, reader, stamp)
-    elif own is None and table_state(session, reader, "iceberg").files:
+    elif own is None and table_format(format).state(session, reader).files:
         raise EngineError(
             "changes-unknown",
             f"{reader.name} has rows, and none of its snapshots says which changes of {feed.table.name} it has "

@@ -19,7 +19,7 @@ from merge_runner.engine.metrics.verdict_check import verdict_held
 from merge_runner.engine.response import RuntimeFilter, Verdict
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import Ran, run_measured
-from merge_runner.engine.table_log.delta_log import Snapshot, files_passing, snapshot
+from merge_runner.engine.table_format.protocol import Snapshot
 from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
@@ -66,7 +66,7 @@ def _run_merge(step: RunMerge, context: NodeContext, tried: bool, fixing: Fixing
             return _run(context.session, statement)
 
     with bounded(step, context.session, fixing) as made:
-        before = snapshot(context.session, step.target) if format != "iceberg" else None
+        before = context.table_format(format).snapshot(context.session, step.target)
         response.runtime_filter = RuntimeFilter(dict(made.bounds), dict(made.pins), list(made.left_out), made.staged)
         context.bounds_news = tuple(made.news)
         kinds = (clause.kind for clause in step.judged.statement.clauses)
@@ -99,7 +99,7 @@ def _run_merge(step: RunMerge, context: NodeContext, tried: bool, fixing: Fixing
 def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:
     """What the log says of conditions. The MERGE has committed: a log that cannot be asked does not undo that."""
     try:
-        return files_passing(before, asked)
+        return before.files_passing(asked) if before is not None else None
     except EngineError as error:
         if error.kind is Kind.CANCELLED:
             raise

@@ -19,8 +19,8 @@ from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command, run_statement
-from merge_runner.engine.table_log.delta_log import snapshot
-from merge_runner.engine.table_log.iceberg_log import ancestry, branches
+from merge_runner.engine.table_format.delta.log import snapshot
+from merge_runner.engine.table_format.iceberg.log import ancestry, branches
 from merge_runner.formats.branches import CONF
 from merge_runner.relation import Relation, string_literal
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.table_log.table_state import table_state
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.relation import Relation, quote
 from merge_runner.text import Span
 
@@ -43,7 +43,7 @@ class FixedSource:
             if scan.format is None:
                 return
             table = Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
-            version = table_state(self._session, table, scan.format).version
+            version = table_format(scan.format).state(self._session, table).version
             if version is not None:
                 self._pin(scan, table, version)
                 return

@@ -15,7 +15,8 @@ from merge_runner.engine.merge.source_values import AskedValues, source_values
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error
 from merge_runner.engine.spark.sql import analyse, files_read
-from merge_runner.engine.table_log.table_state import TableState, table_state
+from merge_runner.engine.table_format.protocol import TableState
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.formats.types import parse_type
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.runtime_filter import Bounding
@@ -123,7 +124,7 @@ class _Maker:
     def _derive(self, plan: Bounding) -> None:
         if plan.left_out is not None:
             raise _LeaveOutError(plan.left_out, usual=True)
-        state = table_state(self.session, self.step.target, self.format)
+        state = table_format(self.format).state(self.session, self.step.target)
         if not plan.always:
             self._check_size(state)
         self._check_no_views(plan.no_views)

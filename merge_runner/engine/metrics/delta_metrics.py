@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.metrics.physical_plan_metrics import command_metrics
 from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.sql import Ran
-from merge_runner.engine.table_log.commit_metadata import stamped_commit
+from merge_runner.engine.table_format.delta.log import statement_commit
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def delta_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran)
     if "operationNumSourceRows" in metrics:
         # The history's numSourceRows; the command's own counts rows again that are read again.
         metrics["numSourceRows"] = metrics.pop("operationNumSourceRows")
-    commit = stamped_commit(session, target, "delta", stamp)
+    commit = statement_commit(session, target, stamp)
     if commit is not None:
         metrics |= {name: int(value) for name, value in commit.metrics.items() if value.lstrip("-").isdigit()}
     figures = {short: metrics.get(name) for short, name in SHORT_NAMES.items()}

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.metrics.physical_plan_metrics import TableScan, table_scans
 from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.sql import Ran
-from merge_runner.engine.table_log.commit_metadata import stamped_commit
-from merge_runner.engine.table_log.iceberg_log import snapshot_summary
+from merge_runner.engine.table_format.iceberg.log import snapshot_summary, statement_snapshot
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ SCAN_METRICS = {
 
 def iceberg_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> MergeFigures:
     """The figures of a MERGE; `table_version` is the snapshot's id. Raises EngineError."""
-    commit = stamped_commit(session, target, "iceberg", stamp)
+    commit = statement_snapshot(session, target, stamp)
     summary = (
         {name: int(value) for name, value in commit.metrics.items() if value.isdigit()} if commit is not None else {}
     )

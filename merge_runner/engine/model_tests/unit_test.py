@@ -16,16 +16,14 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
-from merge_runner.engine.table_log.change_feed import CHANGE_TYPE, changed_rows
-from merge_runner.engine.table_log.kernel_reader import first_by_kernel
-from merge_runner.engine.table_log.table_state import table_state
+from merge_runner.engine.table_format.delta.kernel_reader import first_by_kernel
+from merge_runner.engine.table_format.protocol import CHANGE_TYPE
 from merge_runner.engine.tables.catalog import no_columns
 from merge_runner.formats.failures import DUPLICATE_MATCHES, UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.model_tests import Given, RunUnitTest
-from merge_runner.plan.steps.table import Layout
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.relation import Relation, quote
@@ -36,6 +34,7 @@ from merge_runner.testing.rows import RowError, Rows, Types, check_names, rows_q
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.engine.table_format.protocol import TableFormat
     from merge_runner.merge.statement import MergeStatement
 
 FOR_A_FEW_ROWS = {
@@ -134,13 +133,14 @@ def _findings(step: RunUnitTest, context: NodeContext) -> Iterator[Finding]:
         return
     create(step, context)
     feeds = step.expected.changes is not None
-    before = table_state(session, step.target.relation, step.target.format).version if feeds else None
+    table_format = context.table_format(step.target.format)
+    before = table_format.state(session, step.target.relation).version if feeds else None
     error = run(session, step)
     if error is not None and step.expected.error is None:
         raise error
     yield from _of_error(step.expected.error, error)
     yield from _of_table(step, session)
-    yield from _of_changes(step, session, step.target, before)
+    yield from _of_changes(step, session, step.target.relation, table_format, before)
 
 
 def create(step: RunUnitTest, context: NodeContext) -> None:
@@ -284,12 +284,13 @@ def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
         yield Finding("the final target is not as expected", found)
 
 
-def _of_changes(step: RunUnitTest, session: SparkSession, layout: Layout, before: int | None) -> Iterator[Finding]:
+def _of_changes(
+    step: RunUnitTest, session: SparkSession, table: Relation, table_format: TableFormat, before: int | None
+) -> Iterator[Finding]:
     if step.expected.changes is None:
         return
-    table = layout.relation
     types = {**_types(session, f"SELECT * FROM {table}"), CHANGE_TYPE: "string"}
-    with changed_rows(session, table, layout.format, before, step.key) as source:
+    with table_format.changes(session, table, before, step.key) as source:
         found = _compared(session, source, types, step.expected.changes, (*step.key, CHANGE_TYPE))
     if found is not None:
         yield Finding("the change feed is not as expected", found)

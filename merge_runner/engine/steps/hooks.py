@@ -14,7 +14,8 @@ from merge_runner.engine.merge.idempotency import recorded_batch
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.commit_metadata import of_hook, stamp_confs, stamped_commit
+from merge_runner.engine.table_format.commit_metadata import of_hook
+from merge_runner.engine.table_format.registry import stamp_confs
 from merge_runner.engine.tables.catalog import table_folder
 from merge_runner.formats.rewordings import NOT_EMPTY
 from merge_runner.plan.steps.merge import RunHook
@@ -109,7 +110,8 @@ def _has_merged(target: CreateTarget, context: NodeContext) -> bool:
     if not context.catalog.adopt(context.session, layout) or target.replace:
         return False
     table, format = layout.relation, layout.format
-    if any(stamped_commit(context.session, table, format, stamp) is not None for stamp in context.earlier):
+    commit_with = context.table_format(format).commit_with
+    if any(commit_with(context.session, table, stamp) is not None for stamp in context.earlier):
         return True
     recorded = recorded_batch(context.session, table, format, context.batch.app) if context.batch is not None else None
     return recorded is not None and context.batch is not None and recorded >= context.batch.id

@@ -22,7 +22,6 @@ from merge_runner.engine.spark.errors import EngineError, engine_error, from_eng
 from merge_runner.engine.spark.sql import analyse, run_statement
 from merge_runner.engine.steps.freshness import measure_freshness
 from merge_runner.engine.steps.hooks import run_hook
-from merge_runner.engine.table_log.commit_metadata import stamped_commit
 from merge_runner.engine.tables.catalog import no_columns, table_exists
 from merge_runner.errors import Problem
 from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
@@ -135,8 +134,8 @@ def _(step: CreateTarget, context: NodeContext) -> None:
 
 @_perform.register
 def _(step: RunMerge, context: NodeContext) -> None:
-    format = step.judged.layout.format
-    earlier = (stamped_commit(context.session, step.target, format, stamp) for stamp in context.earlier)
+    commit_with = context.table_format(step.judged.layout.format).commit_with
+    earlier = (commit_with(context.session, step.target, stamp) for stamp in context.earlier)
     commit = next((found for found in earlier if found is not None), None)
     target = context.response.target
     if commit is not None and not (target is not None and target.is_new):
@@ -239,7 +238,7 @@ def _replace_rows(layout: Layout, query: str, context: NodeContext) -> None:
     replaced = context.catalog.replace_table(context.session, layout, query)
     context.response.statement = Uncounted(replaced.operation)
     context.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
-    commit = stamped_commit(context.session, layout.relation, layout.format, context.stamp)
+    commit = context.table_format(layout.format).commit_with(context.session, layout.relation, context.stamp)
     if commit is not None:
         # A table that is written as a whole: what it has now is what was written.
         rows = commit.metrics.get("total-records" if layout.format == "iceberg" else "numOutputRows")

@@ -14,6 +14,7 @@ from merge_runner.formats.failures import HINTS, VIOLATED
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.engine.table_format.protocol import TableFormat
     from merge_runner.engine.tables.difference import Drift
     from merge_runner.plan.steps.table import Layout
 
@@ -30,7 +31,7 @@ class Alteration:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-def alter(session: SparkSession, layout: Layout, shape: str | None = None) -> Alteration:
+def alter(session: SparkSession, layout: Layout, table_format: TableFormat, shape: str | None = None) -> Alteration:
     """Alter the table of a layout to what is declared, where that changes metadata only.
 
     Missing columns are added first, where the layout asks for it: defaults and checks may be about them; `shape` is the
@@ -59,7 +60,7 @@ def alter(session: SparkSession, layout: Layout, shape: str | None = None) -> Al
     if layout.on_schema_change == "append_new_columns":
         for item in new_columns(session, layout, shape):
             settle(item)
-    for item in drift(session, layout):
+    for item in drift(session, layout, table_format):
         if not item.missing or not missing.keys() >= set(item.missing):
             settle(item)
     return Alteration(tuple(altered), tuple(left), missing)

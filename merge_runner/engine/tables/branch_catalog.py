@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import analyse, run_command
-from merge_runner.engine.table_log.commit_metadata import FULL_REFRESH, as_hook
+from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH
+from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
-from merge_runner.engine.tables.branches import begin_branch
+from merge_runner.engine.tables.branches import as_hook, begin_branch
 from merge_runner.engine.tables.catalog import Catalog, Replaced, Target
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.engine.tables.drift import drift
@@ -33,8 +34,8 @@ _OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 class BranchCatalog(Catalog):
     """The tables of one invocation, of which it writes the branch of its sessions. Safe for many threads."""
 
-    def __init__(self, branch: str, made: Iterable[str] = ()) -> None:
-        super().__init__(made)
+    def __init__(self, table_format: TableFormats, branch: str, made: Iterable[str] = ()) -> None:
+        super().__init__(table_format, made)
         self._branch = branch
 
     def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
@@ -47,7 +48,7 @@ class BranchCatalog(Catalog):
         return Target(emptied=True, drift=target.drift, missing=target.missing)
 
     def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
-        items = drift(session, layout)
+        items = drift(session, layout, self.table_format(layout.format))
         missing = {name: item.words for item in items for name in item.missing}
         return Target(drift=_differences(items), missing=missing)
 
@@ -61,7 +62,7 @@ class BranchCatalog(Catalog):
         self.ensure_schema(session, relation)
         if self.adopt(session, layout):
             self._check_columns(session, relation, schema)
-            differences = _differences(drift(session, layout))
+            differences = _differences(drift(session, layout, self.table_format(layout.format)))
         else:
             columns = [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
             run_command(session, ddl.create_table(layout, columns))

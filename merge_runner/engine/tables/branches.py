@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command
-from merge_runner.engine.table_log.iceberg_log import ancestry, branches
-from merge_runner.engine.table_log.iceberg_procedures import call_procedure
+from merge_runner.engine.table_format.commit_metadata import of_hook
+from merge_runner.engine.table_format.iceberg.log import COMMIT_METADATA_CONF, ancestry, branches
+from merge_runner.engine.table_format.iceberg.procedures import call_procedure
 from merge_runner.engine.tables import ddl
 from merge_runner.formats.branches import CONF, GROUP_FILTER, MAIN, PROPERTY
 from merge_runner.relation import Relation, quote, string_literal
@@ -36,6 +40,14 @@ class Branch:
 def branch_confs(branch: str | None) -> Mapping[str, str]:
     """The confs of a session that writes and reads a branch; none for None."""
     return {CONF: branch, GROUP_FILTER: "false"} if branch is not None else {}
+
+
+@contextmanager
+def as_hook(session: SparkSession, hook: str) -> Iterator[None]:
+    """What a session commits inside the block is a hook's, and not the statement's that its stamp is of."""
+    told = session.conf.get(COMMIT_METADATA_CONF, None)
+    with temporary_confs(session, {COMMIT_METADATA_CONF: of_hook(told, hook)} if told is not None else {}):
+        yield
 
 
 def begin_branch(session: SparkSession, table: Relation, branch: str) -> None:

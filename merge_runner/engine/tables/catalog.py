@@ -20,6 +20,7 @@ from merge_runner.atomic import write_atomic
 from merge_runner.engine.response import Operation
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.constraint_drift import check_drift
@@ -64,10 +65,12 @@ class Replaced:
 class Catalog:
     """What this process has attached and created in the catalog that its sessions share. Safe for many threads.
 
-    `made` are names of tables that count as created by it already: a full refresh does not replace them once more.
+    `table_format` is the lookup of the driver whose sessions they are. `made` are names of tables that count as created
+    already: a full refresh does not replace them once more.
     """
 
-    def __init__(self, made: Iterable[str] = ()) -> None:
+    def __init__(self, table_format: TableFormats, made: Iterable[str] = ()) -> None:
+        self.table_format = table_format
         self._attached: set[str] = set()
         self._made = set(made)
         self._locks: dict[str, threading.Lock] = {}
@@ -201,7 +204,7 @@ class Catalog:
 
     def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
         """Alter a table that exists already; `shape` is as for a new one."""
-        found = alter(session, layout, shape)
+        found = alter(session, layout, self.table_format(layout.format), shape)
         return Target(altered=found.altered, drift=found.left, missing=found.missing)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:

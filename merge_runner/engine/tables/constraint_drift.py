@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import engine_error
-from merge_runner.engine.table_log.delta_log import GENERATED, schema_fields
+from merge_runner.engine.table_format.delta.log import GENERATED, schema_fields
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.formats.constraints import UNALTERABLE, Unalterable

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from merge_runner.engine.spark.sql import analyse
-from merge_runner.engine.table_log.delta_log import RealLayout, protocol, real_layout
-from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
+from merge_runner.engine.table_format.delta.log import protocol
+from merge_runner.engine.table_format.protocol import RealLayout, TableFormat
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.constraint_drift import constraint_drift, is_generated
 from merge_runner.engine.tables.difference import Drift
@@ -27,10 +27,9 @@ _SORT_ITEM = re.compile(r"(.+?)(?:\s+(asc|desc))?(?:\s+nulls[\s_]+(first|last))?
 _VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
 
-def drift(session: SparkSession, layout: Layout) -> list[Drift]:
+def drift(session: SparkSession, layout: Layout, table_format: TableFormat) -> list[Drift]:
     """Where the real table differs from the layout that the project declares. Raises EngineError."""
-    read = iceberg_layout if layout.format == "iceberg" else real_layout
-    real = read(session, layout.relation)
+    real = table_format.layout(session, layout.relation)
     held = {key.lower(): value for key, value in real.properties.items()}
     if any(_is_of_protocol(key.lower()) for key in layout.properties):
         held |= {key.lower(): value for key, value in protocol(session, layout.relation).items()}

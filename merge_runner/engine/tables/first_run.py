@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.table_log.commit import Commit
-from merge_runner.engine.table_log.commit_metadata import FULL_REFRESH, written_by
-from merge_runner.engine.table_log.delta_log import latest_commits
-from merge_runner.engine.table_log.iceberg_log import latest_snapshots
+from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH, written_by
+from merge_runner.engine.table_format.delta.log import latest_commits
+from merge_runner.engine.table_format.iceberg.log import latest_snapshots
+from merge_runner.engine.table_format.protocol import Commit
 from merge_runner.engine.tables.catalog import Catalog, table_folder
 from merge_runner.plan.steps.node_plan import FirstRun, NodePlan
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.delta_log import generated_columns, real_layout
-from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
-from merge_runner.engine.table_log.table_state import table_state
+from merge_runner.engine.table_format.delta.log import generated_columns
+from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats.types import parse_type
 from merge_runner.plan.steps.inputs import TableInput
@@ -49,7 +48,7 @@ def record(session: SparkSession, catalog: Catalog, tables: Iterable[TableInput]
     for item in tables:
         try:
             if _exists(session, catalog, item):
-                found.append(_table(session, item.relation))
+                found.append(_table(session, catalog, item.relation))
             else:
                 missing.append(item.relation.name)
         except EngineError as error:
@@ -70,28 +69,27 @@ def _exists(session: SparkSession, catalog: Catalog, item: TableInput) -> bool:
         raise engine_error(error) from error
 
 
-def _table(session: SparkSession, relation: Relation) -> FileTable:
+def _table(session: SparkSession, catalog: Catalog, relation: Relation) -> FileTable:
     described = run_statement(session, f"DESCRIBE TABLE EXTENDED {relation}")
     provider = next((row["data_type"] for row in described if row["col_name"] == "Provider"), "").lower()
     if provider == "delta":
-        real = real_layout(session, relation)
+        delta = catalog.table_format("delta")
         generated = generated_columns(session, relation)
-        columns = _columns(session, relation, generated)
-        properties = _told(real.properties)
-        table = FileTable(str(relation), "delta", real.partition_by, real.cluster_by, columns, None, properties)
-        return _with_size(session, relation, table)
+        return _laid_out(session, relation, delta, _columns(session, relation, generated))
     columns = _columns(session, relation, {})
     if provider == "iceberg":
-        real = iceberg_layout(session, relation)
-        table = FileTable(str(relation), "iceberg", real.partition_by, (), columns, None, _told(real.properties))
-        return _with_size(session, relation, table)
+        return _laid_out(session, relation, catalog.table_format("iceberg"), columns)
     known = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
     return FileTable(str(relation), cast("None", provider if known else None), columns=columns)
 
 
-def _with_size(session: SparkSession, relation: Relation, table: FileTable) -> FileTable:
-    state = table_state(session, relation, "iceberg" if table.format == "iceberg" else "delta")
-    return replace(table, files=state.files, bytes=state.bytes)
+def _laid_out(
+    session: SparkSession, relation: Relation, table_format: TableFormat, columns: tuple[FileColumn, ...]
+) -> FileTable:
+    real, state = table_format.layout(session, relation), table_format.state(session, relation)
+    properties = _told(real.properties)
+    layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, columns)
+    return FileTable(*layout, None, properties, files=state.files, bytes=state.bytes)
 
 
 def _columns(session: SparkSession, relation: Relation, generated: Mapping[str, str]) -> tuple[FileColumn, ...]:

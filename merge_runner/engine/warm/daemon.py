@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from merge_runner.engine.driver.local_driver import ClassicDriver, open_driver
 from merge_runner.engine.spark.jvm import Jvm, launch
-from merge_runner.engine.spark.local_driver import ClassicDriver, open_driver
 from merge_runner.engine.warm.client import ANOTHER, Order, peer
 
 _POLL_SECONDS = 0.2

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from merge_runner.engine.driver.local_driver import ClassicDriver, forget_gateway, let_go
 from merge_runner.engine.spark.errors import silence_error_log
 from merge_runner.engine.spark.jvm import gateway
-from merge_runner.engine.spark.local_driver import ClassicDriver, forget_gateway, let_go
 
 _CONTEXT = "org.apache.spark.SparkContext"
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"

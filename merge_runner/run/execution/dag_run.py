@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Literal
 
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import Starting
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import RecordingEnv

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.context import NodeContext
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.model_tests.sample import Sample, made_rows, met_rows, some_rows
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.steps.perform import perform
@@ -63,7 +63,7 @@ def write_first_unit_test(
         driving(prepared, events, driver, starting) as running,
         running.session() as session,
     ):
-        given, expected = _Sampling(prepared, model, scratch, session).rows()
+        given, expected = _Sampling(prepared, model, scratch, session, Catalog(running.table_format)).rows()
     if not expected:
         message = f"{model.name} makes no row of what was sampled: the test expects none, so give it rows that matter"
         events.emit("message", "warn", message=message)
@@ -77,11 +77,13 @@ def _no_rows(given: Mapping[str, Sample]) -> str:
 
 
 class _Sampling:
-    def __init__(self, prepared: Prepared, model: Node, scratch: Scratch, session: SparkSession) -> None:
+    def __init__(
+        self, prepared: Prepared, model: Node, scratch: Scratch, session: SparkSession, catalog: Catalog
+    ) -> None:
         self.prepared = prepared
         self.model = model
         self.scratch = scratch
-        self.context = NodeContext(session, Catalog(), SharedInputs(()), stamp="", description=f"sampling {model.name}")
+        self.context = NodeContext(session, catalog, SharedInputs(()), stamp="", description=f"sampling {model.name}")
 
     def rows(self) -> tuple[dict[str, Sample], Sample]:
         """Rows by input as the test names them, and those that the statement makes of them."""

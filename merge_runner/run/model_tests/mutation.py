@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, from_engine
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.steps.perform import perform
@@ -204,7 +204,9 @@ class _Check:
     def _why_not(self, step: RunUnitTest) -> str | None:
         try:
             with self.driver.session() as session:
-                workplace = NodeContext(session, Catalog(), SharedInputs(()), stamp="", description=str(step))
+                workplace = NodeContext(
+                    session, Catalog(self.driver.table_format), SharedInputs(()), stamp="", description=str(step)
+                )
                 perform(step, workplace)
         except EngineError as error:
             if error.kind is not Kind.USER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from merge_runner.engine.spark.driver import Driver
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.formats.failures import Kind, surroundings
 

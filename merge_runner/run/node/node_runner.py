@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.model_tests.data_test import read_failing_rows
 from merge_runner.engine.response import NodeResponse
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.session_conf import set_confs
-from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs, stamped_commit
+from merge_runner.engine.table_format.commit_metadata import stamp
+from merge_runner.engine.table_format.registry import stamp_confs
 from merge_runner.engine.tables.branches import branch_confs
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.engine.tables.first_run import chosen
@@ -193,7 +194,7 @@ class NodeRunner:
         if plan.writes is None or not table_exists(context.session, plan.writes):
             return None
         format = self.nodes[plan.unique_id].config.get("format")
-        commit = stamped_commit(context.session, plan.writes, format, context.stamp)
+        commit = context.table_format(format).commit_with(context.session, plan.writes, context.stamp)
         return commit.version if commit is not None else None
 
     def _cancelled(self, node: Node, plan: NodePlan, context: NodeContext, timed_out: bool) -> EngineError:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.response import MERGE_FIGURES
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.steps.audit_table import write_audit
-from merge_runner.engine.table_log.commit_metadata import stamp, stamp_confs
+from merge_runner.engine.table_format.commit_metadata import stamp
+from merge_runner.engine.table_format.registry import stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import table_location
@@ -46,7 +47,7 @@ def audit(
         stamped = stamp_confs(stamp(invocation_id, "audit"))
         with driver.session(stamped) as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
             location = table_location(root, profile, table, {})
-            drift = write_audit(session, Catalog(), table, location, rows, lock)
+            drift = write_audit(session, Catalog(driver.table_format), table, location, rows, lock)
     except Exception as error:
         if not from_engine(error) and not isinstance(error, OSError):
             raise

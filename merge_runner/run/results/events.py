@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from merge_runner.engine.spark.driver import Driver
+    from merge_runner.engine.driver.driver import Driver
 
 Level = Literal["debug", "info", "warn", "error"]
 

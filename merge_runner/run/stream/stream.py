@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.merge.idempotency import recorded_batch
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.stream.checkpoint import checkpoint_state, write_note
@@ -109,7 +109,7 @@ class _Streaming:
         self.broken += [problem for reader in readers if (problem := reader.end()) is not None]
 
     def _readers(self, driver: Driver) -> Iterator[_Reader]:
-        catalog = Catalog()
+        catalog = Catalog(driver.table_format)
         for each, turn in _turns(self.streams):
             yield _Reader(
                 StreamBatches(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.response import Streamed
-from merge_runner.engine.spark.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput

@@ -17,6 +17,7 @@ from merge_runner.engine.spark.health_check import Pulse
 from merge_runner.engine.spark.session_catalogs import close_catalogs
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import name_caller
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.formats.merge_plans import phase
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class ClassicDriver:
     """Ends the JVM in the middle of whatever it does."""
     running: set[str] = field(default_factory=set)
     """The groups whose blocks are open."""
+    table_format = staticmethod(table_format)
 
     @contextmanager
     def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:

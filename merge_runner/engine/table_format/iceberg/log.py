@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_format.protocol import Commit, TableState
 from merge_runner.formats.branches import CONF, MAIN, PROPERTY
 from merge_runner.relation import Relation
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _UTIL = "org.apache.iceberg.spark.Spark3Util"
 SUMMARY_KEY = "merge-runner"
 """The key of a snapshot's summary that holds the stamp of its writer."""
+COMMIT_METADATA_CONF = f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}"
+"""The conf of a session whose commits carry a stamp (Spark 4.1)."""
+RECENT = 50
+"""The search for our latest snapshot ends after this many snapshots of other writers."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,25 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
             snapshot = loaded.snapshot(parent) if parent is not None else None  # None as well where it has expired
     except Exception as error:
         raise engine_error(error) from error
+
+
+def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
+    """The newest snapshot of a statement that carries the stamp, and that what the session reads comes from.
+
+    None where there is none. Raises EngineError.
+    """
+    # Rewriting files changes no row; procedures may carry a session's properties as well.
+    found = (one for one in latest_snapshots(session, table, RECENT) if one.operation != "replace")
+    return next((one for one in found if one.stamp == stamp), None)
+
+
+def table_state(session: SparkSession, table: Relation) -> TableState:
+    """The newest state of a table as the session reads it, other processes' commits included. Raises EngineError."""
+    head = next(latest_snapshots(session, table, 1), None)
+    if head is None:
+        return TableState(None, 0, 0)
+    summary = head.metrics
+    return TableState(head.version, int(summary.get("total-data-files", 0)), int(summary.get("total-files-size", 0)))
 
 
 def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[int]:

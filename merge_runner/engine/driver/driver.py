@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from merge_runner.formats import Format
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from merge_runner.engine.table_format.protocol import TableFormat
 
 
 class Driver(Protocol):
@@ -37,6 +41,9 @@ class Driver(Protocol):
 
         Raises what an engine raises that has gone.
         """
+
+    def table_format(self, name: Format | None) -> TableFormat:
+        """Return the table format of a name; None, a format that is not known, is Delta."""
 
     @property
     def fate(self) -> Callable[[], str | None]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.spark.confs import session_confs
 from merge_runner.engine.spark.errors import first_line, silence_error_log
 from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class ConnectDriver:
     when Spark starts. Paths of seeds and of file sources are opened by the server: it must see them under the same
     name. What runs is stopped by interrupting the session, since there are no job groups.
     """
+
+    table_format = staticmethod(table_format)
 
     def __init__(self, spark: SparkSession, remote: str, confs: Mapping[str, str]) -> None:
         self.spark = spark

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.delta_log import RealLayout
+from merge_runner.engine.table_format.protocol import RealLayout
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _SORT_ORDER = "sort-order"
 """The property in which Iceberg reports the sort order (SparkTable, 1.12.0)."""
 
 
-def iceberg_layout(session: SparkSession, table: Relation) -> RealLayout:
+def table_layout(session: SparkSession, table: Relation) -> RealLayout:
     """Partition fields with their transforms, properties, and the sort order. Raises EngineError."""
     rows = run_statement(session, f"SHOW TBLPROPERTIES {table}")
     properties = {row["key"]: row["value"] for row in rows}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_log.commit import Commit
+from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -24,25 +24,19 @@ if TYPE_CHECKING:
 
 GENERATED = "delta.generationExpression"
 """The metadata of a generated column that holds its expression."""
+COMMIT_METADATA_CONF = "spark.databricks.delta.commitInfo.userMetadata"
+"""The conf of a session whose commits carry a stamp, as the `userMetadata` of the history."""
+RECENT = 50
+"""The search for our latest commit ends after this many commits of other writers."""
+_WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})
+"""The operations that are a model's own statement."""
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
 _FILE_NAMES = "org.apache.spark.sql.delta.util.FileNames"
 _CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
 
 
 @dataclass(frozen=True)
-class RealLayout:
-    """How a table is laid out: partition and clustering columns, properties, and the sort order of an Iceberg table."""
-
-    partition_by: tuple[str, ...]
-    cluster_by: tuple[str, ...]
-    properties: Mapping[str, str]
-    sort_by: tuple[str, ...] = ()
-    comment: str | None = None
-    """None: not known."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
+class LogSnapshot:
     """A version of a table, in the hands of the JVM."""
 
     session: SparkSession
@@ -72,6 +66,22 @@ class Snapshot:
         value = self.state.metadata().configuration().get(key)
         return str(value.get()) if value.isDefined() else None
 
+    def files_passing(self, conditions: Sequence[str]) -> tuple[int, int]:
+        """How many files the snapshot has, and how many of them pass all conditions.
+
+        The conditions are SQL over `partitionValues` and `stats`. Raises EngineError.
+        """
+        from pyspark.sql import DataFrame
+
+        both = " AND ".join(f"({condition}\n)" for condition in conditions)
+        try:
+            with active_session(self.session):
+                files = DataFrame(self.state.allFiles().toDF(), self.session)
+                row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
+        except Exception as error:
+            raise engine_error(error) from error
+        return int(row[0]), int(row[1])
+
 
 def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
     """The latest commits, newest first, each read when it is asked for. Raises EngineError."""
@@ -85,7 +95,18 @@ def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterat
         yield _commit(session, log, version)
 
 
-def real_layout(session: SparkSession, table: Relation) -> RealLayout:
+def statement_commit(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
+    """The newest commit of a statement that carries the stamp; None where there is none. Raises EngineError."""
+    found = (one for one in latest_commits(session, table, RECENT) if one.operation in _WRITES)
+    return next((one for one in found if one.stamp == stamp), None)
+
+
+def maintained_version(session: SparkSession, table: Relation, stamp: str) -> int | None:
+    """The newest version of a table that carries a stamp `of_maintenance`; None without one. Raises EngineError."""
+    return next((one.version for one in latest_commits(session, table, RECENT) if one.stamp == stamp), None)
+
+
+def table_layout(session: SparkSession, table: Relation) -> RealLayout:
     """The layout of a table as its log has it. Raises EngineError."""
     log = _log(session, table)
     if log is None:
@@ -146,55 +167,36 @@ def schema_fields(session: SparkSession, table: Relation) -> list[dict[str, Any]
     return list(schema["fields"])
 
 
-def snapshot(session: SparkSession, table: Relation, version: int | None = None) -> Snapshot | None:
+def snapshot(session: SparkSession, table: Relation, version: int | None = None) -> LogSnapshot | None:
     """The table as it is now, other processes' commits included, or as of a version.
 
     None where its log cannot be asked from here. Raises EngineError.
     """
     current = _log_and_snapshot(session, table)
     if current is None or version is None:
-        return Snapshot(session, current._2()) if current is not None else None
+        return LogSnapshot(session, current._2()) if current is not None else None
     try:
         with active_session(session):
             log = current._1()
             no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
-            return Snapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
+            return LogSnapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
     except Exception as error:
         raise engine_error(error) from error
 
 
-def delta_state(session: SparkSession, table: Relation) -> tuple[int, int, int]:
-    """Version, number of files and bytes of the newest version of a table. Raises EngineError."""
+def table_state(session: SparkSession, table: Relation) -> TableState:
+    """The newest state of a table, other processes' commits included. Raises EngineError."""
     current = _log_and_snapshot(session, table)
     if current is None:
         version = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"]
         detail = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
-        return int(version), int(detail["numFiles"]), int(detail["sizeInBytes"])
+        return TableState(int(version), int(detail["numFiles"]), int(detail["sizeInBytes"]))
     try:
         state = current._2()
         with active_session(session):
-            return int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes())
+            return TableState(int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes()))
     except Exception as error:
         raise engine_error(error) from error
-
-
-def files_passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[int, int] | None:
-    """How many files a snapshot has, and how many of them pass all conditions; None without a snapshot.
-
-    The conditions are SQL over `partitionValues` and `stats`. Raises EngineError.
-    """
-    if before is None:
-        return None
-    from pyspark.sql import DataFrame
-
-    both = " AND ".join(f"({condition}\n)" for condition in conditions)
-    try:
-        with active_session(before.session):
-            files = DataFrame(before.state.allFiles().toDF(), before.session)
-            row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
-    except Exception as error:
-        raise engine_error(error) from error
-    return int(row[0]), int(row[1])
 
 
 def _log(session: SparkSession, table: Relation) -> Any:

@@ -1,0 +1,1 @@
+"""What runs models: sessions, job groups, cancellation, table formats."""

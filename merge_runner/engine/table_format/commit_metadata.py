@@ -1,0 +1,64 @@
+"""The stamp that our writes carry in the table itself, by which their commits are found again.
+
+Delta keeps it in the history's `userMetadata`, Iceberg (1.12.0, Spark 4.1) in the snapshot's summary; both take it from
+confs of the writing session.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+FULL_REFRESH = "full_refresh"
+"""The hook that takes the rows out of a branch before a full refresh (engine/tables/branch_catalog.py)."""
+
+
+def stamp(invocation_id: str, node: str) -> str:
+    """The stamp of a node's statement."""
+    return json.dumps({"merge_runner": {"invocation_id": invocation_id, "node": node}})
+
+
+def of_hook(stamp: str, hook: str) -> str:
+    """The stamp of a hook (`pre_hook`, `post_hook`) of that node, whose commits are not the statement's."""
+    return _beside(stamp, "hook", hook)
+
+
+def of_maintenance(stamp: str, what: str) -> str:
+    """The stamp of what changes no row of that node's table (`optimize`, `vacuum`), and is not the statement's."""
+    return _beside(stamp, "maintenance", what)
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who has written a commit: the id of the node, and which hook or maintenance (`of`); None: its own statement."""
+
+    node: str
+    of: str | None
+
+
+def written_by(stamp: str | None) -> Writer | None:
+    """Return what a stamp says; None for no stamp and for other writers' texts."""
+    try:
+        told = json.loads(stamp or "")["merge_runner"]
+        return Writer(told["node"], told.get("hook") or told.get("maintenance"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def is_of_a_statement(stamp: str | None) -> bool:
+    """Whether a stamp is that of a node's own statement, whichever node's; False for other writers' texts."""
+    writer = written_by(stamp)
+    return writer is not None and writer.of is None
+
+
+def _beside(stamp: str, key: str, value: str) -> str:
+    told = json.loads(stamp)
+    return json.dumps({"merge_runner": {**told["merge_runner"], key: value}})
+
+
+def same_node(stamp: str | None, other: str) -> bool:
+    """Whether the stamp of a commit is of the same node as another, of whatever invocation; False for no stamp."""
+    try:
+        return bool(json.loads(stamp or "{}")["merge_runner"]["node"] == json.loads(other)["merge_runner"]["node"])
+    except (ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,1 @@
+"""Delta tables: `DeltaFormat` and what it consists of."""

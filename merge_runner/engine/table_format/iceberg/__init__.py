@@ -1,0 +1,1 @@
+"""Iceberg tables: `IcebergFormat` and what it consists of."""
