@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from merge_runner.cli.multi_word_option import Names
-from merge_runner.cli.options import shared_defaults
+from merge_runner.cli.parameters import parameters
+from merge_runner.options.output import OutputOptions
 
+_Options = TypeVar("_Options", bound=OutputOptions)
 _HYPHEN = "\u2011"
 """U+2011 NON-BREAKING HYPHEN: replaces `-` while a text is wrapped, since textwrap breaks a line after a `-`."""
 
@@ -42,18 +44,9 @@ class Context(click.Context):
 
 
 class Command(click.Command):
-    """A command that may read any shared option: one that it does not declare has the value of an option not given.
-
-    Code that several commands share (loading, selection, a run) reads options by name, so a command that leaves out a
-    group of options must not leave out their names.
-    """
+    """A command whose callback gets its options as a value."""
 
     context_class = Context
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Call the callback with the command's parameters and the defaults of all shared options."""
-        ctx.params = {**shared_defaults(), **ctx.params}
-        return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does; an option that another command has says so."""
@@ -75,3 +68,34 @@ class Command(click.Command):
                 if isinstance(param, Names) and ctx.params.get(str(param.name)):
                     return param.shell_complete(ctx, incomplete)
         return super().shell_complete(ctx, incomplete)
+
+
+def command(
+    name: str, kind: type[_Options], *, offers: tuple[type, ...] | None = None, ignores: tuple[str, ...] = ()
+) -> Callable[[Callable[[_Options], int]], Command]:
+    """Make a command of a function that takes its options, a dataclass `kind`, and returns the exit status.
+
+    `offers` are the groups of options that it has, in addition to those of project and output; None: all of `kind`. It
+    accepts the options that it `ignores`, and its help does not show them.
+    """
+    groups = offers
+    if offers is not None:
+        from merge_runner.options.project import ProjectOptions
+
+        groups = (*offers, ProjectOptions, OutputOptions)
+
+    def decorate(function: Callable[[_Options], int]) -> Command:
+        def call(**values: Any) -> int:
+            return function(kind(**values))
+
+        found = list(parameters(kind, groups, ignores))
+        return Command(name, params=found, callback=call, help=function.__doc__)
+
+    return decorate
+
+
+def given() -> frozenset[str]:
+    """Return the names of the parameters of the current command that the command line has values for."""
+    context = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    return frozenset(name for name in context.params if context.get_parameter_source(name) is not default)

@@ -16,7 +16,8 @@ import click
 from merge_runner.cli.command import Context
 from merge_runner.cli.completion import PROGRAM, VARIABLE
 from merge_runner.cli.display.messages import as_json, debugging, fitted, reset_style, say, terminal_columns
-from merge_runner.cli.options import output_options
+from merge_runner.cli.parameters import parameters
+from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
@@ -108,7 +109,6 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 @click.option(
     *("-V", "--version"), is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
 )
-@output_options
 @click.pass_context
 def cli(ctx: click.Context, /, **options: Any) -> None:
     """SQL MERGE models on Spark: what each MERGE will scan, built in parallel as a DAG.
@@ -121,6 +121,9 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
     ctx.default_map = dict.fromkeys((*_COMMANDS, *ALIASES), given)
+
+
+cli.params.extend(parameters(OutputOptions))
 
 
 def process() -> None:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from typing import Any
 
-import click
-
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import folder_options, output_options_without
+from merge_runner.cli.command import command as make
 from merge_runner.cli.project_root import project_root
+from merge_runner.options.project import FolderOptions
 
 
-@click.command("clean", cls=Command)
-@folder_options
-@output_options_without("warn_error")
-def command(**options: Any) -> int:
+@make("clean", FolderOptions, ignores=("warn_error",))
+def command(options: FolderOptions) -> int:
     """Remove the folder of generated files; tables and data stay."""
     from merge_runner.cli.display.messages import say
     from merge_runner.errors import Problem, Problems, ProblemsError
     from merge_runner.project.load.load import read_settings
 
-    root = project_root(options["project_dir"])
+    root = project_root(options.project_dir)
     settings = read_settings(root, Problems())
-    target = (root / (options["target_path"] or settings.target_path)).resolve()
+    target = (root / (options.target_path or settings.target_path)).resolve()
     if target == root.resolve() or root.resolve() not in target.parents:
         hint = "target-path must be a folder inside the project to be removed"
         raise ProblemsError([Problem("clean-outside", f"{target} is not below {root}: nothing was removed", hint=hint)])
@@ -36,6 +31,6 @@ def command(**options: Any) -> int:
     there = target.is_dir()
     if there:
         shutil.rmtree(target)
-    if not options["quiet"]:
+    if not options.quiet:
         say(f"removed {target}" if there else "nothing to remove")
     return 0

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from dataclasses import dataclass
 
-import click
-
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import (
-    defer_option,
-    deferred,
-    full_refresh_option,
-    load_project,
-    output_options,
-    project_options,
-    selected,
-    selection_options,
-)
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import deferred, load_project, selected, with_default_selector
+from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
-@click.command("compile", cls=Command)
-@selection_options
-@defer_option
-@full_refresh_option
-@project_options
-@output_options
-def command(**options: Any) -> int:
+@dataclass(frozen=True)
+class Options(Selection, Defer, FullRefresh):
+    """The options of `compile`."""
+
+
+@make("compile", Options)
+def command(options: Options) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
     from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.display.problems import show_no_effect
     from merge_runner.run.results.artifacts import compile_nodes
 
     project = load_project(options)
-    ids = selected(project, options)
+    ids = selected(project, with_default_selector(project, options))
     show_no_effect(project.graph, ids, options)
-    project = deferred(project, ids, options)
-    texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()), (lambda _: None) if options["quiet"] else say)
+    project = deferred(project, ids, options.defer, options.state)
+    texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()), (lambda _: None) if options.quiet else say)
     models = {node: text for node, text in texts.items() if project.graph.nodes[node].resource_type == "model"}
-    if len(models) == 1 and options["select"]:
+    if len(models) == 1 and options.select:
         show(next(iter(models.values())))
-    if not options["quiet"]:
+    if not options.quiet:
         say(f"{counted(len(texts), 'node')} compiled to {project.prepared.target_path / 'compiled'}")
     return 0

@@ -5,27 +5,32 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import load_project, output_options_without, project_options
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project
+from merge_runner.options.declaration import flag, option
+from merge_runner.options.project import ProjectOptions
 
 
-@click.command("debug", cls=Command)
-@click.option("--spark", is_flag=True, help="Start Spark as well, and run a query on it.")
-@click.option(
-    "--write-catalog",
-    is_flag=False,
-    flag_value="",
-    metavar="[FILE]",
-    help="Record how the project's tables are laid out, for lint; default: catalog.yml in the project.",
-)
-@project_options
-@output_options_without("warn_error")
-def command(**options: Any) -> int:
+@dataclass(frozen=True)
+class Options(ProjectOptions):
+    """The options of `debug`."""
+
+    spark: bool = flag("--spark", help="Start Spark as well, and run a query on it.")
+    write_catalog: str | None = option(
+        "--write-catalog",
+        bare="",
+        metavar="[FILE]",
+        help="Record how the project's tables are laid out, for lint; default: catalog.yml in the project.",
+    )
+
+
+@make("debug", Options, ignores=("warn_error",))
+def command(options: Options) -> int:
     """Check the set-up: versions, Java, jars, project, profile, the Spark that starts, and with --spark a session."""
     from merge_runner.cli.display.messages import show_text, styled
     from merge_runner.cli.display.problems import show_problems
@@ -42,7 +47,7 @@ def command(**options: Any) -> int:
     return status
 
 
-def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
+def _checks(options: Options) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "versions", _versions
     yield "java", _java
     yield "jars", _jars
@@ -51,9 +56,9 @@ def _checks(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "catalogs", lambda: _catalogs(options)
     yield "home", lambda: _home(options)
     yield "archive", lambda: _archive(options)
-    if options["spark"]:
+    if options.spark:
         yield "spark", lambda: _spark(options)
-    if options["write_catalog"] is not None:
+    if options.write_catalog is not None:
         yield "catalog", lambda: _catalog(options)
 
 
@@ -78,7 +83,7 @@ def _jars() -> str:
     return f"{len(paths)} in {paths[0].parent}"
 
 
-def _project(options: dict[str, Any]) -> str:
+def _project(options: Options) -> str:
     project = load_project(options)
     profile = project.prepared.files.profile
     return (
@@ -87,11 +92,11 @@ def _project(options: dict[str, Any]) -> str:
     )
 
 
-def _merges(options: dict[str, Any]) -> str:
+def _merges(options: Options) -> str:
     """How many of the merges have what changes how they write, and what that sets on this platform."""
     from merge_runner.formats.presets import low_shuffle
 
-    prepared = load_project(options, warn=False).prepared
+    prepared = load_project(options).prepared
     nodes = prepared.graph.nodes.values()
     merges = [node for node in nodes if node.resource_type == "model" and node.config["materialized"] == "merge"]
     keys = ("low_shuffle", "storage_join")
@@ -101,13 +106,13 @@ def _merges(options: dict[str, Any]) -> str:
     return f"{', '.join(parts)}; on Delta low_shuffle sets {sets} here"
 
 
-def _catalogs(options: dict[str, Any]) -> str:
+def _catalogs(options: Options) -> str:
     from merge_runner.cli.display.messages import say
     from merge_runner.engine.spark.confs import jar_groups
     from merge_runner.engine.spark.embedded_catalog import database
     from merge_runner.engine.spark.jars import fetch_jars
 
-    files = load_project(options, warn=False).prepared.files
+    files = load_project(options).prepared.files
     profile = files.profile
     if profile.iceberg_catalogs:
         fetch_jars(jar_groups(profile), os.environ, say)
@@ -116,7 +121,7 @@ def _catalogs(options: dict[str, Any]) -> str:
     return ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
 
 
-def _home(options: dict[str, Any]) -> str:
+def _home(options: Options) -> str:
     """The Spark that starts, and what its spark-defaults.conf says."""
     from merge_runner.cli.display.messages import say
     from merge_runner.engine.spark.confs import jar_groups
@@ -124,7 +129,7 @@ def _home(options: dict[str, Any]) -> str:
     from merge_runner.engine.spark.user_confs import notes
     from merge_runner.engine.startup import fitting_spark
 
-    files = load_project(options, warn=False).prepared.files
+    files = load_project(options).prepared.files
     profile = files.profile
     if profile.remote is not None:
         return f"no Spark starts here: the project runs on {profile.where}"
@@ -137,17 +142,17 @@ def _home(options: dict[str, Any]) -> str:
     return f"{spark.words}; {spark.defaults_file or 'SPARK_DRIVER_MEMORY'} sets {names}"
 
 
-def _archive(options: dict[str, Any]) -> str:
+def _archive(options: Options) -> str:
     from merge_runner.engine.spark.appcds import archive_state
 
-    files = load_project(options, warn=False).prepared.files
+    files = load_project(options).prepared.files
     return archive_state(files.profile, files.root, os.environ)
 
 
-def _spark(options: dict[str, Any]) -> str:
+def _spark(options: Options) -> str:
     from merge_runner.engine.startup import start_driver
 
-    prepared = load_project(options, warn=False).prepared
+    prepared = load_project(options).prepared
     log = prepared.target_path / "logs" / "spark.log"
     driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
     try:
@@ -157,7 +162,7 @@ def _spark(options: dict[str, Any]) -> str:
     return f"Spark {version} answers"
 
 
-def _catalog(options: dict[str, Any]) -> str:
+def _catalog(options: Options) -> str:
     from merge_runner.atomic import write_atomic
     from merge_runner.engine.spark.errors import EngineError
     from merge_runner.engine.startup import start_driver
@@ -167,9 +172,9 @@ def _catalog(options: dict[str, Any]) -> str:
     from merge_runner.plan.layout.recordable import recordable
     from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
 
-    prepared = load_project(options, warn=False).prepared
+    prepared = load_project(options).prepared
     root = prepared.files.root
-    file = Path(options["write_catalog"] or root / RECORDED)
+    file = Path(options.write_catalog or root / RECORDED)
     driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)
     try:
         with driver.session() as session:

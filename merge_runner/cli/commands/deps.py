@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import output_options_without
+from merge_runner.cli.command import command as make
+from merge_runner.options.declaration import flag
+from merge_runner.options.output import OutputOptions
 
 
-@click.command("deps", cls=Command)
-@click.option("--iceberg", is_flag=True, help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
-@click.option("--sqlite", is_flag=True, help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
-@click.option("--kafka", is_flag=True, help="The Kafka connector as well, for projects with a stream of Kafka.")
-@click.option("--archive", is_flag=True, help="Also make the class-data archive, with which local Spark starts faster.")
-@output_options_without("warn_error")
-def command(iceberg: bool, sqlite: bool, kafka: bool, archive: bool, quiet: bool, **_options: Any) -> int:
+@dataclass(frozen=True)
+class Options(OutputOptions):
+    """The options of `deps`."""
+
+    iceberg: bool = flag("--iceberg", help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
+    sqlite: bool = flag("--sqlite", help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
+    kafka: bool = flag("--kafka", help="The Kafka connector as well, for projects with a stream of Kafka.")
+    archive: bool = flag("--archive", help="Also make the class-data archive, with which local Spark starts faster.")
+
+
+@make("deps", Options, ignores=("warn_error",))
+def command(options: Options) -> int:
     """Fetch the jars of the table formats into the cache folder and verify their checksums."""
     from merge_runner.cli.display.messages import say
     from merge_runner.engine.spark.jars import fetch_jars
 
     groups = ["delta"]
-    if iceberg or sqlite:
+    if options.iceberg or options.sqlite:
         groups.append("iceberg")
-    if sqlite:
+    if options.sqlite:
         groups.append("sqlite")
-    if kafka:
+    if options.kafka:
         groups.append("kafka")
-    for path in fetch_jars(groups, os.environ, _silent if quiet else say):
+    for path in fetch_jars(groups, os.environ, _silent if options.quiet else say):
         click.echo(path)
-    if archive:
+    if options.archive:
         from merge_runner.engine.appcds_training import made_archive
 
-        if not quiet:
+        if not options.quiet:
             say("making the class-data archive: this takes a minute")
         click.echo(made_archive(groups, os.environ))
     return 0

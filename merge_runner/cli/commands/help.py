@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from merge_runner.cli.command import Command
+from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import command_names
-from merge_runner.cli.options import output_options_without
+from merge_runner.options.declaration import argument
+from merge_runner.options.output import ALL_OUTPUT, OutputOptions
 
 
-@click.command("help", cls=Command)
-@click.argument("name", metavar="[COMMAND]", required=False, shell_complete=command_names)
-@output_options_without("log_format", "quiet", "debug", "no_use_colors", "warn_error")
-@click.pass_context
-def command(ctx: click.Context, /, name: str | None, **_options: Any) -> int:
+@dataclass(frozen=True)
+class Options(OutputOptions):
+    """The options of `help`."""
+
+    name: str | None = argument(metavar="[COMMAND]", required=False, complete=command_names)
+
+
+@make("help", Options, ignores=ALL_OUTPUT)
+def command(options: Options) -> int:
     """Show the help of merge-runner, or of a command."""
+    name = options.name
+    ctx = click.get_current_context()
     outer = ctx.parent or ctx
     group = outer.command
     if name is None or not isinstance(group, click.Group):

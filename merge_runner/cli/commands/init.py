@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import output_options_without
+from merge_runner.cli.command import command as make
+from merge_runner.options.declaration import argument
+from merge_runner.options.output import OutputOptions
 
 
-@click.command("init", cls=Command)
-@click.argument("name")
-@output_options_without("warn_error")
-def command(name: str, quiet: bool, **_options: Any) -> int:
+@dataclass(frozen=True)
+class Options(OutputOptions):
+    """The options of `init`."""
+
+    name: str = argument()
+
+
+@make("init", Options, ignores=("warn_error",))
+def command(options: Options) -> int:
     """Make a new project in the folder NAME: one seed, one view, one MERGE, and it builds."""
     from merge_runner.cli.display.messages import say
     from merge_runner.project.scaffold import scaffold
 
-    for path in scaffold(Path(name)):
+    for path in scaffold(Path(options.name)):
         click.echo(path)
-    if not quiet:
-        say(f"\nnext: cd {name} && merge-runner build")
+    if not options.quiet:
+        say(f"\nnext: cd {options.name} && merge-runner build")
     return 0

@@ -12,16 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import (
-    full_refresh_option,
-    output_options,
-    project_options,
-    recording_env,
-    selection_options,
-)
-from merge_runner.lint.outputs import FORMATS, render
-from merge_runner.lint.selection import FAIL_ON, FailOn, fails
+from merge_runner.cli.command import command as make
+from merge_runner.cli.lint.options import LintCommand
+from merge_runner.cli.loading import recording_env
+from merge_runner.lint.outputs import render
+from merge_runner.lint.selection import FailOn, fails
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
@@ -29,37 +24,10 @@ if TYPE_CHECKING:
 
 _OF_CI = ("github", "gitlab", "sarif")
 """Formats whose readers take paths relative to the root of the repository."""
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command("lint", cls=Command)
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="How the report is written.")
-@click.option("-o", "--output", type=_FILE, help="The file to write the report to, instead of standard output.")
-@click.option("--rules", multiple=True, metavar="RULES", help="Only these rules: codes, names or beginnings, by comma.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out.")
-@click.option(
-    "--fail-on",
-    type=click.Choice(FAIL_ON),
-    help="From which severity on a finding fails the command; default: error, or warning with --warn-error.",
-)
-@click.option("--layout", type=_FILE, help="A file with the layouts of tables.")
-@click.option("--changed", metavar="REF", is_flag=False, flag_value="HEAD", help="Models changed since a commit.")
-@click.option("--stdin-filename", metavar="FILE", help="Read the text of this file from standard input.")
-@click.option("--baseline", type=_FILE, help="A baseline, instead of that of the settings.")
-@click.option(
-    "--write-baseline", metavar="FILE", is_flag=False, flag_value="", help="Hide what is found now from now on."
-)
-@click.option("--fix", is_flag=True, help="Apply the safe fixes.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix: apply the other fixes as well.")
-@click.option("--statistics", is_flag=True, help="Count the findings by rule.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the proof of every verdict.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache in the target folder.")
-@selection_options
-@full_refresh_option
-@project_options
-@output_options
-def command(**options: Any) -> int:
+@make("lint", LintCommand)
+def command(options: LintCommand) -> int:
     """Prove what each MERGE will scan, and flag what is wrong.
 
     PATHS are models or folders of a project or of a dbt project (after `dbt parse`), or plain .sql files. Any other
@@ -67,9 +35,9 @@ def command(**options: Any) -> int:
     """
     _check_usage(options)
     report, folder = _report(options)
-    if options["write_baseline"] is not None:
+    if options.write_baseline is not None:
         return _write_baseline(report, options)
-    if options["format_"] in _OF_CI:
+    if options.format_ in _OF_CI:
         from merge_runner.cli.lint.repository import from_repository
 
         report = from_repository(report, folder)
@@ -77,17 +45,17 @@ def command(**options: Any) -> int:
     return 1 if fails(report, _fail_on(options)) else 0
 
 
-def _check_usage(options: dict[str, Any]) -> None:
+def _check_usage(options: LintCommand) -> None:
     """Raises UsageError for options that do not go together."""
-    if options["unsafe_fixes"] and not options["fix"]:
+    if options.unsafe_fixes and not options.fix:
         raise click.UsageError("--unsafe-fixes needs --fix.")
-    if options["stdin_filename"] and (options["paths"] or options["fix"]):
+    if options.stdin_filename and (options.paths or options.fix):
         raise click.UsageError("--stdin-filename reads one text and changes no file: leave out PATHS and --fix.")
-    baseline: str | None = options["write_baseline"]
+    baseline: str | None = options.write_baseline
     if baseline and not baseline.endswith(".json"):
         hint = "a baseline is a .json file. Put PATHS before an option that may take a value"
         raise click.UsageError(f"--write-baseline would write {baseline}, but {hint}.")
-    part = next((name for name in _NO_BASELINE if options[name]), None)
+    part = next((name for name in _NO_BASELINE if getattr(options, name)), None)
     if baseline is not None and part is not None:
         raise click.UsageError(f"--write-baseline is about all there is: leave out --{part.replace('_', '-')}.")
 
@@ -96,12 +64,12 @@ _NO_BASELINE = ("select", "exclude", "selector", "changed", "stdin_filename", "b
 """Options that do not go together with --write-baseline: it would forget what they leave out."""
 
 
-def _fail_on(options: dict[str, Any]) -> FailOn:
-    level: FailOn | None = options["fail_on"]
-    return level or ("warning" if options["warn_error"] else "error")
+def _fail_on(options: LintCommand) -> FailOn:
+    level: FailOn | None = options.fail_on
+    return level or ("warning" if options.warn_error else "error")
 
 
-def _report(options: dict[str, Any]) -> tuple[Report, Path]:
+def _report(options: LintCommand) -> tuple[Report, Path]:
     """The report, from the cache where nothing has changed since, and the folder that its paths are relative to."""
     from merge_runner.cli.lint.report_cache import report_cache
 
@@ -111,7 +79,7 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
         if kept.warnings:
             from merge_runner.cli.display.problems import show_warnings
 
-            show_warnings(kept.warnings, as_errors=options["warn_error"])
+            show_warnings(kept.warnings, as_errors=options.warn_error)
         return kept.report, cache.root
     from merge_runner.cli.lint.inputs import lint
 
@@ -124,16 +92,16 @@ def _report(options: dict[str, Any]) -> tuple[Report, Path]:
     return linted.report, linted.folder
 
 
-def said(options: dict[str, Any]) -> LintOptions:
+def said(options: LintCommand) -> LintOptions:
     """The options that the rules are about."""
     from merge_runner.lint.run.lint_project import LintOptions
 
     return LintOptions(
-        rules=_words(options["rules"]),
-        ignore=_words(options["ignore"]),
-        layout=options["layout"],
-        baseline=options["baseline"],
-        use_baseline=options["write_baseline"] is None,
+        rules=_words(options.rules),
+        ignore=_words(options.ignore),
+        layout=options.layout,
+        baseline=options.baseline,
+        use_baseline=options.write_baseline is None,
     )
 
 
@@ -141,27 +109,27 @@ def _words(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for text in texts for word in text.replace(",", " ").split())
 
 
-def _write(report: Report, options: dict[str, Any]) -> None:
+def _write(report: Report, options: LintCommand) -> None:
     from merge_runner.cli.display.messages import say
 
     def tell(text: str) -> None:
-        if not options["quiet"]:
+        if not options.quiet:
             say(text)
 
-    file: Path | None = options["output"]
+    file: Path | None = options.output
     from merge_runner.cli.display.messages import terminal_columns
 
     colour = None if file is not None else _colour()
     terminal = terminal_columns(sys.stdout) if file is None else None
     text = render(
         report,
-        options["format_"],
+        options.format_,
         colour=colour,
         unicode=file is not None or _carries_unicode(),
         width=terminal or shutil.get_terminal_size((100, 24)).columns,
         wrap=terminal is not None,
-        statistics=options["statistics"],
-        verbose=options["verbose"],
+        statistics=options.statistics,
+        verbose=options.verbose,
     )
     if file is not None:
         _write_file(file, text + "\n")
@@ -189,14 +157,14 @@ def _write_file(file: Path, text: str) -> None:
         write_atomic(file, text)
 
 
-def _write_baseline(report: Report, options: dict[str, Any]) -> int:
+def _write_baseline(report: Report, options: LintCommand) -> int:
     from merge_runner.cli.display.messages import counted, say
     from merge_runner.cli.lint.inputs import baseline_file
     from merge_runner.lint.suppress.baseline import Baseline
 
     file, usual = baseline_file(options)
     Baseline.of(report.findings).write(file)
-    if not options["quiet"]:
+    if not options.quiet:
         how = "" if usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
         say(f"{counted(len(report.findings), 'finding')} written to {file}{how}")
     return 0

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
-import click
-
-from merge_runner.cli.command import Command
-from merge_runner.cli.multi_word_option import Names
-from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
-
-_OUTPUTS = ("name", "path", "json", "levels", "dot")
-_TYPES = ("model", "seed", "source", "test", "unit_test")
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.options.declaration import option, several
+from merge_runner.options.project import ProjectOptions, Selection
 
 
-@click.command("ls", cls=Command)
-@selection_options
-@click.option("--output", type=click.Choice(_OUTPUTS), default="name", help="How nodes are written.")
-@click.option(
-    "--resource-type",
-    "--resource-types",
-    cls=Names,
-    type=click.Choice(_TYPES),
-    multiple=True,
-    help="Only nodes of these types.",
-)
-@project_options
-@output_options
-def command(**options: Any) -> int:
+@dataclass(frozen=True)
+class ListOptions(ProjectOptions):
+    """Which nodes are listed, and how."""
+
+    output: Literal["name", "path", "json", "levels", "dot"] = option(
+        "--output", default="name", help="How nodes are written."
+    )
+    resource_type: tuple[Literal["model", "seed", "source", "test", "unit_test"], ...] = several(
+        *("--resource-type", "--resource-types"), words=True, help="Only nodes of these types."
+    )
+
+
+@dataclass(frozen=True)
+class Options(Selection, ListOptions):
+    """The options of `ls`."""
+
+
+@make("ls", Options)
+def command(options: Options) -> int:
     """List the selected nodes."""
     from merge_runner.cli.display.messages import show
     from merge_runner.cli.display.problems import show_not_read
@@ -35,9 +37,9 @@ def command(**options: Any) -> int:
 
     project = load_project(options)
     show_not_read(project.prepared.files, options)
-    ids = selected(project, options)
-    if options["resource_type"]:
-        ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options["resource_type"])
-    for line in output(project.graph, ids, options["output"]):
+    ids = selected(project, with_default_selector(project, options))
+    if options.resource_type:
+        ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options.resource_type)
+    for line in output(project.graph, ids, options.output):
         show(line)
     return 0

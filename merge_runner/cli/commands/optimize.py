@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import (
-    maintenance_options,
-    output_options,
-    project_options,
-    running_options,
-    selection_options,
-)
+from merge_runner.cli.command import command as make
+from merge_runner.options.nodes import Maintaining, NodeOptions, Running
+from merge_runner.options.project import Selection
 
 
-@click.command("optimize", cls=Command)
-@maintenance_options
-@selection_options
-@running_options
-@project_options
-@output_options
-def command(**options: Any) -> int:
+@make("optimize", NodeOptions, offers=(Maintaining, Selection, Running))
+def command(options: NodeOptions) -> int:
     """Compact the tables of the selected models and seeds, in DAG order; their rows stay as they are."""
     from merge_runner.cli.node_commands import run_command
 
-    if options["retain"] is not None and not options["vacuum"]:
+    if options.retain is not None and not options.vacuum:
         raise click.UsageError("--retain needs --vacuum: nothing is removed without it.")
     return run_command("optimize", options)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
-import click
-
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import load_project, output_options, project_options
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project
+from merge_runner.options.project import ProjectOptions
 
 
-@click.command("parse", cls=Command)
-@project_options
-@output_options
-def command(**options: Any) -> int:
+@make("parse", ProjectOptions)
+def command(options: ProjectOptions) -> int:
     """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
     from merge_runner.cli.display.messages import counted, say
     from merge_runner.cli.display.problems import show_no_effect, show_not_read
@@ -29,7 +25,7 @@ def command(**options: Any) -> int:
     check_unit_tests(project.prepared)
     show_no_effect(project.graph, project.graph.nodes, options)
     write_manifest(project.prepared, str(uuid.uuid4()))
-    if not options["quiet"]:
+    if not options.quiet:
         nodes = counted(len(project.graph.nodes), "node")
         say(f"{nodes}; manifest in {project.prepared.target_path / 'manifest.json'}")
     return 0

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-import click
-
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import (
-    checked_branch,
-    load_project,
-    output_options,
-    project_options,
-    selected,
-    selection_options,
-)
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.options.declaration import argument, flag
+from merge_runner.options.nodes import read_branch
+from merge_runner.options.project import Selection
 
 
-@click.command("publish", cls=Command)
-@click.argument("branch", metavar="NAME", callback=lambda _ctx, _param, value: checked_branch(value))
-@click.option("--drop", is_flag=True, help="Drop the branch of every table instead.")
-@selection_options
-@project_options
-@output_options
-def command(branch: str, drop: bool, **options: Any) -> int:
+@dataclass(frozen=True)
+class Options(Selection):
+    """The options of `publish`."""
+
+    branch: str = argument(metavar="NAME", parse=read_branch)
+    drop: bool = flag("--drop", help="Drop the branch of every table instead.")
+
+
+@make("publish", Options)
+def command(options: Options) -> int:
     """Move main of every Iceberg table to its branch NAME, all tables or none, and drop the branch.
 
     Nothing is published where main of a table has moved since the branch began, or where the build of the branch has
@@ -35,12 +32,12 @@ def command(branch: str, drop: bool, **options: Any) -> int:
     from merge_runner.run.results.events import Events
 
     project = load_project(options)
-    ids = selected(project, options)
+    ids = selected(project, with_default_selector(project, options))
     display = display_for(options)
     events = Events(display)
     try:
         with starting_driver(project.prepared, events) as starting:
-            outcome = publish(project.prepared, ids, branch, events, starting=starting, drop=drop)
+            outcome = publish(project.prepared, ids, options.branch, events, starting=starting, drop=options.drop)
     finally:
         display.close()
     return 0 if outcome.ok else 1

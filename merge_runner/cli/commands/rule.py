@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from merge_runner.cli.command import Command
+from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import rule_codes
-from merge_runner.cli.options import output_options_without
+from merge_runner.options.declaration import argument, flag, option
+from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
     from merge_runner.lint.rule import Rule
 
 
-@click.command("rule", cls=Command)
-@click.argument("codes", nargs=-1, metavar="[CODE]...", shell_complete=rule_codes)
-@click.option("--all", "every", is_flag=True, help="All rules, explained.")
-@click.option("--output", type=click.Choice(["text", "json"]), default="text", help="How rules are written.")
-@output_options_without("warn_error", "quiet")
-def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -> int:
+@dataclass(frozen=True)
+class Options(OutputOptions):
+    """The options of `rule`."""
+
+    codes: tuple[str, ...] = argument((), metavar="[CODE]...", complete=rule_codes)
+    every: bool = flag("--all", help="All rules, explained.")
+    output: Literal["text", "json"] = option("--output", default="text", help="How rules are written.")
+
+
+@make("rule", Options, ignores=("warn_error", "quiet"))
+def command(options: Options) -> int:
     """Say what a rule means and why, with a bad and a good example.
 
     CODE is a rule's code or name, or the beginning of codes: P is all about pruning. Without one, the rules are listed.
@@ -29,12 +36,12 @@ def command(codes: tuple[str, ...], every: bool, output: str, **_options: Any) -
     from merge_runner.lint.documentation import summary, text
     from merge_runner.lint.registry import rules
 
-    if codes and every:
+    if options.codes and options.every:
         raise click.UsageError("--all takes no codes.")
-    found = _found(codes) if codes else rules()
-    if output == "json":
+    found = _found(options.codes) if options.codes else rules()
+    if options.output == "json":
         click.echo(json.dumps([_document(rule) for rule in found], indent=2, ensure_ascii=False))
-    elif codes or every:
+    elif options.codes or options.every:
         show_text("\n\n\n".join(text(rule) for rule in found), hanging=0)
     else:
         widths = [max(len(part) for part in column) for column in zip(*map(_head, found), strict=True)]

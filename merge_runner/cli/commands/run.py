@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
-
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import (
-    batch_option,
-    branch_option,
-    defer_option,
-    full_refresh_option,
-    output_options,
-    project_options,
-    running_options,
-    selection_options,
-)
+from merge_runner.cli.command import command as make
+from merge_runner.options.nodes import Batch, Branch, NodeOptions, Running
+from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
-@click.command("run", cls=Command)
-@selection_options
-@defer_option
-@running_options
-@batch_option
-@branch_option
-@full_refresh_option
-@project_options
-@output_options
-def command(**options: Any) -> int:
+@make("run", NodeOptions, offers=(Selection, Defer, Running, Batch, Branch, FullRefresh))
+def command(options: NodeOptions) -> int:
     """Run the models, in DAG order."""
     from merge_runner.cli.node_commands import run_command
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-import click
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.options.declaration import argument, option
+from merge_runner.options.project import Selection
 
-from merge_runner.cli.command import Command
-from merge_runner.cli.options import load_project, output_options, project_options, selected, selection_options
+
+@dataclass(frozen=True)
+class Options(Selection):
+    """The options of `source`."""
+
+    what: Literal["freshness"] = argument(metavar="freshness")
+    output: Path | None = option("-o", "--output", path="file", help="Default: target/sources.json.")
+    threads: int | None = option("--threads", least=1, help="Sources to check in parallel; default: the profile's.")
 
 
-@click.command("source", cls=Command)
-@click.argument("what", metavar="freshness", type=click.Choice(["freshness"]))
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: target/sources.json.")
-@click.option("--threads", type=click.IntRange(min=1), help="Sources to check in parallel; default: the profile's.")
-@selection_options
-@project_options
-@output_options
-def command(what: str, output: Path | None, threads: int | None, **options: Any) -> int:
+@make("source", Options)
+def command(options: Options) -> int:
     """Ask the sources how old their newest rows are, and hold that against their `freshness`.
 
     Sources that say nothing of it are left alone. The exit status is 1 where one is too old or cannot be asked.
@@ -29,12 +33,14 @@ def command(what: str, output: Path | None, threads: int | None, **options: Any)
     from merge_runner.run.results.events import Events
 
     project = load_project(options)
-    ids = selected(project, options)
+    ids = selected(project, with_default_selector(project, options))
     display = display_for(options)
     events = Events(display)
     try:
         with starting_driver(project.prepared, events) as starting:
-            results = source_freshness(project.prepared, ids, events, starting=starting, threads=threads, output=output)
+            results = source_freshness(
+                project.prepared, ids, events, starting=starting, threads=options.threads, output=options.output
+            )
     finally:
         display.close()
     return exit_status(results, options)

@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from merge_runner.cli.command import Command
+from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import model_names
-from merge_runner.cli.options import (
-    branch_option,
-    defer_option,
-    junit_option,
-    output_options,
-    project_options,
-    running_options,
-    selection_options,
-)
+from merge_runner.options.declaration import option
+from merge_runner.options.nodes import Branch, Junit, NodeOptions, Running
+from merge_runner.options.project import Defer, Selection
 
 
-@click.command("test", cls=Command)
-@click.option(
-    "--mutate",
-    metavar="MODEL",
-    shell_complete=model_names,
-    help="Change the model's MERGE one piece at a time instead, and say which changes no unit test notices.",
-)
-@click.option(
-    "--generate",
-    metavar="MODEL",
-    shell_complete=model_names,
-    help="Write a first unit test of the model instead, from real rows of what it reads, to be edited.",
-)
-@selection_options
-@defer_option
-@running_options
-@branch_option
-@junit_option
-@project_options
-@output_options
-def command(mutate: str | None, generate: str | None, **options: Any) -> int:
+@dataclass(frozen=True)
+class Options(NodeOptions):
+    """The options of `test`."""
+
+    mutate: str | None = option(
+        "--mutate",
+        metavar="MODEL",
+        complete=model_names,
+        help="Change the model's MERGE one piece at a time instead, and say which changes no unit test notices.",
+    )
+    generate: str | None = option(
+        "--generate",
+        metavar="MODEL",
+        complete=model_names,
+        help="Write a first unit test of the model instead, from real rows of what it reads, to be edited.",
+    )
+
+
+@make("test", Options, offers=(Options, Selection, Defer, Running, Branch, Junit))
+def command(options: Options) -> int:
     """Run the data tests and the unit tests of the selected nodes."""
-    if mutate is not None and generate is not None:
+    if options.mutate is not None and options.generate is not None:
         raise click.UsageError("--mutate and --generate exclude each other.")
-    if generate is not None:
+    if options.generate is not None:
         from merge_runner.cli.test.generate import generate_unit_test
 
-        return generate_unit_test(generate, options)
-    if mutate is not None:
+        return generate_unit_test(options.generate, options)
+    if options.mutate is not None:
         from merge_runner.cli.test.mutate import mutate_model
 
-        return mutate_model(mutate, options)
+        return mutate_model(options.mutate, options)
     from merge_runner.cli.node_commands import run_command
 
     return run_command("test", options)

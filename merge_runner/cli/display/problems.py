@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from merge_runner.cli.display.messages import as_json, say, styled
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import Graph
@@ -36,9 +37,9 @@ def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
         _show(problem, "warning", "yellow")
 
 
-def show_not_read(files: ProjectFiles, options: Mapping[str, Any]) -> None:
+def show_not_read(files: ProjectFiles, options: OutputOptions) -> None:
     """Print one line for each thing of a dbt project that is not read, unless --quiet."""
-    for each in () if options["quiet"] else files.not_read:
+    for each in () if options.quiet else files.not_read:
         if as_json():
             say(each.message, "info", event="problem", code="not-read", hint=each.hint, **asdict(each.place))
         else:
@@ -46,9 +47,9 @@ def show_not_read(files: ProjectFiles, options: Mapping[str, Any]) -> None:
             say(f"{place}: {styled('note', fg='cyan')}: {each.message}; {each.hint}")
 
 
-def show_no_effect(graph: Graph, ids: Iterable[str], options: Mapping[str, Any]) -> None:
+def show_no_effect(graph: Graph, ids: Iterable[str], options: OutputOptions) -> None:
     """Print a warning for each of the models `ids` that says that it is incremental and is not."""
-    show_warnings(no_effect(graph, ids), as_errors=options["warn_error"])
+    show_warnings(no_effect(graph, ids), as_errors=options.warn_error)
 
 
 def no_effect(graph: Graph, ids: Iterable[str]) -> list[Problem]:
@@ -56,9 +57,9 @@ def no_effect(graph: Graph, ids: Iterable[str]) -> list[Problem]:
     return [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
 
 
-def show_unread_vars(prepared: Prepared, options: Mapping[str, Any]) -> None:
+def show_unread_vars(prepared: Prepared, options: OutputOptions) -> None:
     """Print a warning for each var of --vars that is neither declared nor read: a misspelled one changes nothing."""
-    show_warnings(unread_vars(prepared), as_errors=options["warn_error"])
+    show_warnings(unread_vars(prepared), as_errors=options.warn_error)
 
 
 def unread_vars(prepared: Prepared) -> list[Problem]:

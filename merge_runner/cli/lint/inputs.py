@@ -6,14 +6,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from merge_runner.cli.display.messages import say
 from merge_runner.cli.display.problems import no_effect, show_not_read, show_warnings, unread_vars
+from merge_runner.cli.lint.options import LintCommand
 from merge_runner.cli.lint.paths import Named, check_paths, lint_root_of, named, project_of, readers, within
-from merge_runner.cli.options import parsed_vars, project_flags, selected
+from merge_runner.cli.loading import parsed_vars, project_flags, selected
 from merge_runner.errors import Problem
 from merge_runner.lint.run.lint_project import LintOptions, lint_project
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
@@ -43,18 +44,20 @@ class Linted:
     warnings: tuple[Problem, ...] = ()
 
 
-def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> Linted:
+def lint(options: LintCommand, env: Mapping[str, str], said: LintOptions) -> Linted:
     """The report on what the options name. Raises ProblemsError and UsageError."""
-    text = _standard_input() if options["stdin_filename"] else None
-    paths = [Path(options["stdin_filename"])] if text is not None else list(options["paths"])
+    text = None
+    paths = list(options.paths)
+    if options.stdin_filename:
+        text, paths = _standard_input(), [Path(options.stdin_filename)]
     if text is None:
         check_paths(paths)
-    if not paths and options["project_dir"] is None and (Path.cwd() / DBT_PROJECT).is_file():
+    if not paths and options.project_dir is None and (Path.cwd() / DBT_PROJECT).is_file():
         paths = [Path()]  # a dbt user has no other project; one that is both is still ours
-    root = project_of(options["project_dir"], paths)
+    root = project_of(options.project_dir, paths)
     if root is None:
         _refuse_selection(options)
-        paths = paths or [options["project_dir"] or Path()]
+        paths = paths or [options.project_dir or Path()]
         around = _surroundings(paths, options)
         return Linted(_plain(paths, options, env, said, text, around), around.root)
     from merge_runner.plan.load.project_context import prepare_to_lint
@@ -64,18 +67,18 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     prepared, jinja = prepare_to_lint(root, project_flags(options), env, texts)
     show_not_read(prepared.files, options)
     meant = named(prepared, root, paths) if paths else None
-    if options["write_baseline"] is not None and meant is not None and not meant.whole:
+    if options.write_baseline is not None and meant is not None and not meant.whole:
         raise click.UsageError("--write-baseline is about the whole project: leave out PATHS.")
     ids = _ids(prepared, meant, options)
-    if options["fix"]:
+    if options.fix:
         from merge_runner.cli.lint.fixes import fix
 
         report = lint_project(prepared, ids, said, _of(jinja, meant))
-        fix({path: root / path for path in report.sources}, report, unsafe=options["unsafe_fixes"])
+        fix({path: root / path for path in report.sources}, report, unsafe=options.unsafe_fixes)
         prepared, jinja = prepare_to_lint(root, project_flags(options), env)
         ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
     warnings = [*unread_vars(prepared), *no_effect(prepared.graph, ids)]
-    show_warnings(warnings, as_errors=options["warn_error"])
+    show_warnings(warnings, as_errors=options.warn_error)
     report = lint_project(prepared, ids, said, _of(jinja, meant))
     if meant is None or not (meant.plain or meant.foreign):
         return Linted(report, root, of_models=True, warnings=tuple(warnings))
@@ -86,7 +89,7 @@ def lint(options: dict[str, Any], env: Mapping[str, str], said: LintOptions) -> 
     return Linted(joined(report, _plain(meant.plain, options, env, said, text, around)), root)
 
 
-def baseline_file(options: dict[str, Any]) -> tuple[Path, bool]:
+def baseline_file(options: LintCommand) -> tuple[Path, bool]:
     """Where --write-baseline writes, and whether lint looks there by itself.
 
     That is what it names, else the baseline of the settings, else the usual name.
@@ -95,25 +98,25 @@ def baseline_file(options: dict[str, Any]) -> tuple[Path, bool]:
     from merge_runner.lint.suppress.baseline import DEFAULT
     from merge_runner.project.load.load import read_lint_settings, read_settings
 
-    project_dir = options["project_dir"]
-    root = project_of(project_dir, options["paths"])
+    project_dir = options.project_dir
+    root = project_of(project_dir, options.paths)
     named_here = read_settings(root, Problems()).lint.baseline if root is not None else None
-    if root is None and (root := lint_root_of(options["paths"] or [project_dir or Path()])) is not None:
+    if root is None and (root := lint_root_of(options.paths or [project_dir or Path()])) is not None:
         named_here = read_lint_settings(root)[0].baseline
     usual = (root or Path.cwd()) / (named_here or DEFAULT)
-    file = Path(options["write_baseline"]) if options["write_baseline"] else usual
+    file = Path(options.write_baseline) if options.write_baseline else usual
     return file, file.resolve() == usual.resolve()
 
 
-def _ids(prepared: Prepared, meant: Named | None, options: dict[str, Any]) -> list[str]:
+def _ids(prepared: Prepared, meant: Named | None, options: LintCommand) -> list[str]:
     """The nodes that are selected, among those that the paths mean."""
     from merge_runner.api import Project
 
     project = Project(prepared)
-    ids = list(selected(project, options, default=False))
-    if options["changed"] is not None:
-        changes = project.select([f"git:{options['changed']}"])
-        show_warnings(changes.warnings, as_errors=options["warn_error"])
+    ids = list(selected(project, options))
+    if options.changed is not None:
+        changes = project.select([f"git:{options.changed}"])
+        show_warnings(changes.warnings, as_errors=options.warn_error)
         changed = {*changes.ids, *readers(prepared.graph, changes.ids)}
         ids = [unique_id for unique_id in ids if unique_id in changed]
     return ids if meant is None else [unique_id for unique_id in ids if unique_id in meant.models]
@@ -128,7 +131,7 @@ def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
 
 def _plain(
     paths: Sequence[Path],
-    options: dict[str, Any],
+    options: LintCommand,
     env: Mapping[str, str],
     said: LintOptions,
     text: str | None,
@@ -145,15 +148,15 @@ def _plain(
         known = [file for file in plain_files(paths, root) if file.model] if path.exists() else []
         return look([with_text(known[0] if len(known) == 1 else PlainFile(path.as_posix(), path, None), text)])
     files = list(plain_files(paths, root))
-    show_warnings(_stale(files), as_errors=options["warn_error"])
-    if options["changed"] is not None:
-        files = _changed(files, root, options["changed"])
+    show_warnings(_stale(files), as_errors=options.warn_error)
+    if options.changed is not None:
+        files = _changed(files, root, options.changed)
     report = look(files)
-    if not options["fix"]:
+    if not options.fix:
         return report
     from merge_runner.cli.lint.fixes import fix
 
-    fix({file.path: file.file for file in files}, report, unsafe=options["unsafe_fixes"])
+    fix({file.path: file.file for file in files}, report, unsafe=options.unsafe_fixes)
     return look([file if file.model else read_plain(file.file, file.path) for file in files])
 
 
@@ -167,11 +170,11 @@ def _stale(files: Sequence[PlainFile]) -> Iterator[Problem]:
         yield Problem("stale-manifest", message, None, "run `dbt parse` (or `dbt compile`), and lint again")
 
 
-def _surroundings(paths: Sequence[Path], options: dict[str, Any]) -> Surroundings:
+def _surroundings(paths: Sequence[Path], options: LintCommand) -> Surroundings:
     """Return what holds for files outside of any project: [tool.merge-runner.lint] of a pyproject.toml above them."""
     from merge_runner.project.load.load import read_lint_settings
 
-    vars_ = parsed_vars(options["vars_text"])
+    vars_ = parsed_vars(options.vars_text)
     root = lint_root_of(paths)
     if root is None:
         return Surroundings(Path.cwd(), vars=vars_)
@@ -187,8 +190,8 @@ def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile
     return [file for file in files if file.path in changed]
 
 
-def _refuse_selection(options: dict[str, Any]) -> None:
-    given = [name for name in _ABOUT_MODELS if options[name]]
+def _refuse_selection(options: LintCommand) -> None:
+    given = [name for name in _ABOUT_MODELS if getattr(options, name)]
     if given:
         raise click.UsageError(f"--{given[0]} is about the models of a project, and these paths lie in none.")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
+from merge_runner.cli.lint.options import LintCommand
 from merge_runner.lint.run.cache import ReportCache
 from merge_runner.project.syntax.toml import parse_toml
 
@@ -19,24 +19,24 @@ _DEPENDS = (
 """Options that the report depends on; the others only say how it is written."""
 
 
-def report_cache(options: dict[str, Any]) -> ReportCache | None:
+def report_cache(options: LintCommand) -> ReportCache | None:
     """Return the cache of a run; None where the report depends on more than files, or must not come from the cache."""
-    if any(options[name] for name in _UNCACHED) or options["write_baseline"] is not None:
+    if any(getattr(options, name) for name in _UNCACHED) or options.write_baseline is not None:
         return None
     root = _nearest_project(options)
     if root is None:
         return None
-    outside = [options[name] for name in ("layout", "baseline") if options[name] is not None]
+    outside = [path for path in (options.layout, options.baseline) if path is not None]
     home = os.environ.get("HOME") or os.environ.get("USERPROFILE")
-    folder = options["profiles_dir"] or (Path(home) if home else Path.home()) / ".merge-runner"
-    depends = {name: options[name] for name in _DEPENDS}
-    there = [(os.path.lexists(path), path.is_dir()) for path in options["paths"]]
+    folder = options.profiles_dir or (Path(home) if home else Path.home()) / ".merge-runner"
+    depends = {name: getattr(options, name) for name in _DEPENDS}
+    there = [(os.path.lexists(path), path.is_dir()) for path in options.paths]
     return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, folder / "profiles.yml"])
 
 
-def _nearest_project(options: dict[str, Any]) -> Path | None:
+def _nearest_project(options: LintCommand) -> Path | None:
     """Return the project that is most likely meant, without reading its settings; caching a report verifies it."""
-    start: Path = options["project_dir"] or next(iter(options["paths"]), Path.cwd())
+    start: Path = options.project_dir or next(iter(options.paths), Path.cwd())
     start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
     for folder in (start, *start.parents):
         try:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from typing import Literal, get_args
 
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import Report
 
-FORMATS: tuple[str, ...] = ("text", "concise", "json", "github", "gitlab", "sarif", "junit")
+Format = Literal["text", "concise", "json", "github", "gitlab", "sarif", "junit"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def render(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.options.kept import check_kept
 from merge_runner.run.results.results import Command, Status
 
 _UNDONE = frozenset({"error", "fail", "skipped"})
@@ -73,28 +74,13 @@ def _reading(path: Path) -> Iterator[None]:
         raise ProblemsError([problem]) from error
 
 
-_ARGS: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("selector", "state", "profile", "profiles_dir", "target", "vars_text", "branch"), (str,)),
-    **dict.fromkeys(("threads", "batch_id"), (int,)),
-    **dict.fromkeys(("defer", "fail_fast", "full_refresh", "warn_error", "no_lint", "vacuum"), (bool,)),
-    "retain": (int, float),
-}
-_LISTS = ("select", "exclude", "retried")
-
-
 def _args(given: Any) -> dict[str, Any]:
-    """The arguments of an invocation. Raises TypeError for what the command line would not have taken."""
+    """Return the arguments of an invocation. Raise TypeError or ValueError for what no invocation keeps."""
     args = dict(given)
-    for name, kinds in _ARGS.items():
-        value = args.get(name)
-        if value is not None and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-            raise TypeError(name)
-        if isinstance(value, int | float) and value < (1 if name == "threads" else 0):
-            raise ValueError(name)
-    for name in _LISTS:
-        values = args.get(name, [])
-        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
-            raise TypeError(name)
+    check_kept(args)
+    retried = args.get("retried", [])
+    if not isinstance(retried, list) or not all(isinstance(each, str) for each in retried):
+        raise TypeError("retried")
     return args
 
 

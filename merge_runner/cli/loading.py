@@ -1,0 +1,108 @@
+"""The project that the options of a command are about, and the nodes that they select."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from merge_runner.cli.display.messages import hide, say
+from merge_runner.cli.project_root import project_root
+from merge_runner.options.output import OutputOptions
+from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from merge_runner.api import Project
+    from merge_runner.plan.load.project_context import Flags
+    from merge_runner.project.syntax.environment import RecordingEnv
+    from merge_runner.template.rendered import Log
+
+
+_Selection = TypeVar("_Selection", bound=Selection)
+
+
+def load_project(options: ProjectOptions) -> Project:
+    """Return the project that the options mean; warn of vars that it does not read."""
+    from merge_runner.api import Project
+    from merge_runner.cli.display.problems import show_unread_vars
+    from merge_runner.plan.load.project_context import prepare
+
+    root = project_root(options.project_dir)
+    env = recording_env()
+    prepared = prepare(root, project_flags(options), env, lambda log: _show_log(log, options))
+    hide(lambda: prepared.secrets)
+    show_unread_vars(prepared, options)
+    return Project(prepared)
+
+
+def recording_env() -> RecordingEnv:
+    """The environment, of which nothing is shown that a project has asked for by a name that says that it is secret."""
+    from merge_runner.project.schema.secret_names import secret_values
+    from merge_runner.project.syntax.environment import RecordingEnv
+
+    env = RecordingEnv(os.environ)
+    hide(lambda: secret_values(dict(env.asked)))
+    return env
+
+
+def project_flags(options: ProjectOptions) -> Flags:
+    """Return the options that loading a project depends on."""
+    from merge_runner.plan.load.project_context import Flags
+
+    return Flags(
+        profile=options.profile,
+        target=options.target,
+        profiles_dir=options.profiles_dir,
+        vars=parsed_vars(options.vars_text),
+        target_path=options.target_path,
+        full_refresh=isinstance(options, FullRefresh) and options.full_refresh,
+    )
+
+
+def _show_log(log: Log, options: OutputOptions) -> None:
+    """Show what a template logs: with info=true always, the rest with --debug."""
+    if options.debug or (log.info and not options.quiet):
+        say(f"{log.place}: {log.message}" if options.debug else log.message, "info" if log.info else "debug")
+
+
+def with_default_selector(project: Project, options: _Selection) -> _Selection:
+    """Return the options; where they select nothing, with the default selector of selectors.yml, if there is one."""
+    if options.select or options.exclude or options.selector:
+        return options
+    named = project.prepared.files.selectors.values()
+    name = next((selector.name for selector in named if selector.default), None)
+    if name is not None and not options.quiet:
+        say(f"the default selector {name} of selectors.yml counts; --select '*' takes all nodes")
+    return replace(options, selector=name)
+
+
+def selected(project: Project, options: Selection) -> tuple[str, ...]:
+    """Return the ids of the nodes that the options select; warn of what matches nothing."""
+    from merge_runner.cli.display.problems import show_warnings
+
+    selection = project.select(options.select, options.exclude, options.selector, options.state)
+    show_warnings(selection.warnings, as_errors=options.warn_error)
+    return selection.ids
+
+
+def deferred(project: Project, ids: Sequence[str], defer: bool, state: Path | None) -> Project:
+    """Return the project as --defer makes it for a build of the nodes `ids`."""
+    if not defer:
+        return project
+    if state is None:
+        raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
+    return project.defer(ids, state)
+
+
+def parsed_vars(text: str | None) -> dict[str, Any]:
+    """The vars of --vars. Raises ProblemsError where they are no mapping."""
+    if text is None:
+        return {}
+    from merge_runner.project.load.load import parse_vars
+
+    return parse_vars(text)

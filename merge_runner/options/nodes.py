@@ -1,0 +1,114 @@
+"""The options of commands that run nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from merge_runner.options.declaration import flag, option
+from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
+
+LARGEST_BATCH = 2**63 - 1
+"""Delta keeps the version of an application's transactions as a Java long."""
+
+
+def read_branch(text: str) -> str:
+    """Return the name of a branch. Raises ValueError where it is none."""
+    from merge_runner.plan.branch_plan import branch_name
+
+    return branch_name(text)
+
+
+def _duration(text: str) -> float:
+    """Seconds of a text such as `90`, `36h` or `7d`."""
+    from merge_runner.project.syntax.duration import seconds
+
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not {error}.") from None
+
+
+@dataclass(frozen=True)
+class Linting(ProjectOptions):
+    """For `build`."""
+
+    no_lint: bool = flag("--no-lint", kept=True, help="Do not lint first; errors of lint stop a build.")
+
+
+@dataclass(frozen=True)
+class Running(ProjectOptions):
+    """For commands that run models."""
+
+    threads: int | None = option(
+        "--threads", least=1, kept=True, help="Models to run in parallel; default: the profile's."
+    )
+    fail_fast: bool = flag("-x", "--fail-fast", kept=True, help="Stop, and cancel what runs, at the first failure.")
+
+
+@dataclass(frozen=True)
+class Batch(ProjectOptions):
+    """For commands that run merges."""
+
+    batch_id: int | None = option(
+        "--batch-id",
+        least=0,
+        most=LARGEST_BATCH,
+        kept=True,
+        help="A whole number that grows; a merge that has committed for it, or a later one, is not run again.",
+    )
+
+
+@dataclass(frozen=True)
+class Branch(ProjectOptions):
+    """For commands that run nodes."""
+
+    branch: str | None = option(
+        "--branch",
+        metavar="NAME",
+        parse=read_branch,
+        kept=True,
+        help="Write this branch of every Iceberg table instead of main, and read it; `publish` moves main to it.",
+    )
+
+
+@dataclass(frozen=True)
+class Junit(ProjectOptions):
+    """For commands that run tests."""
+
+    junit: Path | None = option(
+        "--junit", path="file", help="Also write the results to this file, as JUnit XML for CI servers."
+    )
+
+
+@dataclass(frozen=True)
+class Maintaining(ProjectOptions):
+    """For `optimize`."""
+
+    vacuum: bool = flag(
+        "--vacuum",
+        kept=True,
+        help="Also remove old files (Delta's VACUUM) and old snapshots (Iceberg's expire_snapshots).",
+    )
+    retain: float | None = option(
+        "--retain",
+        metavar="DURATION",
+        parse=_duration,
+        kept=True,
+        help="With --vacuum: how long old files are kept, e.g. 14d. Default, and least: as long as the table says.",
+    )
+
+
+@dataclass(frozen=True)
+class NodeOptions(Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Junit, FullRefresh):
+    """What `build`, `run`, `test`, `optimize` and `retry` may be asked; what one does not offer has its default."""
+
+
+@dataclass(frozen=True)
+class StreamOptions(Selection):
+    """The options of `stream`."""
+
+    available_now: bool = flag("--available-now", kept=True, help="Read what is available now, then stop.")
+    threads: int | None = option(
+        "--threads", least=1, kept=True, help="Models to run in parallel; default: the profile's."
+    )

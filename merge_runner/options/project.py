@@ -1,0 +1,78 @@
+"""The options that say which project, and which of its nodes, named as in dbt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merge_runner.options.declaration import flag, option, several
+from merge_runner.options.output import OutputOptions
+
+
+def _project_dir() -> Any:
+    return option("--project-dir", path="folder", help="The project's folder; default: the nearest one upwards.")
+
+
+def _target_path() -> Any:
+    return option("--target-path", help="The folder for everything generated.")
+
+
+@dataclass(frozen=True)
+class FolderOptions(OutputOptions):
+    """Which project, for commands that need no profile."""
+
+    project_dir: Path | None = _project_dir()
+    target_path: str | None = _target_path()
+
+
+@dataclass(frozen=True)
+class ProjectOptions(OutputOptions):
+    """Which project, profile and target."""
+
+    project_dir: Path | None = _project_dir()
+    profiles_dir: Path | None = option(
+        "--profiles-dir",
+        path="folder",
+        kept=True,
+        help="Where profiles.yml is; default: the project, ~/.merge-runner.",
+    )
+    profile: str | None = option("--profile", kept=True, help="The profile of profiles.yml.")
+    target: str | None = option("-t", "--target", kept=True, help="The output of the profile.")
+    vars_text: str | None = option("--vars", metavar="YAML", kept=True, help="Variables, as '{name: value, …}'.")
+    target_path: str | None = _target_path()
+
+
+@dataclass(frozen=True)
+class FullRefresh(ProjectOptions):
+    """For commands that run or render models."""
+
+    full_refresh: bool = flag("-f", "--full-refresh", kept=True, help="Rebuild targets instead of merging into them.")
+
+
+@dataclass(frozen=True)
+class Selection(ProjectOptions):
+    """Which nodes."""
+
+    select: tuple[str, ...] = several(
+        *("-s", "--select", "-m", "--models"), words=True, kept=True, help="The nodes to take, in dbt's syntax."
+    )
+    exclude: tuple[str, ...] = several("--exclude", words=True, kept=True, help="The nodes to leave out.")
+    selector: str | None = option("--selector", kept=True, help="A named selection of selectors.yml.")
+    state: Path | None = option(
+        "--state",
+        path="folder",
+        kept=True,
+        help="A folder with the artifacts of an earlier run, for state:, result: and --defer.",
+    )
+
+
+@dataclass(frozen=True)
+class Defer(ProjectOptions):
+    """For commands that have `Selection`."""
+
+    defer: bool = flag(
+        "--defer",
+        kept=True,
+        help="What is neither selected nor built in this target is read where the manifest.json of --state has it.",
+    )
