@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypedDict
 
 from merge_runner.graph.graph import Node
+
+
+class Named(TypedDict):
+    """How events name a node."""
+
+    node: str
+    name: str
+    label: str
 
 
 def label(nodes: Mapping[str, Node], unique_id: str) -> str:
@@ -20,7 +29,7 @@ def label(nodes: Mapping[str, Node], unique_id: str) -> str:
     return f"{owner}: {node.name}"
 
 
-def named(nodes: Mapping[str, Node], unique_id: str) -> dict[str, str]:
+def named(nodes: Mapping[str, Node], unique_id: str) -> Named:
     """Return how events name a node: its id as `node`, its own `name`, and its `label`."""
     return {"node": unique_id, "name": nodes[unique_id].name, "label": label(nodes, unique_id)}
 

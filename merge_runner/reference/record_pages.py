@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple, get_args, get_type_hints
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
 from merge_runner.engine.response import PARTS
 from merge_runner.reference.keys import class_text, docstrings, type_name
 from merge_runner.reference.markdown import page, table
-from merge_runner.run.results.event_fields import EVENTS, EveryEvent
+from merge_runner.run.results.event_types import EVENTS
+from merge_runner.run.results.events import Event
 from merge_runner.run.results.results import Status
 
 _RESPONSE = """\
@@ -44,16 +46,20 @@ class Recorded(NamedTuple):
 
 
 def recorded(kind: Any) -> list[Recorded]:
-    """Return the fields of a type, those of its bases first. Raises ValueError for one without a docstring."""
+    """Return the fields of a type, those of its bases first; of an event those that not every event has.
+
+    Raises ValueError for a field without a docstring.
+    """
     texts: dict[str, str] = {}
     for each in kind.__mro__:
         texts |= docstrings(each) if each.__module__.startswith("merge_runner.") else {}
     found = []
     of_fields = {each.name: each for each in fields(kind)} if is_dataclass(kind) else {}
+    everywhere = get_type_hints(Event) if kind is not Event and issubclass(kind, Event) else {}
     for name, hint in get_type_hints(kind).items():
         own = of_fields.get(name)
-        if own is not None and own.metadata:
-            continue  # a part of a response, which has a table to itself
+        if name in everywhere or (own is not None and own.metadata):
+            continue  # of every event, or a part of a response, which has a table to itself
         if name not in texts:
             raise ValueError(f"{kind.__qualname__}.{name} has no docstring: say what it means")
         meaning, _, unit = inspect.cleandoc(texts[name]).partition(" Unit: ")
@@ -79,7 +85,7 @@ def _title(kind: Any) -> str:
 
 def journal_events() -> str:
     """Return the page of the events of the journal."""
-    return page("Journal events", _EVENTS, "## Fields of every event", _table(EveryEvent), *_events())
+    return page("Journal events", _EVENTS, "## Fields of every event", _table(Event), *_events())
 
 
 def _events() -> Iterator[str]:
@@ -96,5 +102,9 @@ def _table(kind: Any) -> str:
 
 def _json_type(hint: Any, null: bool) -> str:
     """Return the type of a key; `null`: whether the key is there while the value is None."""
+    if get_origin(hint) is ClassVar:
+        (hint,) = get_args(hint)
+    if hint is datetime:
+        hint = str
     nullable = null and type(None) in get_args(hint)
     return type_name(hint).replace("mapping", "object") + (" or `null`" if nullable else "")

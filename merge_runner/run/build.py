@@ -22,6 +22,7 @@ from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.results.artifacts import plan_nodes
 from merge_runner.run.results.audit_rows import audit
+from merge_runner.run.results.event_types import Message, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.results import Command, RunResults
@@ -100,33 +101,33 @@ class _Build:
     def _tell_what_does_not_run(self) -> None:
         if self.views:
             names = ", ".join(self.prepared.graph.nodes[node].name for node in self.views)
-            self.events.emit("message", message=f"views have no branches; inlined here, and not defined: {names}")
+            self.events.emit(Message(f"views have no branches; inlined here, and not defined: {names}"))
         if self.left_out:
             names = ", ".join(self.prepared.graph.nodes[node].name for node in self.left_out)
-            self.events.emit("message", message=f"left out, as their config says `optimize: false`: {names}")
+            self.events.emit(Message(f"left out, as their config says `optimize: false`: {names}"))
         nodes = [self.prepared.graph.nodes[node] for node in self.streamed]
         if nodes:
             names = ", ".join(sorted(node.name for node in nodes if node.config.get("materialized") != "ephemeral"))
-            self.events.emit("message", message=f"left to `merge-runner stream`, since a stream feeds them: {names}")
+            self.events.emit(Message(f"left to `merge-runner stream`, since a stream feeds them: {names}"))
 
     def _run_nodes(self, driver: Driver | None, starting: Starting | None) -> None:
         self._tell_what_does_not_run()
         if not self.plans:
             return
         with driving(self.prepared, self.events, driver, starting) as running:
-            self.events.emit("running", nodes=len(self.plans), threads=self.node_run.threads)
+            self.events.emit(Running(nodes=len(self.plans), threads=self.node_run.threads))
             left = self._run_open(running, last=driver is not None)
         for others in range(1, _MOST_OTHERS + 1):
             if not left:
                 return
             message = f"the Spark driver is lost: what has not begun ({left}) runs on another one"
-            self.events.emit("message", "warn", message=message)
+            self.events.emit(Message(message, level="warn"))
             try:
                 with driving(self.prepared, self.events, None, None) as running:
                     left = self._run_open(running, last=others == _MOST_OTHERS)
             except ProblemsError as error:
                 for problem in error.problems:
-                    self.events.emit("message", "error", message=f"there is no other one: {problem}")
+                    self.events.emit(Message(f"there is no other one: {problem}", level="error"))
                 self.node_run.give_up()
                 return
 

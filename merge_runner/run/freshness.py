@@ -21,6 +21,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.project.schema.freshness import Freshness, Threshold
 from merge_runner.run.execution.dag_run import NodeRun, Nodes
 from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.event_types import FreshnessFinished, FreshnessStarted, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 from merge_runner.run.results.results import Result, RunResults
@@ -59,15 +60,15 @@ def source_freshness(
     with Journal(prepared.target_path / "journal.jsonl") as journal:
         events.listen(journal)
         try:
-            events.emit("freshness_started", invocation_id=invocation, nodes=list(plans))
+            events.emit(FreshnessStarted(invocation_id=invocation, nodes=list(plans)))
             if plans:
                 with driving(prepared, events, driver, starting) as running:
-                    events.emit("running", nodes=len(plans), threads=node_run.threads)
+                    events.emit(Running(nodes=len(plans), threads=node_run.threads))
                     node_run.run(running, Catalog(running.table_format))
             ended = datetime.now(timezone.utc)
             outcome = RunResults(invocation, "source freshness", started, ended, {}, tuple(node_run.results))
             write_atomic(output or prepared.target_path / "sources.json", json.dumps(_document(outcome, plans)))
-            events.emit("freshness_finished", counts=outcome.counts(), ok=outcome.ok)
+            events.emit(FreshnessFinished(counts=outcome.counts(), ok=outcome.ok))
         finally:
             events.forget(journal)
     return outcome

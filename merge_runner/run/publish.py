@@ -18,6 +18,14 @@ from merge_runner.graph.order import topological
 from merge_runner.plan.branch_plan import branchable, is_view
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
+from merge_runner.run.results.event_types import (
+    BranchDropped,
+    Message,
+    PublishFinished,
+    PublishRefused,
+    PublishStarted,
+    TablePublished,
+)
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 from merge_runner.run.results.previous_run import last_invocation
@@ -84,7 +92,7 @@ class _Publishing:
         self.outcome = Published(branch)
 
     def run(self, driver: Driver | None, starting: Starting | None, drop: bool) -> Published:
-        self.events.emit("publish_started", branch=self.branch, drop=drop)
+        self.events.emit(PublishStarted(branch=self.branch, drop=drop))
         if not drop and self._is_left_undone():
             return self._finish()
         tables = [node.relation for node in branchable(self.prepared.graph, self.ids) if node.relation is not None]
@@ -141,7 +149,7 @@ class _Publishing:
                 fast_forward(session, each)
                 outcome.published.append(each.table.name)
                 self.events.emit(
-                    "table_published", table=each.table.name, branch=self.branch, snapshot=each.head, before=each.main
+                    TablePublished(table=each.table.name, branch=self.branch, snapshot=each.head, before=each.main)
                 )
             self._tell_of_views()
         if outcome.ok:
@@ -152,7 +160,7 @@ class _Publishing:
             for each in found:
                 drop_branch(session, each.table, self.branch)
                 self.outcome.dropped.append(each.table.name)
-                self.events.emit("branch_dropped", table=each.table.name, branch=self.branch, snapshot=each.head)
+                self.events.emit(BranchDropped(table=each.table.name, branch=self.branch, snapshot=each.head))
 
     @contextmanager
     def _telling(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
@@ -179,8 +187,7 @@ class _Publishing:
             last = None
         if last is None or last.args.get("branch") != self.branch:
             self.events.emit(
-                "message",
-                message=f"the last run here was not on `{self.branch}`: whether its tests passed is not known here",
+                Message(f"the last run here was not on `{self.branch}`: whether its tests passed is not known here")
             )
             return False
         self.outcome.undone += [node for node in last.undone if node in self.nodes]
@@ -196,8 +203,7 @@ class _Publishing:
         views = " ".join(self.nodes[node].name for node in self.ids if is_view(self.nodes[node]))
         if views:
             self.events.emit(
-                "message",
-                message=f"views have no branches: where their text has changed, `run -s {views}` defines them",
+                Message(f"views have no branches: where their text has changed, `run -s {views}` defines them")
             )
 
     @contextmanager
@@ -211,7 +217,7 @@ class _Publishing:
                         writing(
                             self.prepared.files.root / profile.warehouse,
                             name,
-                            lambda message: self.events.emit("message", message=message),
+                            lambda message: self.events.emit(Message(message)),
                         )
                     )
             yield
@@ -227,17 +233,18 @@ class _Publishing:
             ]
         )
 
-    def _refuse(self, message: str, **data: str) -> None:
-        self.events.emit("publish_refused", "error", branch=self.branch, message=message, **data)
+    def _refuse(self, message: str, table: str = "") -> None:
+        self.events.emit(PublishRefused(branch=self.branch, message=message, table=table))
 
     def _finish(self) -> Published:
         outcome = self.outcome
         self.events.emit(
-            "publish_finished",
-            branch=self.branch,
-            published=outcome.published,
-            already=outcome.already,
-            dropped=outcome.dropped,
-            ok=outcome.ok,
+            PublishFinished(
+                branch=self.branch,
+                published=outcome.published,
+                already=outcome.already,
+                dropped=outcome.dropped,
+                ok=outcome.ok,
+            )
         )
         return outcome

@@ -4,6 +4,7 @@ import pytest
 
 from merge_runner.cli.display.announcer import Announcer
 from merge_runner.cli.display.display import TextDisplay
+from merge_runner.run.results.event_types import NodeFinished, NodeStarted, Running
 from merge_runner.run.results.events import Events
 
 
@@ -57,12 +58,12 @@ def test_off_a_terminal_the_lines_are_aligned_with_the_results(capfd):
     clock = Clock()
     display = TextDisplay(quiet=False, debug=False, clock=clock)
     events = Events(display)
-    events.emit("running", nodes=12, threads=2)
-    events.emit("node_started", node="model.p.a", name="a", label="a", group="g/a", expected=75.0)
+    events.emit(Running(nodes=12, threads=2))
+    events.emit(NodeStarted(node="model.p.a", name="a", label="a", group="g/a", expected=75.0))
     clock.now += 75
     display.announcer.look()
     result = {"status": "success", "message": "2 inserted", "execution_time": 80.5, "timing": [{}], "warnings": []}
-    events.emit("node_finished", node="model.p.a", name="a", label="a", result=result)
+    events.emit(NodeFinished(node="model.p.a", name="a", label="a", result=result))
     assert capfd.readouterr().err.splitlines()[1:] == [
         "      START           a",
         "      RUN       75 s  a",
@@ -73,5 +74,5 @@ def test_off_a_terminal_the_lines_are_aligned_with_the_results(capfd):
 def test_quiet_announces_nothing(capfd):
     clock = Clock()
     display = TextDisplay(quiet=True, debug=False, clock=clock)
-    Events(display).emit("node_started", node="model.p.a", name="a", label="a", group="g/a", expected=75.0)
+    Events(display).emit(NodeStarted(node="model.p.a", name="a", label="a", group="g/a", expected=75.0))
     assert capfd.readouterr().err == ""

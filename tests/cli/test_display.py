@@ -7,15 +7,24 @@ import re
 import select
 import sys
 import threading
-from datetime import datetime, timezone
 
 import pytest
 
 from merge_runner.cli.display.display import JsonDisplay, TextDisplay
 from merge_runner.columns import width
-from merge_runner.run.results.events import Event, Events
-
-NOW = datetime.now(timezone.utc)
+from merge_runner.run.results.event_types import (
+    BatchStarted,
+    InvocationFinished,
+    MergesSummarised,
+    NodeFinished,
+    NodeRetried,
+    NodeStarted,
+    NodeWaiting,
+    Running,
+    SparkStarted,
+    SparkStarting,
+)
+from merge_runner.run.results.events import Events
 
 
 def result(status="success", message="", seconds=1.25, warnings=()):
@@ -31,31 +40,28 @@ def result(status="success", message="", seconds=1.25, warnings=()):
 def play(display):
     """The events of a small run."""
     events = Events(display)
-    events.emit("spark_starting", master="local[2]")
-    events.emit("spark_started", seconds=3.2)
-    events.emit("running", nodes=3, threads=2)
-    events.emit("node_started", node="model.p.a", name="a", label="a", group="g/a")
+    events.emit(SparkStarting(master="local[2]"))
+    events.emit(SparkStarted(seconds=3.2))
+    events.emit(Running(nodes=3, threads=2))
+    events.emit(NodeStarted(node="model.p.a", name="a", label="a", group="g/a", expected=None))
     events.emit(
-        "node_finished",
-        node="model.p.a",
-        name="a",
-        label="a",
-        result=result(message="2 inserted", warnings=["t: drift"]),
+        NodeFinished(node="model.p.a", name="a", label="a", result=result(message="2 inserted", warnings=["t: drift"]))
     )
-    events.emit("node_started", node="model.p.b", name="b", label="b", group="g/b")
-    events.emit("node_waiting", "warn", node="model.p.b", message="t is being written by process 7: waiting for it")
+    events.emit(NodeStarted(node="model.p.b", name="b", label="b", group="g/b", expected=None))
+    events.emit(NodeWaiting(node="model.p.b", message="t is being written by process 7: waiting for it"))
     events.emit(
-        "node_finished",
-        "error",
-        node="model.p.b",
-        name="b",
-        label="b",
-        result=result("error", "models/b.sql:1:2: no\n    try"),
+        NodeFinished(
+            node="model.p.b",
+            name="b",
+            label="b",
+            result=result("error", "models/b.sql:1:2: no\n    try"),
+            level="error",
+        )
     )
     events.emit(
-        "node_finished", node="model.p.c", name="c", label="c", result=result("skipped", "skipped because b failed")
+        NodeFinished(node="model.p.c", name="c", label="c", result=result("skipped", "skipped because b failed"))
     )
-    events.emit("invocation_finished", counts={"success": 1, "error": 1, "skipped": 1}, ok=False)
+    events.emit(InvocationFinished(counts={"success": 1, "error": 1, "skipped": 1}, ok=False))
     display.close()
 
 
@@ -80,7 +86,7 @@ def test_off_a_terminal_each_node_is_a_line(capfd):
 def test_a_batch_tells_how_many_models_it_feeds_and_how_many_of_them_at_once(capfd):
     events = Events(TextDisplay(quiet=False, debug=False))
     for nodes, rows in ((7, 1200), (1, 1), (0, 0)):
-        events.emit("batch_started", stream="crm.changes", batch_id=nodes, rows=rows, nodes=nodes, threads=2)
+        events.emit(BatchStarted(stream="crm.changes", batch_id=nodes, rows=rows, nodes=nodes, threads=2))
     assert capfd.readouterr().err.splitlines() == [
         "crm.changes, batch 7: 1,200 rows into 7 models, 2 at a time",
         "crm.changes, batch 1: 1 row into 1 model, 2 at a time",
@@ -152,12 +158,12 @@ def test_on_a_terminal_what_runs_is_shown_with_tasks_and_time(terminal):
     driver = FakeDriver()
     display = TextDisplay(quiet=False, debug=False)
     events = Events(display)
-    events.emit("running", nodes=1, threads=2)
-    events.emit("node_started", node="model.p.a", name="a", label="a", group="g/a")
+    events.emit(Running(nodes=1, threads=2))
+    events.emit(NodeStarted(node="model.p.a", name="a", label="a", group="g/a", expected=None))
     display.observe(driver)
     assert driver.gone.wait(10)
-    events.emit("node_finished", node="model.p.a", name="a", label="a", result=result())
-    events.emit("invocation_finished", counts={"success": 1}, ok=True)
+    events.emit(NodeFinished(node="model.p.a", name="a", label="a", result=result()))
+    events.emit(InvocationFinished(counts={"success": 1}, ok=True))
     text = written()
     assert "3/8 tasks" in text
     assert "rewrite" in text
@@ -183,8 +189,8 @@ TABLE = [
 
 def finish(display):
     events = Events(display)
-    events.emit("merges_summarised", merges=[MERGE], hidden=0, hidden_hints=0)
-    events.emit("invocation_finished", counts={"success": 1}, ok=True)
+    events.emit(MergesSummarised(merges=[MERGE], hidden=0, hidden_hints=0))
+    events.emit(InvocationFinished(counts={"success": 1}, ok=True))
     display.close()
 
 
@@ -201,9 +207,9 @@ def test_on_a_terminal_the_table_follows_the_live_view(terminal):
     written = terminal()
     display = TextDisplay(quiet=False, debug=False)
     events = Events(display)
-    events.emit("node_started", node="model.p.fct", name="fct", label="fct", group="g/a")
+    events.emit(NodeStarted(node="model.p.fct", name="fct", label="fct", group="g/a", expected=None))
     display.observe(FakeDriver())
-    events.emit("node_finished", node="model.p.fct", name="fct", label="fct", result=result())
+    events.emit(NodeFinished(node="model.p.fct", name="fct", label="fct", result=result()))
     finish(display)
     text = written()
     assert f"\x1b[1m{TABLE[1]}\x1b[0m" in text
@@ -223,7 +229,7 @@ def test_on_a_terminal_lines_end_between_words(terminal, monkeypatch, columns, l
         display.observe(FakeDriver())
     event = result("error", f"{message}\n    {warning}", warnings=[warning])
     Events(display).emit(
-        "node_finished", "error", node="model.p.a", name="fct_flight", label="fct_flight", result=event
+        NodeFinished(node="model.p.a", name="fct_flight", label="fct_flight", result=event, level="error")
     )
     display.close()
     lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line).rstrip() for line in re.split(r"[\r\n]+", written())]
@@ -246,9 +252,7 @@ FAILED = {
 def test_failing_rows_are_as_wide_as_the_terminal(terminal, monkeypatch, capfd):
     monkeypatch.setenv("COLUMNS", "60")
     written = terminal()
-    TextDisplay(quiet=False, debug=False)(
-        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "label": "t", "result": FAILED})
-    )
+    TextDisplay(quiet=False, debug=False)(NodeFinished(node="t", name="t", label="t", result=FAILED, level="error"))
     lines = [line.rstrip() for line in written().splitlines()]
     assert lines[-7:] == [
         "        | order_id | status |",
@@ -262,9 +266,7 @@ def test_failing_rows_are_as_wide_as_the_terminal(terminal, monkeypatch, capfd):
 
 
 def test_off_a_terminal_failing_rows_are_those_of_the_artifacts(capfd):
-    TextDisplay(quiet=False, debug=False)(
-        Event("node_finished", NOW, "error", {"node": "t", "name": "t", "label": "t", "result": FAILED})
-    )
+    TextDisplay(quiet=False, debug=False)(NodeFinished(node="t", name="t", label="t", result=FAILED, level="error"))
     assert "        | drawn for artifacts |" in capfd.readouterr().err.splitlines()
 
 
@@ -276,7 +278,9 @@ def test_a_statement_that_runs_again_says_why(capsys):
     kinds = [kind.value for kind, most in MOST_RETRIES.items() if most]
     for kind in kinds:
         events.emit(
-            "node_retried", "warn", node="m", name="fct", label="fct", code="CODE", kind=kind, attempt=1, pause=0.5
+            NodeRetried(
+                node="m", name="fct", label="fct", code="CODE", kind=kind, attempt=1, pause=0.5, message="it failed"
+            )
         )
     told = capsys.readouterr().err.splitlines()
     assert [line.endswith("(CODE); again in 0.5 s") for line in told] == [True] * len(kinds)

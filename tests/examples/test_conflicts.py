@@ -14,7 +14,7 @@ def test_another_writer_alters_the_table_while_it_is_merged(example, driver, spa
     def build(**variables):
         events = []
         results = Project.load(root, vars=variables).build(driver=driver, events=Events(events.append))
-        retried = [event.data for event in events if event.name == "node_retried"]
+        retried = [event.data for event in events if event.event == "node_retried"]
         return results, [(each["name"], each["code"], each["kind"], each["attempt"]) for each in retried]
 
     def table():

@@ -21,7 +21,7 @@ def stream(driver):
         events = []
         project = Project.load(root)
         results = project.stream(select, driver=driver, available_now=True, events=Events(events.append))
-        return results, [event for event in events if event.name.startswith(("batch", "stream"))]
+        return results, [event for event in events if event.event.startswith(("batch", "stream"))]
 
     return run
 
@@ -75,7 +75,7 @@ def test_changes_in_disorder_feed_all_targets(example, stream, spark):
     assert results["audit"].adapter_response["files_scanned"] == 0
 
     # How many ran at once, how long each table and the batch took, and what a batch takes at most.
-    began, ended, whole = (event.data for event in events if event.name != "stream_progress")
+    began, ended, whole = (event.data for event in events if event.event != "stream_progress")
     threads = min(7, max(2, (os.cpu_count() or 1) // 2))
     assert (began["nodes"], began["threads"]) == (7, threads)
     assert 1 < len({result.thread_id for result in results.results}) <= threads

@@ -21,7 +21,7 @@ from merge_runner.reference.keys import Key, keys
 from merge_runner.reference.markdown import COMMAND
 from merge_runner.reference.pages import FOLDERS, out_of_date, pages
 from merge_runner.reference.record_pages import recorded
-from merge_runner.run.results.event_fields import EVENTS
+from merge_runner.run.results.event_types import EVENTS
 from tests.reference.raised_codes import raised_codes
 
 ROOT = Path(__file__).parents[2]

@@ -56,9 +56,11 @@ def watch(moment):
 
     def journal(self, event):
         node = event.data.get("name") or event.data.get("batch_id", "")
-        name = f"{event.name} {node}".strip()
+        name = f"{event.event} {node}".strip()
         moment(f"before the line {name}")
-        moment(f"in the line {name}", lambda: os.write(self._file.fileno(), f'{{"event": "{event.name}", "no'.encode()))
+        moment(
+            f"in the line {name}", lambda: os.write(self._file.fileno(), f'{{"event": "{event.event}", "no'.encode())
+        )
         write(self, event)
         moment(f"behind the line {name}")
 

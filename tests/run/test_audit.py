@@ -135,7 +135,7 @@ def test_two_invocations_are_kept_and_the_same_one_is_written_once(built, driver
     assert json.loads(merged["metrics"]) == response["metrics"]
     assert merged["message"] == second["fct"].message
     events = []
-    again = Events(lambda event: events.append(event.name))
+    again = Events(lambda event: events.append(event.event))
     audit(
         driver, project.prepared, audit_table(project.prepared.files.profile), first.invocation_id, first.results, again
     )

@@ -58,7 +58,7 @@ def shop(make_project, driver, spark):
         return {row["name"]: row["snapshot_id"] for row in spark.sql(f"select * from {table(name)}.refs").collect()}
 
     def messages(kind="message"):
-        return [event.data["message"] for event in told if event.name == kind]
+        return [event.data["message"] for event in told if event.event == kind]
 
     return SimpleNamespace(**{name: value for name, value in locals().items() if callable(value)}, roots=roots)
 

@@ -45,7 +45,7 @@ MERGED = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 1, 6: 1, 7: 1}
 def raced(race, project, winner, **options):
     events = []
     results = race.meanwhile(winner, lambda: project.build(driver=race, lint=False, events=Events(events.append)))
-    return results["fct"], [event.data for event in events if event.name == "node_retried"]
+    return results["fct"], [event.data for event in events if event.event == "node_retried"]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def raced(make_project, race, spark):
             lambda: spark.sql(statement.format(t=f"{schema}.fct")),
             lambda: project.build(driver=race, lint=False, events=Events(events.append)),
         )["fct"]
-        retried = [(event.data["code"], event.data["kind"]) for event in events if event.name == "node_retried"]
+        retried = [(event.data["code"], event.data["kind"]) for event in events if event.event == "node_retried"]
         return result, f"{schema}.fct", retried
 
     return run
@@ -115,7 +115,7 @@ def test_what_had_committed_before_the_cancellation_is_told(make_project, race, 
         """,
     }
     project, groups = Project.load(make_project(files)), []
-    events = Events(lambda event: groups.append(event.data["group"]) if event.name == "node_started" else None)
+    events = Events(lambda event: groups.append(event.data["group"]) if event.event == "node_started" else None)
     result = race.meanwhile(
         lambda: race.cancel(groups[0]), lambda: project.build(driver=race, lint=False, events=events)
     )["fct"]

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from merge_runner.errors import ProblemsError
+from merge_runner.run.results.event_types import Message, SparkStarting
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 
@@ -19,9 +20,9 @@ def test_each_event_is_on_disk_as_soon_as_it_is_emitted(tmp_path):
     path = tmp_path / "target" / "journal.jsonl"
     with Journal(path) as journal:
         events = Events(journal)
-        events.emit("node_started", node="model.p.a")
-        assert [(line["event"], line["node"]) for line in lines(path)] == [("node_started", "model.p.a")]
-        events.emit("node_finished", "error", node="model.p.a")
+        events.emit(SparkStarting(master="local[2]"))
+        assert [(line["event"], line["master"]) for line in lines(path)] == [("spark_starting", "local[2]")]
+        events.emit(Message("gone", level="error"))
     assert [line["level"] for line in lines(path)] == ["info", "error"]
 
 
@@ -29,17 +30,17 @@ def test_a_second_run_appends(tmp_path):
     path = tmp_path / "journal.jsonl"
     for name in ("first", "second"):
         with Journal(path) as journal:
-            Events(journal).emit(name)
-    assert [line["event"] for line in lines(path)] == ["first", "second"]
+            Events(journal).emit(Message(name))
+    assert [line["message"] for line in lines(path)] == ["first", "second"]
 
 
 def test_the_half_line_of_a_killed_run_is_ended_before_the_next_event(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "one"}\n{"event": "tw')
     with Journal(path) as journal:
-        Events(journal).emit("three")
+        Events(journal).emit(Message("three"))
     assert path.read_text().splitlines()[1] == '{"event": "tw'
-    assert json.loads(path.read_text().splitlines()[2])["event"] == "three"
+    assert json.loads(path.read_text().splitlines()[2])["message"] == "three"
 
 
 @pytest.fixture
@@ -56,17 +57,17 @@ def test_an_event_that_finds_no_room_stops_nobody_and_spoils_no_other(tmp_path, 
     path = tmp_path / "journal.jsonl"
     heard = []
     with Journal(path) as journal:
-        events = Events(journal, lambda event: heard.append(event.name))
-        events.emit("one")
+        events = Events(journal, lambda event: heard.append(event.message))
+        events.emit(Message("one"))
         room(path.stat().st_size + 20)
-        events.emit("two")
-        events.emit("three")
+        events.emit(Message("two"))
+        events.emit(Message("three"))
         room(None)
-        events.emit("four")
+        events.emit(Message("four"))
     assert heard == ["one", "two", "three", "four"]
     assert journal.failure is not None
     text = path.read_text().splitlines()
-    assert [json.loads(line)["event"] for line in (text[0], text[-1])] == ["one", "four"]
+    assert [json.loads(line)["message"] for line in (text[0], text[-1])] == ["one", "four"]
     assert len(text[1]) == 20
 
 

@@ -111,7 +111,7 @@ def test_a_table_that_cannot_be_optimized_keeps_no_other_from_it(table, driver, 
     assert "write partition columns alone into `where`" in results["fct"].message
     below = project.graph.nodes["model.shop.below"].relation.name
     assert results["below"].message == f"there is no table {below} yet"
-    said = [event.data["message"] for event in told if event.name == "message"]
+    said = [event.data["message"] for event in told if event.event == "message"]
     assert said == ["left out, as their config says `optimize: false`: never"]
 
 
@@ -146,7 +146,7 @@ def test_optimize_runs_again_after_another_writer(table, race, spark):
     retried = []
 
     def listen(event):
-        if event.name == "node_retried":
+        if event.event == "node_retried":
             retried.append(event.data["kind"])
 
     def merge():

@@ -19,7 +19,7 @@ def test_what_had_committed_before_the_cancellation_is_told(make_project, race, 
         }
     )
     project, groups = Project.load(root), []
-    events = Events(lambda event: groups.append(event.data["group"]) if event.name == "node_started" else None)
+    events = Events(lambda event: groups.append(event.data["group"]) if event.event == "node_started" else None)
     results = race.meanwhile(
         lambda: race.cancel(groups[0]), lambda: project.build(driver=race, lint=False, events=events)
     )

@@ -127,7 +127,7 @@ def test_each_batch_feeds_all_models_and_what_follows(project, stream, rows):
     assert rows(root, "eu") == [(1, "eu", 11)]
     assert rows(root, "us") == [(2, "us", 5), (3, "us", 7)]
     assert rows(root, "total") == [("eu", 11), ("us", 12)]
-    batches = [event.data for event in events if event.name == "batch_finished"]
+    batches = [event.data for event in events if event.event == "batch_finished"]
     assert [(batch["batch_id"], batch["rows"], batch["ok"]) for batch in batches] == [(0, 2, True), (1, 2, True)]
     assert {target["node"] for target in batches[0]["targets"]} == {
         f"model.shop.{name}" for name in ("eu", "us", "total")
@@ -141,7 +141,7 @@ def test_each_batch_feeds_all_models_and_what_follows(project, stream, rows):
         "rows_updated": 0,
         "rows_deleted": 0,
     }
-    progress = [event.data["progress"]["batchId"] for event in events if event.name == "stream_progress"]
+    progress = [event.data["progress"]["batchId"] for event in events if event.event == "stream_progress"]
     assert progress == [0, 1]
     # Nothing new: no batch, and no change.
     results, events = stream(root)
@@ -158,7 +158,7 @@ def test_a_batch_that_failed_in_part_comes_again_and_changes_nothing_twice(proje
     results, events = stream(root)
     statuses = {result.unique_id.rpartition(".")[2]: result.status for result in results.results}
     assert statuses == {"eu": "success", "us": "error", "other": "error", "total": "skipped"}
-    failed = next(event for event in events if event.name == "batch_finished")
+    failed = next(event for event in events if event.event == "batch_finished")
     assert (failed.level, failed.data["ok"], len(failed.data["targets"])) == ("error", False, 4)
     assert rows(root, "eu") == [(1, "eu", 10)]
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
@@ -200,7 +200,7 @@ def test_a_target_is_compacted_between_batches(project, stream, rows):
         land(root, str(number), (number, "eu", 1))
     _, events = stream(root)
     finished = [
-        event.data["result"] for event in events if event.name == "node_finished" and event.data["name"] == "eu"
+        event.data["result"] for event in events if event.event == "node_finished" and event.data["name"] == "eu"
     ]
     assert [result["status"] for result in finished] == ["success"] * 3
     optimized = [result["adapter_response"].get("optimized") for result in finished]

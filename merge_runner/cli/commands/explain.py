@@ -64,6 +64,7 @@ def _on_spark(prepared: Prepared, ids: tuple[str, ...], options: Options) -> Exp
     from merge_runner.plan.explain.explain import explain
     from merge_runner.run.execution.driver_scope import starting_driver
     from merge_runner.run.explain import explain_on_spark
+    from merge_runner.run.results.event_types import SparkStarting
     from merge_runner.run.results.events import Events
 
     quiet = options.quiet
@@ -71,7 +72,7 @@ def _on_spark(prepared: Prepared, ids: tuple[str, ...], options: Options) -> Exp
     events = Events(display)
     with starting_driver(prepared, events) as starting:
         if any(prepared.graph.nodes[node].config.get("materialized") == "merge" for node in ids):
-            events.emit("spark_starting", master=prepared.files.profile.where)
+            events.emit(SparkStarting(master=prepared.files.profile.where))
             starting.launch()  # the JVM comes up while the project is looked at
         explanation = explain(prepared, ids)
         starting.proceed()

@@ -6,12 +6,33 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.cli.display.announcer import Announcer
 from merge_runner.cli.display.merge_table import summary_lines
 from merge_runner.cli.display.messages import coloured, counted, fitted, printable, say, styled, terminal_columns
+from merge_runner.run.results.event_types import (
+    AuditFailed,
+    BatchFinished,
+    BatchStarted,
+    BranchDropped,
+    FreshnessFinished,
+    InvocationFinished,
+    MergesSummarised,
+    Message,
+    NodeFinished,
+    NodeRetried,
+    NodeStarted,
+    NodeWaiting,
+    PublishFinished,
+    PublishRefused,
+    Running,
+    SparkStarted,
+    SparkStarting,
+    StreamFinished,
+    TablePublished,
+)
 from merge_runner.run.results.events import Event
 from merge_runner.run.results.test_message import rows_and_query
 
@@ -37,7 +58,7 @@ _RETRIED = {
 }
 _DIFF = {"-": "red", "+": "green", "~": "yellow"}
 """What precedes a row that is missing, one that is not expected, and one that differs."""
-_ENDS = ("invocation_finished", "freshness_finished")
+_ENDS = (InvocationFinished, FreshnessFinished)
 _REFRESH_SECONDS = 0.25
 _HANGING = 8
 """How far the later lines of a node's message are indented."""
@@ -50,7 +71,7 @@ class JsonDisplay:
         self._quiet = quiet
 
     def __call__(self, event: Event) -> None:
-        if not self._quiet or event.level in ("warn", "error") or event.name in _ENDS:
+        if not self._quiet or event.level in ("warn", "error") or isinstance(event, _ENDS):
             sys.stderr.write(json.dumps(event.as_json(), default=str) + "\n")
             sys.stderr.flush()
 
@@ -75,32 +96,32 @@ class TextDisplay:
         self._driver: Driver | None = None
         self._live: Live | None = None
         self._lock = threading.Lock()
-        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            "spark_starting": lambda data: self._line(f"starting Spark on {data['master']}"),
-            "spark_started": lambda data: self._line(f"Spark is up after {data['seconds']:.1f} s"),
-            "message": lambda data: self._line(data["message"]),
-            "running": self._on_running,
-            "batch_started": self._on_batch,
-            "batch_finished": self._on_batch_end,
-            "stream_finished": self._on_stream_end,
-            "node_started": self._on_started,
-            "node_finished": self._on_finished,
-            "node_waiting": lambda data: self._line(data["message"], "yellow"),
-            "node_retried": self._on_retried,
-            "audit_failed": lambda data: self._say(f"{styled('warning', fg='yellow')}: {data['message']}"),
-            "merges_summarised": self._on_summary,
-            "invocation_finished": self._on_end,
-            "freshness_finished": self._on_end,
-            "table_published": self._on_published,
-            "branch_dropped": lambda data: self._line(f"dropped `{data['branch']}` of {data['table']}"),
-            "publish_refused": lambda data: self._say(f"{styled('error', fg='red')}: {data['message']}"),
-            "publish_finished": self._on_publish_end,
+        self._handlers: dict[type[Event], Callable[[Any], None]] = {
+            SparkStarting: lambda event: self._line(f"starting Spark on {event.master}"),
+            SparkStarted: lambda event: self._line(f"Spark is up after {event.seconds:.1f} s"),
+            Message: lambda event: self._line(event.message),
+            Running: self._on_running,
+            BatchStarted: self._on_batch,
+            BatchFinished: self._on_batch_end,
+            StreamFinished: self._on_stream_end,
+            NodeStarted: self._on_started,
+            NodeFinished: self._on_finished,
+            NodeWaiting: lambda event: self._line(event.message, "yellow"),
+            NodeRetried: self._on_retried,
+            AuditFailed: lambda event: self._say(f"{styled('warning', fg='yellow')}: {event.message}"),
+            MergesSummarised: self._on_summary,
+            InvocationFinished: self._on_end,
+            FreshnessFinished: self._on_end,
+            TablePublished: self._on_published,
+            BranchDropped: lambda event: self._line(f"dropped `{event.branch}` of {event.table}"),
+            PublishRefused: lambda event: self._say(f"{styled('error', fg='red')}: {event.message}"),
+            PublishFinished: self._on_publish_end,
         }
 
     def __call__(self, event: Event) -> None:
-        handler = self._handlers.get(event.name)
+        handler = self._handlers.get(type(event))
         if handler is not None:
-            handler(dict(event.data))
+            handler(event)
         if self._debug:
             self._line(json.dumps(event.as_json(), default=str))
 
@@ -121,34 +142,34 @@ class TextDisplay:
             self._live.stop()
             self._live = None
 
-    def _on_running(self, data: dict[str, Any]) -> None:
-        self._total = nodes = data["nodes"]
-        self._line(f"running {counted(nodes, 'node')}, {data['threads']} at a time")
+    def _on_running(self, event: Running) -> None:
+        self._total = nodes = event.nodes
+        self._line(f"running {counted(nodes, 'node')}, {event.threads} at a time")
 
-    def _on_batch(self, data: dict[str, Any]) -> None:
-        self._total, self._done = data["nodes"], 0
-        words = f"{data['stream']}, batch {data['batch_id']}: {counted(data['rows'], 'row')}"
-        if data["nodes"]:
-            words += f" into {counted(data['nodes'], 'model')}, {data['threads']} at a time"
+    def _on_batch(self, event: BatchStarted) -> None:
+        self._total, self._done = event.nodes, 0
+        words = f"{event.stream}, batch {event.batch_id}: {counted(event.rows, 'row')}"
+        if event.nodes:
+            words += f" into {counted(event.nodes, 'model')}, {event.threads} at a time"
         self._line(words)
 
-    def _on_batch_end(self, data: dict[str, Any]) -> None:
-        if not data["ok"]:
-            what = f"{data['stream']}, batch {data['batch_id']} has failed: it comes again with the next start"
+    def _on_batch_end(self, event: BatchFinished) -> None:
+        if not event.ok:
+            what = f"{event.stream}, batch {event.batch_id} has failed: it comes again with the next start"
             self._say(styled(what, fg="red"))
         else:
-            self._line(f"{data['stream']}, batch {data['batch_id']} is done after {data['seconds']:.2f} s")
+            self._line(f"{event.stream}, batch {event.batch_id} is done after {event.seconds:.2f} s")
 
-    def _on_stream_end(self, data: dict[str, Any]) -> None:
-        words = f"{data['stream']}: {data['batches']:,} batches, {counted(data['rows'], 'row')}"
-        if data["p50"] is not None:
-            words += f"; a batch took {data['p50']:.2f} s (median), {data['p99']:.2f} s (99th percentile)"
+    def _on_stream_end(self, event: StreamFinished) -> None:
+        words = f"{event.stream}: {event.batches:,} batches, {counted(event.rows, 'row')}"
+        if event.p50 is not None:
+            words += f"; a batch took {event.p50:.2f} s (median), {event.p99:.2f} s (99th percentile)"
         self._line(words)
 
-    def _on_started(self, data: dict[str, Any]) -> None:
+    def _on_started(self, event: NodeStarted) -> None:
         with self._lock:
-            self._running[data["node"]] = (data["label"], time.monotonic(), data["group"])
-        self.announcer.started(data["node"], data["label"], data.get("expected"))
+            self._running[event.node] = (event.label, time.monotonic(), event.group)
+        self.announcer.started(event.node, event.label, event.expected)
 
     def _announce(self, name: str, seconds: float) -> None:
         if self._live is not None or self._quiet:
@@ -157,12 +178,12 @@ class TextDisplay:
         mark, shown = ("RUN", f"{seconds:6.0f} s") if seconds >= 1 else ("START", " " * 8)
         self._say(f"{margin} {mark:<5} {shown}  {name}")
 
-    def _on_finished(self, data: dict[str, Any]) -> None:
+    def _on_finished(self, event: NodeFinished) -> None:
         with self._lock:
-            self._running.pop(data["node"], None)
-        self.announcer.finished(data["node"])
+            self._running.pop(event.node, None)
+        self.announcer.finished(event.node)
         self._done += 1
-        result = data["result"]
+        result = event.result
         mark, colour = _MARKS[result["status"]]
         bad = result["status"] in ("error", "fail", "skipped", "warn")
         if self._quiet and not bad:
@@ -174,39 +195,43 @@ class TextDisplay:
             f"{self._done:{width}}/{self._total}",
             styled(f"{mark:<5}", fg=colour),
             f"{seconds} ",
-            styled(data["label"], bold=True),
+            styled(event.label, bold=True),
             f" {_indented(message, differs='differences' in result.get('adapter_response', {}))}" if message else "",
         ]
         self._say(" ".join(parts).rstrip(), _HANGING)
         for warning in result["warnings"]:
             self._say(f"    {styled('warning', fg='yellow')}: {warning}")
 
-    def _on_retried(self, data: dict[str, Any]) -> None:
-        reason = _RETRIED[data["kind"]]
-        self._line(f"{data['label']}: {reason} ({data['code']}); again in {data['pause']:.1f} s", "yellow")
+    def _on_retried(self, event: NodeRetried) -> None:
+        reason = _RETRIED[event.kind]
+        self._line(f"{event.label}: {reason} ({event.code}); again in {event.pause:.1f} s", "yellow")
 
-    def _on_summary(self, data: dict[str, Any]) -> None:
+    def _on_summary(self, event: MergesSummarised) -> None:
         if self._quiet:
             return
         self.close()
         say("")
-        for line in summary_lines(data["merges"], data["hidden"], data["hidden_hints"]):
+        for line in summary_lines(event.merges, event.hidden, event.hidden_hints):
             say(line)
         say("")
 
-    def _on_end(self, data: dict[str, Any]) -> None:
+    def _on_end(self, event: InvocationFinished | FreshnessFinished) -> None:
         self.close()
-        words = [f"{count} {status}" for status, count in data["counts"].items()]
-        say(styled(", ".join(words) or "nothing to do", fg="green" if data["ok"] else "red", bold=True))
+        words = [f"{count} {status}" for status, count in event.counts.items()]
+        say(styled(", ".join(words) or "nothing to do", fg="green" if event.ok else "red", bold=True))
 
-    def _on_published(self, data: dict[str, Any]) -> None:
-        before = "" if data["before"] is None else f", was at {data['before']}"
-        self._line(f"published {data['table']}: main is at {data['snapshot']}{before}")
+    def _on_published(self, event: TablePublished) -> None:
+        before = "" if event.before is None else f", was at {event.before}"
+        self._line(f"published {event.table}: main is at {event.snapshot}{before}")
 
-    def _on_publish_end(self, data: dict[str, Any]) -> None:
-        said = (("published", "published"), ("already", "already published"), ("dropped", "branches dropped"))
-        words = [f"{len(data[key])} {what}" for key, what in said if data[key]]
-        say(styled(", ".join(words) or "nothing done", fg="green" if data["ok"] else "red", bold=True))
+    def _on_publish_end(self, event: PublishFinished) -> None:
+        said = (
+            (event.published, "published"),
+            (event.already, "already published"),
+            (event.dropped, "branches dropped"),
+        )
+        words = [f"{len(tables)} {what}" for tables, what in said if tables]
+        say(styled(", ".join(words) or "nothing done", fg="green" if event.ok else "red", bold=True))
 
     def _line(self, text: str, colour: str | None = None) -> None:
         if not self._quiet:
@@ -256,7 +281,7 @@ class TextDisplay:
             return 0, 0, ""
 
 
-def _message(result: dict[str, Any]) -> str:
+def _message(result: Mapping[str, Any]) -> str:
     """The message of a result; the table in that of a data test as wide as the terminal."""
     message: str = result["message"] or ""
     response = result.get("adapter_response", {})

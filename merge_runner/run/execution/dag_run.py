@@ -23,6 +23,7 @@ from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
 from merge_runner.run.node.node_runner import NodeRunner
 from merge_runner.run.results.artifacts import text_path, write_run_text, write_texts
+from merge_runner.run.results.event_types import Message, NodeFinished
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
 from merge_runner.run.scheduling.dependencies import parents_with_tests
@@ -173,7 +174,7 @@ class NodeRun:
     def stop(self) -> None:
         """Cancels what runs. May be called from another thread."""
         self._stopping.set()
-        self.events.emit("message", "warn", message="stopping: what runs is cancelled (Ctrl-C ends immediately)")
+        self.events.emit(Message("stopping: what runs is cancelled (Ctrl-C ends immediately)", level="warn"))
         self._cancel()
 
     def record_open(self) -> None:
@@ -242,10 +243,11 @@ class NodeRun:
         if not self.abandoned:  # else it would wait for what runs
             self._shared.done(result.unique_id)
         self.events.emit(
-            "node_finished",
-            "error" if result.status in FAILED else "info",
-            **named(self.graph.nodes, result.unique_id),
-            result=result.as_json(),
+            NodeFinished(
+                **named(self.graph.nodes, result.unique_id),
+                result=result.as_json(),
+                level="error" if result.status in FAILED else "info",
+            )
         )
 
 

@@ -10,6 +10,7 @@ from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import Starting
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.run.results.event_types import Message, SparkStarted, SparkStarting
 from merge_runner.run.results.events import Events
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError
 
@@ -23,7 +24,7 @@ def starting_driver(prepared: Prepared, events: Events) -> Starting:
         prepared.files.root,
         prepared.target_path / "logs" / "spark.log",
         env.whole if isinstance(env, RecordingEnv) else env,
-        notify=lambda message: events.emit("message", message=message),
+        notify=lambda message: events.emit(Message(message)),
     )
 
 
@@ -38,10 +39,10 @@ def driving(prepared: Prepared, events: Events, driver: Driver | None, starting:
         yield driver
         return
     started = time.monotonic()
-    events.emit("spark_starting", master=prepared.files.profile.where)
+    events.emit(SparkStarting(master=prepared.files.profile.where))
     with starting or starting_driver(prepared, events) as coming:
         own = coming.driver()
-    events.emit("spark_started", seconds=round(time.monotonic() - started, 2))
+    events.emit(SparkStarted(seconds=round(time.monotonic() - started, 2)))
     try:
         yield own
     except EndedAtOnceError:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import from_engine
+from merge_runner.run.results.event_types import Message
 from merge_runner.run.results.events import Events
 
 PATIENCE = 30.0
@@ -45,5 +46,5 @@ def _watch(trouble: Callable[[], str | None], events: Events, over: threading.Ev
         if found != known:
             known, since, told = found, now, False
         if known is not None and not told and not over.is_set() and now - since >= PATIENCE:
-            events.emit("message", "warn", message=f"for {now - since:.0f} s: {known}")
+            events.emit(Message(f"for {now - since:.0f} s: {known}", level="warn"))
             told = True

@@ -32,6 +32,7 @@ from merge_runner.project.load.unit_test_file import as_written, unit_test_file
 from merge_runner.project.schema.unit_test import Expect, Given, UnitTest
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
+from merge_runner.run.results.event_types import Message
 from merge_runner.run.results.events import Events
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def write_first_unit_test(
         given, expected = _Sampling(prepared, model, scratch, session, Catalog(running.table_format)).rows()
     if not expected:
         message = f"{model.name} makes no row of what was sampled: the test expects none, so give it rows that matter"
-        events.emit("message", "warn", message=message)
+        events.emit(Message(message, level="warn"))
     write_atomic(path, unit_test_file(model.name, _NAME, given, expected))
     return path
 

@@ -30,6 +30,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.lost_driver import lost_driver
+from merge_runner.run.results.event_types import Message
 from merge_runner.run.results.events import Events
 from merge_runner.text import Place
 
@@ -161,7 +162,7 @@ class _Check:
             return MutationReport(self.model.name, self.tests, tuple(pool.map(self._judged, changes)))
 
     def _say(self, message: str) -> None:
-        self.events.emit("message", message=message)
+        self.events.emit(Message(message))
 
     def _changes(self) -> Iterator[Change]:
         """Every change that can be made in any of the tests, whose overrides may render other statements."""

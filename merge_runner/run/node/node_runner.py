@@ -35,6 +35,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.node.outcome import error_message, error_place, outcome
 from merge_runner.run.node.retry import DEFAULT_RETRIES, Attempts
+from merge_runner.run.results.event_types import NodeRetried, NodeStarted, NodeWaiting, RetriedKind
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Result, Status, Timing
 from merge_runner.run.results.test_message import failing_rows, heading, rows_and_query
@@ -84,10 +85,9 @@ class NodeRunner:
     def run(self, unique_id: str) -> Result:
         """Runs the node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
         self.events.emit(
-            "node_started",
-            **named(self.nodes, unique_id),
-            group=self.group(unique_id),
-            expected=self.durations.get(unique_id),
+            NodeStarted(
+                **named(self.nodes, unique_id), group=self.group(unique_id), expected=self.durations.get(unique_id)
+            )
         )
         with ExitStack() as sessions:
             try:
@@ -164,14 +164,14 @@ class NodeRunner:
             lambda: self._committed(plan, context),
             self.stopping,
             lambda error, attempt, pause: self.events.emit(
-                "node_retried",
-                "warn",
-                **named(self.nodes, node.unique_id),
-                code=error.code,
-                kind=error.kind.value,
-                message=self.conceal(error.message),
-                attempt=attempt,
-                pause=pause,
+                NodeRetried(
+                    **named(self.nodes, node.unique_id),
+                    code=error.code,
+                    kind=cast(RetriedKind, error.kind.value),
+                    message=self.conceal(error.message),
+                    attempt=attempt,
+                    pause=pause,
+                )
             ),
             time.monotonic() + timeout if timeout else None,
             lambda: self._settled(context),
@@ -289,7 +289,7 @@ class NodeRunner:
         return writing(
             self.warehouse,
             plan.writes.name,
-            waiting=lambda message: self.events.emit("node_waiting", "warn", node=plan.unique_id, message=message),
+            waiting=lambda message: self.events.emit(NodeWaiting(node=plan.unique_id, message=message)),
             cancelled=self.stopping.is_set,
             shared=self._shares(plan.unique_id),
         )

@@ -19,6 +19,7 @@ from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
+from merge_runner.run.results.event_types import AuditFailed, AuditWritten, Message
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Result
 
@@ -41,7 +42,7 @@ def audit(
     def lock() -> AbstractContextManager[None]:
         if warehouse is None:
             return nullcontext()
-        return writing(warehouse, table.name, lambda message: events.emit("message", message=message))
+        return writing(warehouse, table.name, lambda message: events.emit(Message(message)))
 
     try:
         stamped = stamp_confs(stamp(invocation_id, "audit"))
@@ -52,13 +53,11 @@ def audit(
         if not from_engine(error) and not isinstance(error, OSError):
             raise
         told = str(error) if isinstance(error, OSError) else engine_error(error).message
-        events.emit(
-            "audit_failed", "warn", table=table.name, message=f"the audit table {table.name} is not written: {told}"
-        )
+        events.emit(AuditFailed(table=table.name, message=f"the audit table {table.name} is not written: {told}"))
         return
     for item in drift:
-        events.emit("message", "warn", message=f"audit table {table.name}: {item}")
-    events.emit("audit_written", table=table.name, rows=len(rows))
+        events.emit(Message(f"audit table {table.name}: {item}", level="warn"))
+    events.emit(AuditWritten(table=table.name, rows=len(rows)))
 
 
 def audit_rows(invocation_id: str, results: Iterable[Result], nodes: Mapping[str, Node]) -> list[dict[str, Any]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
@@ -14,18 +15,32 @@ if TYPE_CHECKING:
 Level = Literal["debug", "info", "warn", "error"]
 
 
-@dataclass(frozen=True)
-class Event:
-    """One event: a name such as `node_started`, timestamp (UTC), severity, and JSON-like data."""
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
 
-    name: str
-    at: datetime
-    level: Level
-    data: Mapping[str, Any]
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Every event."""
+
+    event: ClassVar[str]
+    """The name of the event."""
+    at: datetime = field(default_factory=_now)
+    """When it happened: UTC, ISO 8601."""
+    level: Level = "info"
+    """Its severity."""
+
+    def __init_subclass__(cls) -> None:
+        cls.event = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The fields that other events do not have."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("at", "level")}
 
     def as_json(self) -> dict[str, Any]:
-        """One flat object: event, at (ISO 8601), level, and the data."""
-        return {"event": self.name, "at": self.at.isoformat(), "level": self.level, **self.data}
+        """Return one flat object: event, at (ISO 8601), level, and the data."""
+        return {"event": self.event, "at": self.at.isoformat(), "level": self.level, **self.data}
 
 
 Listener = Callable[[Event], None]
@@ -54,10 +69,10 @@ class Events:
         """Has secrets taken out of the data of every event from here on."""
         self._conceal = concealed
 
-    def emit(self, name: str, level: Level = "info", /, **data: Any) -> None:
-        """Pass an event `name` with the current timestamp to the listeners."""
-        shown = self._conceal(data)
+    def emit(self, event: Event) -> None:
+        """Pass an event with the current timestamp to the listeners."""
+        shown = self._conceal(event.data)
         with self._lock:
-            event = Event(name, datetime.now(timezone.utc), level, shown)
+            event = replace(event, at=_now(), **shown)
             for listener in self._listeners:
                 listener(event)

@@ -11,6 +11,13 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.artifacts import write_manifest, write_texts
+from merge_runner.run.results.event_types import (
+    InvocationFailed,
+    InvocationFinished,
+    InvocationStarted,
+    MergesSummarised,
+    Message,
+)
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 from merge_runner.run.results.merge_report import ROWS, summary
@@ -49,11 +56,9 @@ class Invocation:
         with Journal(self._prepared.target_path / "journal.jsonl") as journal:
             self._events.listen(journal)
             self._events.emit(
-                "invocation_started",
-                invocation_id=self.id,
-                command=self._command,
-                args=dict(self._args),
-                nodes=list(plans),
+                InvocationStarted(
+                    invocation_id=self.id, command=self._command, args=dict(self._args), nodes=list(plans)
+                )
             )
             if journal.failure is not None:
                 problem = Problem("journal", f"{journal.path}: {journal.failure.strerror}: nothing has run")
@@ -62,7 +67,7 @@ class Invocation:
                 write_texts(self._prepared, plans, ("compiled", "run"))
                 work()
             except ProblemsError as error:
-                self._events.emit("invocation_failed", "error", problems=[str(problem) for problem in error.problems])
+                self._events.emit(InvocationFailed(problems=[str(problem) for problem in error.problems]))
                 raise
             except BaseException:
                 ended()
@@ -78,7 +83,7 @@ class Invocation:
             message = (
                 f"{journal.path} has not got all events: {journal.failure.strerror}; the tables know what was done"
             )
-            self._events.emit("message", "warn", message=message)
+            self._events.emit(Message(message, level="warn"))
         ended_at = datetime.now(timezone.utc)
         outcome = RunResults(
             self.id, self._command, self._started_at, ended_at, self._prepared.concealed(self._args), tuple(results)
@@ -86,7 +91,7 @@ class Invocation:
         write_run_results(self._prepared.target_path / "run_results.json", outcome, version())
         write_manifest(self._prepared, self.id, plans)
         self._summarise(plans, results)
-        self._events.emit("invocation_finished", counts=outcome.counts(), ok=outcome.ok)
+        self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok))
         return outcome
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
@@ -95,8 +100,9 @@ class Invocation:
         if merges:
             shown, hidden = merges[:ROWS], merges[ROWS:]
             self._events.emit(
-                "merges_summarised",
-                merges=[row.as_json() for row in shown],
-                hidden=len(hidden),
-                hidden_hints=sum(bool(row.hints) for row in hidden),
+                MergesSummarised(
+                    merges=[row.as_json() for row in shown],
+                    hidden=len(hidden),
+                    hidden_hints=sum(bool(row.hints) for row in hidden),
+                )
             )

@@ -25,9 +25,9 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput, stream_inputs
 from merge_runner.plan.steps.table import CreateTarget
-from merge_runner.run.execution.dag_run import thread_count
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.results.event_types import Message, StreamFinished, StreamProgress
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.results import RunResults
@@ -119,11 +119,7 @@ class _Streaming:
                     catalog,
                     {node: self.plans[node] for node in each.fed},
                     self.invocation.id,
-                    replace(
-                        self.settings,
-                        threads=thread_count(self.prepared, self.settings.threads, len(each.fed)),
-                        application=each.application,
-                    ),
+                    replace(self.settings, application=each.application),
                     self.events,
                     self.outcome,
                     turn,
@@ -149,7 +145,7 @@ class _Streaming:
                 interrupt = error
                 ending.set()
                 words = "stopping after what runs now (Ctrl-C again ends immediately: nothing is lost)"
-                self.events.emit("message", "warn", message=words)
+                self.events.emit(Message(words, level="warn"))
         if interrupt is not None:
             raise interrupt
 
@@ -199,7 +195,7 @@ class _Reader:
                 if judged.problems:
                     raise ProblemsError(judged.problems)
                 for warning in judged.warnings:
-                    self.batches.events.emit("message", "warn", message=warning)
+                    self.batches.events.emit(Message(warning, level="warn"))
                 write_note(session, stream.checkpoint, note(stream, state, known))
             except EngineError as error:
                 raise ProblemsError([self._problem(error)]) from error
@@ -244,15 +240,13 @@ class _Reader:
         """Emit what Spark has measured of the batches that have ended since."""
         for each in self.running.progress(self.told) if self.running is not None else ():
             self.told = max(self.told, int(each["batchId"]))
-            self.batches.events.emit("stream_progress", "debug", stream=self.stream.name, progress=each)
+            self.batches.events.emit(StreamProgress(stream=self.stream.name, progress=dict(each)))
 
     def end(self) -> Problem | None:
         """Report how it went; return what ended the reading where that was no batch."""
         self.tell_progress()
         outcome = self.batches.outcome
-        self.batches.events.emit(
-            "stream_finished", stream=self.stream.name, **outcome.totals.of_stream(self.stream.name)
-        )
+        self.batches.events.emit(StreamFinished(stream=self.stream.name, **outcome.totals.of_stream(self.stream.name)))
         error = self.running.error() if self.running is not None else None
         if error is None or outcome.failed.is_set() or outcome.ending.is_set():
             return None

@@ -16,7 +16,8 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget
-from merge_runner.run.execution.dag_run import NodeRun, Nodes
+from merge_runner.run.execution.dag_run import NodeRun, Nodes, thread_count
+from merge_runner.run.results.event_types import BatchFinished, BatchStarted
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result
 from merge_runner.run.settings import RunSettings
@@ -43,7 +44,7 @@ class Outcome:
 class StreamBatches:
     """The batches of one stream. `turn` is held while one runs: streams that feed one model have it in common.
 
-    `settings` are those of all its batches, with the number of threads and the application of the stream.
+    `settings` are those of all its batches, with the application of the stream.
     """
 
     stream: StreamInput
@@ -76,9 +77,8 @@ class StreamBatches:
         started, started_at = time.monotonic(), datetime.now(timezone.utc)
         # A MERGE of no rows would take all rows of its target for missing in the source.
         plans = self.plans if rows else {}
-        self.events.emit(
-            "batch_started", stream=name, batch_id=batch_id, rows=rows, nodes=len(plans), threads=self.settings.threads
-        )
+        threads = thread_count(self.prepared, self.settings.threads, len(self.plans))
+        self.events.emit(BatchStarted(stream=name, batch_id=batch_id, rows=rows, nodes=len(plans), threads=threads))
         results = [_of_batch(result, name, batch_id, started_at) for result in self._run(plans, batch_id)]
         seconds = time.monotonic() - started
         self.outcome.totals.add(results)
@@ -87,14 +87,15 @@ class StreamBatches:
         if failed:
             self.outcome.failed.set()
         self.events.emit(
-            "batch_finished",
-            "error" if failed else "info",
-            stream=name,
-            batch_id=batch_id,
-            rows=rows,
-            seconds=round(seconds, 3),
-            ok=not failed,
-            targets=[_told(result) for result in results],
+            BatchFinished(
+                stream=name,
+                batch_id=batch_id,
+                rows=rows,
+                seconds=round(seconds, 3),
+                ok=not failed,
+                targets=[_told(result) for result in results],
+                level="error" if failed else "info",
+            )
         )
         for result in results:
             self._learn(result)

@@ -1,27 +1,21 @@
-"""The events of the journal: when each is written, and its fields.
+"""The events of the journal: one class each, with its fields.
 
-Docs only: docs/reference/journal-events.md is made of it, and a test compares it with what the code emits.
+docs/reference/journal-events.md is made from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from merge_runner.run.results.events import Event, Level
 
-class EveryEvent:
-    """Every event."""
-
-    event: str
-    """The name of the event."""
-    at: str
-    """When it happened: UTC, ISO 8601."""
-    level: Literal["debug", "info", "warn", "error"]
-    """Its severity."""
+RetriedKind = Literal["conflict", "transient", "commit_unknown", "lost"]
 
 
-class InvocationStarted:
+@dataclass(frozen=True, kw_only=True)
+class InvocationStarted(Event):
     """An invocation starts."""
 
     invocation_id: str
@@ -34,37 +28,24 @@ class InvocationStarted:
     """The ids of the nodes that will run."""
 
 
-class InvocationFinished:
-    """An invocation has ended, and its artifacts are written."""
-
-    counts: dict[str, int]
-    """How many nodes have each status."""
-    ok: bool
-    """Whether no node failed."""
-
-
-class InvocationFailed:
-    """An invocation ended before anything ran."""
-
-    problems: list[str]
-    """What is wrong, one text each."""
-
-
-class SparkStarting:
+@dataclass(frozen=True, kw_only=True)
+class SparkStarting(Event):
     """Spark is starting, or the warm driver or Spark Connect server is being connected."""
 
     master: str
     """The master, or the address of the server."""
 
 
-class SparkStarted:
+@dataclass(frozen=True, kw_only=True)
+class SparkStarted(Event):
     """Spark is ready."""
 
     seconds: float
     """How long that took. Unit: seconds"""
 
 
-class Running:
+@dataclass(frozen=True, kw_only=True)
+class Running(Event):
     """The nodes start to run."""
 
     nodes: int
@@ -73,6 +54,7 @@ class Running:
     """How many run at the same time. Unit: threads"""
 
 
+@dataclass(frozen=True, kw_only=True)
 class OfNode:
     """What events about a node have."""
 
@@ -84,7 +66,8 @@ class OfNode:
     """The name as it is displayed."""
 
 
-class NodeStarted(OfNode):
+@dataclass(frozen=True, kw_only=True)
+class NodeStarted(OfNode, Event):
     """A node starts."""
 
     group: str
@@ -93,19 +76,25 @@ class NodeStarted(OfNode):
     """How long it took in the last run. Unit: seconds"""
 
 
-class NodeFinished(OfNode):
-    """A node has ended."""
+@dataclass(frozen=True, kw_only=True)
+class NodeWaiting(Event):
+    """A node waits for another process that writes its table."""
 
-    result: dict[str, Any]
-    """Its entry in run_results.json, with its `adapter_response`."""
+    level: Level = "warn"
+    node: str
+    """The unique id."""
+    message: str
+    """Which process it waits for."""
 
 
-class NodeRetried(OfNode):
+@dataclass(frozen=True, kw_only=True)
+class NodeRetried(OfNode, Event):
     """A statement failed and will be run again."""
 
+    level: Level = "warn"
     code: str
     """The error code."""
-    kind: Literal["conflict", "transient", "commit_unknown", "lost"]
+    kind: RetriedKind
     """What kind of failure it was."""
     message: str
     """The message of the error."""
@@ -115,23 +104,24 @@ class NodeRetried(OfNode):
     """The pause before the next attempt: exponential backoff with jitter. Unit: seconds"""
 
 
-class NodeWaiting:
-    """A node waits for another process that writes its table."""
+@dataclass(frozen=True, kw_only=True)
+class NodeFinished(OfNode, Event):
+    """A node has ended."""
 
-    node: str
-    """The unique id."""
-    message: str
-    """Which process it waits for."""
+    result: dict[str, Any]
+    """Its entry in run_results.json, with its `adapter_response`."""
 
 
-class Message:
+@dataclass(frozen=True)
+class Message(Event):
     """A message for the user."""
 
     message: str
     """The text."""
 
 
-class MergesSummarised:
+@dataclass(frozen=True, kw_only=True)
+class MergesSummarised(Event):
     """The table of merges at the end of a build."""
 
     merges: list[dict[str, Any]]
@@ -142,7 +132,8 @@ class MergesSummarised:
     """How many of these have hints. Unit: merges"""
 
 
-class AuditWritten:
+@dataclass(frozen=True, kw_only=True)
+class AuditWritten(Event):
     """The audit table has the rows of the invocation."""
 
     table: str
@@ -151,16 +142,38 @@ class AuditWritten:
     """How many rows were written. Unit: rows"""
 
 
-class AuditFailed:
+@dataclass(frozen=True, kw_only=True)
+class AuditFailed(Event):
     """The audit table could not be written; no result changes."""
 
+    level: Level = "warn"
     table: str
     """The audit table."""
     message: str
     """Why."""
 
 
-class FreshnessStarted:
+@dataclass(frozen=True, kw_only=True)
+class InvocationFailed(Event):
+    """An invocation ended before anything ran."""
+
+    level: Level = "error"
+    problems: list[str]
+    """What is wrong, one text each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvocationFinished(Event):
+    """An invocation has ended, and its artifacts are written."""
+
+    counts: dict[str, int]
+    """How many nodes have each status."""
+    ok: bool
+    """Whether no node failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreshnessStarted(Event):
     """`source freshness` starts."""
 
     invocation_id: str
@@ -169,7 +182,8 @@ class FreshnessStarted:
     """The ids of the sources that are checked."""
 
 
-class FreshnessFinished:
+@dataclass(frozen=True, kw_only=True)
+class FreshnessFinished(Event):
     """`source freshness` has ended."""
 
     counts: dict[str, int]
@@ -178,7 +192,8 @@ class FreshnessFinished:
     """Whether none failed."""
 
 
-class BatchStarted:
+@dataclass(frozen=True, kw_only=True)
+class BatchStarted(Event):
     """A micro-batch of a stream starts."""
 
     stream: str
@@ -193,7 +208,8 @@ class BatchStarted:
     """How many run at the same time. Unit: threads"""
 
 
-class BatchFinished:
+@dataclass(frozen=True, kw_only=True)
+class BatchFinished(Event):
     """A micro-batch has ended."""
 
     stream: str
@@ -210,16 +226,19 @@ class BatchFinished:
     """Each node with `status`, `seconds`, rows by kind, `table_version`, `lag_ms` (milliseconds)."""
 
 
-class StreamProgress:
+@dataclass(frozen=True, kw_only=True)
+class StreamProgress(Event):
     """Spark measured a micro-batch."""
 
+    level: Level = "debug"
     stream: str
     """The stream, `source.table`."""
     progress: dict[str, Any]
     """Spark's `StreamingQueryProgress`."""
 
 
-class StreamFinished:
+@dataclass(frozen=True, kw_only=True)
+class StreamFinished(Event):
     """A stream has ended."""
 
     stream: str
@@ -234,7 +253,8 @@ class StreamFinished:
     """The 99th percentile of the time of a batch. Unit: seconds"""
 
 
-class PublishStarted:
+@dataclass(frozen=True, kw_only=True)
+class PublishStarted(Event):
     """`publish` starts."""
 
     branch: str
@@ -243,7 +263,8 @@ class PublishStarted:
     """Whether the branch is dropped instead of published."""
 
 
-class TablePublished:
+@dataclass(frozen=True, kw_only=True)
+class TablePublished(Event):
     """main of a table was moved to the branch."""
 
     table: str
@@ -256,7 +277,8 @@ class TablePublished:
     """The snapshot that main had."""
 
 
-class BranchDropped:
+@dataclass(frozen=True, kw_only=True)
+class BranchDropped(Event):
     """A branch was dropped."""
 
     table: str
@@ -267,18 +289,26 @@ class BranchDropped:
     """The snapshot that the branch had."""
 
 
-class PublishRefused:
+@dataclass(frozen=True, kw_only=True)
+class PublishRefused(Event):
     """Nothing, or not everything, is published."""
 
+    level: Level = "error"
     branch: str
     """The branch."""
     message: str
     """Why, and what to do."""
-    table: str
+    table: str = ""
     """The table that is the reason, where it is one."""
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """The fields, without `table` where no table is the reason."""
+        return super().data if self.table else {"branch": self.branch, "message": self.message}
 
-class PublishFinished:
+
+@dataclass(frozen=True, kw_only=True)
+class PublishFinished(Event):
     """`publish` has ended."""
 
     branch: str
@@ -293,33 +323,5 @@ class PublishFinished:
     """Whether everything was done."""
 
 
-EVENTS: Mapping[str, Any] = MappingProxyType(
-    {
-        "invocation_started": InvocationStarted,
-        "spark_starting": SparkStarting,
-        "spark_started": SparkStarted,
-        "running": Running,
-        "node_started": NodeStarted,
-        "node_waiting": NodeWaiting,
-        "node_retried": NodeRetried,
-        "node_finished": NodeFinished,
-        "message": Message,
-        "merges_summarised": MergesSummarised,
-        "audit_written": AuditWritten,
-        "audit_failed": AuditFailed,
-        "invocation_failed": InvocationFailed,
-        "invocation_finished": InvocationFinished,
-        "freshness_started": FreshnessStarted,
-        "freshness_finished": FreshnessFinished,
-        "batch_started": BatchStarted,
-        "batch_finished": BatchFinished,
-        "stream_progress": StreamProgress,
-        "stream_finished": StreamFinished,
-        "publish_started": PublishStarted,
-        "table_published": TablePublished,
-        "branch_dropped": BranchDropped,
-        "publish_refused": PublishRefused,
-        "publish_finished": PublishFinished,
-    }
-)
-"""The fields of each event, besides those of every event."""
+EVENTS: Mapping[str, type[Event]] = {kind.event: kind for kind in Event.__subclasses__()}
+"""The events by their names, in the order of their page."""
