@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
@@ -38,20 +39,20 @@ def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelec
     for rule in rules():
         if not selection.selected(rule, file.path):
             continue
-        hits: Iterable[Hit] = ()
         if rule.check_file is not None:
-            hits = rule.check_file(file)
+            found += _findings(rule, file, selection, file)
         elif rule.check_merge is not None and merge is not None:
-            hits = rule.check_merge(merge)
-        found += _findings(rule, hits, selection, file)
+            found += _findings(rule, merge, selection, file)
     return Checked(tuple(found), reported(merge) if merge is not None else None)
 
 
-def check_project(project: LintedProject, selection: RuleSelection) -> Iterator[Finding]:
-    """Findings of the rules that look at the project as a whole."""
-    for rule in rules():
+def check_project(
+    project: LintedProject, selection: RuleSelection, known: Sequence[Rule] | None = None
+) -> Iterator[Finding]:
+    """Findings of the rules of `known` (all where it is None) that look at the project as a whole."""
+    for rule in rules() if known is None else known:
         if rule.check_project is not None and selection.selected(rule, ""):
-            yield from _findings(rule, rule.check_project(project), selection, None)
+            yield from _findings(rule, project, selection, None)
 
 
 def reported(merge: LintedMerge) -> ReportedMerge:
@@ -81,8 +82,10 @@ def reported(merge: LintedMerge) -> ReportedMerge:
     )
 
 
-def _findings(rule: Rule, hits: Iterable[Hit], selection: RuleSelection, file: LintedFile | None) -> Iterator[Finding]:
-    for hit in hits:
+def _findings(
+    rule: Rule, looks_at: LintedMerge | LintedFile | LintedProject, selection: RuleSelection, file: LintedFile | None
+) -> Iterator[Finding]:
+    for hit in _hits(rule, looks_at, selection, file):
         place = hit.at if isinstance(hit.at, Place) else _place(hit.at, file)
         if not selection.selected(rule, place.path):
             continue
@@ -101,7 +104,23 @@ def _findings(rule: Rule, hits: Iterable[Hit], selection: RuleSelection, file: L
             hint=hit.hint,
             fix=hit.fix,
             subject=subject or hit.message,
+            page=rule.url,
         )
+
+
+def _hits(
+    rule: Rule, subject: LintedMerge | LintedFile | LintedProject, selection: RuleSelection, file: LintedFile | None
+) -> Iterable[Hit]:
+    """Run the rule. Raises ProblemsError where a rule of another package raises an error."""
+    if rule.package is None:
+        return rule.hits(subject, selection.options(rule))
+    try:
+        return list(rule.hits(subject, selection.options(rule)))
+    except Exception as error:
+        message = f"rule {rule.code} of the package {rule.package} failed: {type(error).__name__}: {error}"
+        place = Place(file.path, 1, 1) if file is not None else None
+        hint = f'report it to its authors; `ignore = ["{rule.code}"]` under [tool.merge-runner.lint] leaves it out'
+        raise ProblemsError([Problem("rule-failed", message, place, hint)]) from error
 
 
 def _place(span: Span, file: LintedFile | None) -> Place:

@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from textwrap import fill
+from typing import Literal, get_args, get_type_hints
+
+from pydantic.fields import FieldInfo
 
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.suppress.noqa import UNUSED
+from merge_runner.project.syntax.validate import written_as
 
 SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it")
 
@@ -88,7 +93,7 @@ def check(rule: Rule) -> list[str]:
 
 def page(rule: Rule) -> str:
     """The Markdown page of a rule."""
-    written = {**sections(rule), "How to configure it": _configuration(rule)}
+    written = _written(rule)
     parts = [
         "<!-- Made of the rule's docstring; do not edit. -->",
         f"# {rule.code}: {rule.name}",
@@ -124,7 +129,7 @@ def index(known: Sequence[Rule]) -> str:
 
 def text(rule: Rule) -> str:
     """The documentation for a terminal: code is indented, Markdown's marks of headings and code are gone."""
-    written = {**sections(rule), "How to configure it": _configuration(rule)}
+    written = _written(rule)
     parts = [f"{rule.code} {rule.name} ({rule.severity})", _introduction(rule)]
     for title, body in written.items():
         lines = []
@@ -173,9 +178,32 @@ def _blocks(markdown: str) -> Iterator[_Block]:
             code.append(line)
 
 
+def _written(rule: Rule) -> dict[str, str]:
+    """The sections of the docstring, the options, and how to configure the rule."""
+    options = {"Options": _options(rule)} if rule.options is not None else {}
+    return {**sections(rule), **options, "How to configure it": _configuration(rule)}
+
+
 def _introduction(rule: Rule) -> str:
     """What precedes the first section."""
     return re.split(r"^## ", rule.documentation, maxsplit=1, flags=re.M)[0].strip()
+
+
+def _options(rule: Rule) -> str:
+    """The options of a rule: its table with the defaults, and what each means."""
+    hints = get_type_hints(rule.options, include_extras=True)
+    defaults = asdict(rule.options()) if rule.options is not None else {}
+    lines, meanings = [], []
+    for name, default in defaults.items():
+        key = written_as(name, hints[name])[0]
+        info = next((each for each in get_args(hints[name])[1:] if isinstance(each, FieldInfo)), None)
+        description = info.description if info is not None else None
+        example = f" Example: `{key} = {json.dumps(info.examples[0])}`" if info is not None and info.examples else ""
+        lines.append(f"{key} = {json.dumps(default)}")
+        meaning = f"- `{key}`: {description or name.replace('_', ' ')}{example}"
+        meanings.append(fill(meaning, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
+    table = ["```toml", f"[tool.merge-runner.lint.rules.{rule.code}]", *lines, "```"]
+    return "\n".join([f"{rule.options.__doc__} The defaults:", "", *table, "", *meanings])
 
 
 def _configuration(rule: Rule) -> str:

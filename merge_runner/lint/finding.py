@@ -64,6 +64,8 @@ class Finding:
     hint: str | None = None
     fix: Fix | None = None
     subject: str = ""
+    page: str | None = None
+    """The URL that explains a rule of another package; None for the rules of merge-runner."""
 
     @property
     def key(self) -> str:
@@ -73,7 +75,9 @@ class Finding:
 
     @property
     def url(self) -> str:
-        """Where the rule is explained."""
+        """Return where the rule is explained; empty where its package does not say."""
+        if self.page is not None:
+            return self.page
         return f"https://github.com/merge-runner/merge-runner/blob/main/docs/reference/rules/{self.code}.md"
 
     def as_json(self) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""What a rule is: a module of `lint/rules/` whose docstring is its documentation."""
+"""What a rule is: a module of `lint/rules/`, or of another package, whose docstring is its documentation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from merge_runner.lint.finding import Fix, Severity
 from merge_runner.text import Place, Span
@@ -30,16 +30,36 @@ class Hit:
 
 
 @dataclass(frozen=True)
+class RuleOptions:
+    """The options of a rule: the fields of a subclass. Keys that it does not have are an error in the settings."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
 class Rule:
-    """A rule. Exactly one of the checks is there: of a MERGE that parses, of any model's file, of a whole project."""
+    """A rule. Exactly one of the checks is there: of a MERGE that parses, of any model's file, of a whole project.
+
+    `options` is the dataclass of its options, an instance of which is the second argument of its check; None: it has
+    none. `package` is the distribution that provides it, `url` its page; None for the rules of merge-runner.
+    """
 
     code: str
     name: str
     severity: Severity
     documentation: str
-    check_merge: Callable[[LintedMerge], Iterable[Hit]] | None = None
-    check_file: Callable[[LintedFile], Iterable[Hit]] | None = None
-    check_project: Callable[[LintedProject], Iterable[Hit]] | None = None
+    check_merge: Callable[..., Iterable[Hit]] | None = None
+    check_file: Callable[..., Iterable[Hit]] | None = None
+    check_project: Callable[..., Iterable[Hit]] | None = None
+    options: type[RuleOptions] | None = None
+    package: str | None = None
+    url: str | None = None
+
+    def hits(self, subject: LintedMerge | LintedFile | LintedProject, options: RuleOptions | None) -> Iterable[Hit]:
+        """Run the check of the rule on what it looks at; `options` is an instance of `options`, or None."""
+        check = self.check_merge or self.check_file or self.check_project
+        assert check is not None
+        return check(subject) if self.options is None else check(subject, options)
 
     def ran_on(self, parsed: bool) -> bool:
         """Whether a rule about one file could say anything of it: `parsed` says that its MERGE could be read."""

@@ -13,8 +13,10 @@ from merge_runner.graph.methods.paths import holds_path
 from merge_runner.lint.finding import SEVERITIES, Severity
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
-from merge_runner.lint.rule import Rule
+from merge_runner.lint.rule import Rule, RuleOptions
 from merge_runner.lint.selector import closest, meant, suggestion, weight
+from merge_runner.project.syntax.places import NoPlaces
+from merge_runner.project.syntax.validate import validate
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.settings import LintSettings
@@ -40,6 +42,8 @@ class RuleSelection:
     also_ignore: tuple[str, ...] = ()
     per_path: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    rule_options: Mapping[str, RuleOptions] = field(default_factory=dict)
+    """The options of rules that the settings set, by code: instances of `Rule.options`."""
 
     @classmethod
     def from_settings(
@@ -54,20 +58,31 @@ class RuleSelection:
         """The selection of [tool.merge-runner.lint], with the command line's `rules` and `ignore` above it.
 
         `places` says where the settings are written. Raises ProblemsError with an `unknown-rule` for each word that
-        means no rule of `known` (by default all there are).
+        means no rule of `known` (by default all there are), and with every option that its rule does not take.
         """
-        _check(lint, places, (*rules, *ignore), _all() if known is None else known)
+        known = _all() if known is None else known
+        problems = Problems()
+        _check(lint, places, (*rules, *ignore), known, problems)
+        options = _options(lint, places, known, problems)
+        problems.check()
         return cls(
             select=tuple(rules) or (("ALL",) if lint.select is None else lint.select),
             ignore=() if rules else lint.ignore,
             also_ignore=tuple(ignore),
             per_path=lint.per_path_ignores,
             severities=lint.severity,
+            rule_options=options,
         )
 
     def selected(self, rule: Rule, path: str) -> bool:
         """Whether the rule counts in the file `path`, which is relative to the project; "" is the project itself."""
         return self.severity(rule, path) is not None
+
+    def options(self, rule: Rule) -> RuleOptions | None:
+        """Return the options of the rule, with its defaults where the settings have none; None: it takes none."""
+        if rule.options is None:
+            return None
+        return self.rule_options[rule.code] if rule.code in self.rule_options else rule.options()
 
     def configured(self, rule: Rule) -> Severity | None:
         """The severity that the settings give the rule; None where they say nothing."""
@@ -112,8 +127,9 @@ def _all() -> tuple[Rule, ...]:
     return rules()
 
 
-def _check(lint: LintSettings, places: TomlTree | None, given: Sequence[str], known: Sequence[Rule]) -> None:
-    problems = Problems()
+def _check(
+    lint: LintSettings, places: TomlTree | None, given: Sequence[str], known: Sequence[Rule], problems: Problems
+) -> None:
     for word in given:
         if not meant(word, known):
             problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, known))
@@ -123,7 +139,32 @@ def _check(lint: LintSettings, places: TomlTree | None, given: Sequence[str], kn
             if places is not None:
                 at = places.key_place(path) if path[1] == "severity" else places.place(path)
             problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, known))
-    problems.check()
+
+
+def _options(
+    lint: LintSettings, places: TomlTree | None, known: Sequence[Rule], problems: Problems
+) -> dict[str, RuleOptions]:
+    """Return the options that the settings set, by code."""
+    found: dict[str, RuleOptions] = {}
+    seen: set[str] = set()
+    for word, written in lint.rules.items():
+        path = ("lint", "rules", word)
+        rule = next((each for each in known if word.upper() == each.code or word.lower() == each.name), None)
+        at = places.key_place(path) if places is not None else None
+        if rule is None:
+            problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, known))
+        elif rule.options is None:
+            with_options = ", ".join(each.code for each in known if each.options is not None)
+            problems.add("unknown-key", f"rule {rule.code} has no options", at, f"rules with options: {with_options}")
+        elif rule.code in seen:
+            problems.add("duplicate-key", f"the options of rule {rule.code} appear twice", at, "keep one of the tables")
+        else:
+            seen.add(rule.code)
+            tree = places if places is not None else NoPlaces()
+            options = validate(rule.options, written, tree, problems, at=path, of=f"rule {rule.code}")
+            if options is not None:
+                found[rule.code] = options
+    return found
 
 
 def _words(lint: LintSettings) -> Iterator[tuple[KeyPath, str]]:

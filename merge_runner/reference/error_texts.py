@@ -254,6 +254,14 @@ _LINT = {
     "unknown-rule": Meaning(
         "No rule has this code or name.", "See `merge-runner rule`, or [the rules](rules/README.md)."
     ),
+    "invalid-rule": Meaning(
+        "A package that provides lint rules cannot be imported, or a module in it is no rule.",
+        "Mend or uninstall the package; see [custom rules](../guides/custom-rules.md).",
+    ),
+    "rule-failed": Meaning(
+        "A lint rule of another package raised an exception.",
+        "Report it to the package's authors; `ignore` leaves the rule out.",
+    ),
     "missing-baseline": Meaning("The baseline file does not exist.", "Write it by `lint --write-baseline`."),
     "bad-baseline": Meaning("The baseline file is not valid.", "Write it again by `lint --write-baseline`."),
     "stale-manifest": Meaning(

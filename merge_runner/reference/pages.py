@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.atomic import write_atomic
 from merge_runner.lint import documentation
-from merge_runner.lint.registry import rules
+from merge_runner.lint.registry import built_in_rules
 from merge_runner.reference import command_page, error_page, project_pages, record_pages, yaml_page
 
 FOLDERS = ("docs/reference", "docs/reference/rules")
@@ -28,7 +28,7 @@ def pages() -> dict[str, str]:
         "journal-events.md": record_pages.journal_events(),
     }
     found = {f"{reference}/{name}": text for name, text in written.items()}
-    return found | {f"{of_rules}/{name}": text for name, text in documentation.pages(rules()).items()}
+    return found | {f"{of_rules}/{name}": text for name, text in documentation.pages(built_in_rules()).items()}
 
 
 def out_of_date(root: Path) -> Iterator[str]:

@@ -45,6 +45,7 @@ EXAMPLES = [
 ]
 CASE_KEYS = {
     *("name", "model", "findings", "columns", "config", "source", "source_table", "vars", "files", "plain", "layout"),
+    "settings",
 }
 FINDING_KEYS = {*("line", "column", "end_line", "end_column", "message", "hint", "severity", "text", "fix")}
 
@@ -78,7 +79,7 @@ def project(case: dict[str, Any], root: Path) -> Path:
         "models": [{"name": "m", "config": config, "columns": columns(case.get("columns", COLUMNS))}],
     }
     files = {
-        "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
+        "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{case.get("settings", "")}',
         "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: shop}}}\n",
         "models/m.sql": case["model"],
         "models/m.yml": yaml.dump(properties, Dumper=DUMPER, sort_keys=False),

@@ -11,6 +11,7 @@ import yaml
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.registry import built_in_rules
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import FAIL_ON, RuleSelection, fails
@@ -99,6 +100,34 @@ def test_unknown_rules_are_told_at_their_places(known):
         "    `merge-runner rule` lists the rules",
         'pyproject.toml:7:29: there is no rule "Q" [unknown-rule]',
         "    `merge-runner rule` lists the rules",
+    ]
+
+
+def test_options_of_rules_are_checked_at_their_places():
+    text = dedent("""\
+        [tool.merge-runner]
+        name = "shop"
+        [tool.merge-runner.lint.rules]
+        C002 = { not-nul = ["id"] }
+        P001 = { most = 1 }
+        C02 = {}
+        [tool.merge-runner.lint.rules.J002]
+        sql-vars = [1, { a = 2 }]
+        [tool.merge-runner.lint.rules.raw-interpolation]
+        """)
+    found = settings(SourceText("pyproject.toml", text), Problems())
+    with pytest.raises(ProblemsError) as caught:
+        RuleSelection.from_settings(found.lint, found.places, known=built_in_rules())
+    assert str(caught.value).splitlines() == [
+        'pyproject.toml:4:10: rule C002: unknown key "not-nul" [unknown-key]',
+        '    did you mean "not-null"?',
+        "pyproject.toml:5:1: rule P001 has no options [unknown-key]",
+        "    rules with options: C002, J002",
+        'pyproject.toml:6:1: there is no rule "C02" [unknown-rule]',
+        '    did you mean "C002"?',
+        'pyproject.toml:8:16: rule J002: an entry of "sql-vars" must be text, not a mapping [invalid-value]',
+        "pyproject.toml:9:31: the options of rule J002 appear twice [duplicate-key]",
+        "    keep one of the tables",
     ]
 
 

@@ -40,10 +40,14 @@ better, since it is checked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated
 
-from merge_runner.lint.rule import Hit
+from pydantic import Field
+
+from merge_runner.lint.rule import Hit, RuleOptions
+from merge_runner.project.schema.config import Names
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -53,13 +57,32 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "warning"
 
 
-def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+@dataclass(frozen=True)
+class Options(RuleOptions):
+    """Columns that are known to hold no NULL."""
+
+    not_null: Annotated[
+        Names,
+        Field(
+            validation_alias="not-null",
+            description="Columns of sources that never hold NULL though nothing declares it: names, or glob patterns "
+            "of names, in any case of letters.",
+            examples=[["*_id"]],
+        ),
+    ] = ()
+
+    def allows(self, column: str) -> bool:
+        """Return whether the column is one of `not_null`."""
+        return any(fnmatchcase(column.casefold(), pattern.casefold()) for pattern in self.not_null)
+
+
+def check_merge(merge: LintedMerge, options: Options) -> Iterator[Hit]:
     """One hit for each equality whose source column may be NULL where rows are inserted."""
     from merge_runner.pruning.judge.insert_consistency import equated_columns
 
     for pair in equated_columns(merge.statement, merge.scope):
         column = merge.source.column(pair.source)
-        if pair.null_safe or column is None or column.nullable is not True:
+        if pair.null_safe or column is None or column.nullable is not True or options.allows(pair.source):
             continue
         if _inserts_null(merge, pair):
             target, source = merge.statement.target.qualifier, merge.statement.source.qualifier

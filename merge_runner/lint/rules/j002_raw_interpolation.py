@@ -41,10 +41,15 @@ Where the var is meant to hold a piece of SQL, such as a whole condition, and on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from merge_runner.lint.finding import Edit, Fix, Severity
-from merge_runner.lint.rule import Hit
+from merge_runner.lint.rule import Hit, RuleOptions
+from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.declared_vars import VarType, var_type
 from merge_runner.template.raw_vars import RawVar, raw_vars
 
@@ -55,13 +60,34 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "warning"
 
 
-def check_project(project: LintedProject) -> Iterator[Hit]:
+@dataclass(frozen=True)
+class Options(RuleOptions):
+    """Vars whose values are meant to be SQL."""
+
+    sql_vars: Annotated[
+        Names,
+        Field(
+            validation_alias="sql-vars",
+            description="Vars whose values are pieces of SQL that only the project's own authors set: names, or glob "
+            "patterns of names.",
+            examples=[["where_*"]],
+        ),
+    ] = ()
+
+    def allows(self, name: str | None) -> bool:
+        """Return whether the var is one of `sql_vars`."""
+        return name is not None and any(fnmatchcase(name, pattern) for pattern in self.sql_vars)
+
+
+def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models of the graph and in the project's macros."""
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
     models = (node for node in project.graph.nodes.values() if node.resource_type == "model")
     for source in [*(project.files.models[node.name].source for node in models), *project.files.macros]:
         for raw in raw_vars(source):
+            if options.allows(raw.name):
+                continue
             kind = types.get(raw.name) if raw.name is not None else None
             if kind is None:
                 yield _hit(source, raw)

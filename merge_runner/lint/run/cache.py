@@ -18,6 +18,7 @@ from typing import Any
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, Problems
 from merge_runner.lint.finding import Edit, Finding, Fix
+from merge_runner.lint.registry import provided_paths
 from merge_runner.lint.report import Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.project.load.scan import scan
@@ -179,17 +180,23 @@ def _listed(value: Any) -> list[str]:
 
 
 def _tool() -> list[Any]:
-    """What reads the project: Python, the libraries, and this package down to its files."""
+    """What reads the project: Python, the libraries, and this package and those with rules, down to their files."""
     from importlib.metadata import version
 
-    package = Path(__file__).parents[2]
-    own = []
+    packages = [Path(__file__).parents[2], *provided_paths()]
+    own = [status for package in packages for status in _status(package)]
+    return [sys.version, [version(library) for library in _LIBRARIES], own]
+
+
+def _status(package: Path) -> Iterator[list[Any]]:
+    """Size and time of each file of a package, or of a single module."""
+    if package.is_file():
+        yield [str(package), package.stat().st_size, package.stat().st_mtime_ns]
     for where, below, names in os.walk(package):
         below[:] = sorted(name for name in below if name != "__pycache__")
         for name in sorted(names):
             status = os.stat(os.path.join(where, name))  # noqa: PTH116, PTH118
-            own.append([name, status.st_size, status.st_mtime_ns])
-    return [sys.version, [version(library) for library in _LIBRARIES], own]
+            yield [name, status.st_size, status.st_mtime_ns]
 
 
 def _age(path: Path) -> float:

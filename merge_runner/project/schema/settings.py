@@ -56,6 +56,9 @@ class LintSettings:
     severity: Mapping[str, Severity] = field(default_factory=dict)
     """Other severities of rules, by code. Without `--fail-on` only errors fail `lint`; they also stop `build`.
     Example: `severity = { P003 = "error" }`"""
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of rules, by code or name. [The page of a rule](rules/README.md) lists those that it has.
+    Example: `rules = { C002 = { not-null = ["*_id"] } }`"""
     baseline: _InsidePath | None = None
     """The baseline file: findings that were there before and are not reported. `lint --write-baseline` writes it.
     Example: `baseline = "lint-baseline.json"`"""

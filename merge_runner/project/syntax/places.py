@@ -21,3 +21,16 @@ class Places(Protocol):
 
     def text(self, path: KeyPath) -> str | None:
         """How the number, boolean or date at `path` was written, where that is known."""
+
+
+class NoPlaces:
+    """The places of data that come from no file: none is known."""
+
+    def place(self, path: KeyPath = ()) -> None:
+        """Return None."""
+
+    def key_place(self, path: KeyPath) -> None:
+        """Return None."""
+
+    def text(self, path: KeyPath) -> None:
+        """Return None."""
