@@ -88,6 +88,11 @@ class Capabilities:
     """Compaction takes partitions as a whole: it is restricted by partition columns, and orders by other columns."""
 
     @property
+    def a_table(self) -> str:
+        """One of its tables, as text."""
+        return f"{'an' if self.label[0] in 'AEIOU' else 'a'} {self.label} table"
+
+    @property
     def needs_catalog(self) -> bool:
         """Whether its tables are in a catalog only: no folder of the embedded warehouse is one."""
         return self.catalog_class is not None

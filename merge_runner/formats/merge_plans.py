@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from merge_runner.formats import Format
+from merge_runner.formats.registry import capabilities
 
 Shape = Literal["insert", "matched", "upsert", "by-source", "by-source-insert"]
 """Which clauses there are: INSERT alone; MATCHED alone; both; BY SOURCE with or without MATCHED; and INSERT as well."""
 
 Join = Literal["inner", "left outer", "right outer", "full outer", "left anti"]
-
-MARKING: Mapping[Format, tuple[str, str]] = {
-    "delta": ("delta.enableDeletionVectors", "true"),
-    "iceberg": ("write.merge.mode", "merge-on-read"),
-}
-"""The property, and its value, with which a MERGE marks old rows as deleted instead of copying all others."""
 
 _DELTA = "delta-io/delta v4.4.0, commands/merge/ClassicMergeExecutor.scala and InsertOnlyMergeExecutor.scala"
 _ICEBERG = "apache/spark 4.1, catalyst/analysis/RewriteMergeIntoTable.scala"
@@ -25,7 +20,7 @@ _ICEBERG = "apache/spark 4.1, catalyst/analysis/RewriteMergeIntoTable.scala"
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """How a format runs a MERGE of a shape. `marks`: the table has its property of MARKING.
+    """How a format runs a MERGE of a shape. `marks`: the table marks its old rows (`Capabilities.marking`).
 
     `find` is the join that finds the touched files, None where there is no such pass; `write` is the join whose rows
     are written. Sides are the engine's: Delta has the source on the left, Iceberg the target. `words` is for users.
@@ -96,11 +91,12 @@ def merge_plan(format: Format, shape: Shape, properties: Mapping[str, str]) -> M
 
 def marks(format: Format, properties: Mapping[str, str]) -> bool:
     """Return whether a MERGE into a table with these properties, whose names ignore case, marks its old rows."""
-    name, value = MARKING[format]
-    return any(key.lower() == name.lower() and set_to.lower() == value for key, set_to in properties.items())
+    marking = capabilities(format).marking
+    name = marking.property.lower()
+    return any(key.lower() == name and value.lower() == marking.marks for key, value in properties.items())
 
 
-def duplicates_rows(format: str | None, kinds: Iterable[str], properties: Mapping[str, str]) -> bool:
+def duplicates_rows(format: Format | None, kinds: Iterable[str], properties: Mapping[str, str]) -> bool:
     """Return whether a MERGE with clauses of these kinds keeps a target row once for each source row that matches it.
 
     An Iceberg MERGE with WHEN NOT MATCHED BY SOURCE and without WHEN MATCHED, with copy-on-write: Spark joins all rows
@@ -108,10 +104,13 @@ def duplicates_rows(format: str | None, kinds: Iterable[str], properties: Mappin
     row. Measured on Spark 4.1.4 with Iceberg 1.12.0; merge-on-read writes nothing for such a row, and Delta refuses the
     statement (tests/oracle/test_engine_facts.py).
     """
+    if format is None or not capabilities(format).duplicates_unmatched_rows:
+        return False
     found = set(kinds)
-    mode = properties.get("write.merge.mode", "copy-on-write")
-    unchecked = "not_matched_by_source" in found and "matched" not in found
-    return unchecked and format == "iceberg" and mode != "merge-on-read"
+    marking = capabilities(format).marking
+    # RowLevelOperationMode.fromName compares the value without case; names of Iceberg's properties have one.
+    copies = properties.get(marking.property, marking.copies).lower() != marking.marks
+    return copies and "not_matched_by_source" in found and "matched" not in found
 
 
 _PHASES = (

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from merge_runner.errors import Problems
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.graph.graph import Node
 from merge_runner.template.captured import Ref
-
-FEED = "delta.enableChangeDataFeed"
-"""The table property by which Delta keeps what a commit has changed."""
 
 _NO_TABLES = ("view", "ephemeral")
 
@@ -39,8 +37,9 @@ def with_feeds(
                 message = f"{reader.name} reads the changes of {first.name} already, and a MERGE can keep one position"
                 problems.add("changes-twice", message, other.place, "make a separate model for each, or use ref()")
         found[unique_id] = replace(found[unique_id], changes_of=parent.unique_id)
-        for writer in _writers(nodes, parent):
-            found[writer.unique_id] = _with_feed(found[writer.unique_id])
+        if (feed := _feed(parent)) is not None:
+            for writer in _writers(nodes, parent):
+                found[writer.unique_id] = _with_feed(found[writer.unique_id], feed)
     return found
 
 
@@ -60,15 +59,22 @@ def _refused_parent(node: Node) -> tuple[str, str] | None:
     kind = node.config.get("materialized")
     if kind in _NO_TABLES:
         return f"{node.name} is materialized as {kind}: it has no commits to read changes from", "read it with ref()"
-    if node.config.get("format") != "delta":
+    feed = _feed(node)
+    if feed is None:
         return (
             f"{node.name} is a table of the format {node.config.get('format')}: only Delta keeps the rows of a change",
             "read it with ref(), or make it a Delta table",
         )
     own = {str(key).casefold(): str(value) for key, value in (node.config.get("properties") or {}).items()}
-    if own.get(FEED.casefold(), "true").casefold() != "true":
-        return f"{node.name} sets {FEED} to {own[FEED.casefold()]}", "take the property away: changes() sets it"
+    if own.get(feed.casefold(), "true").casefold() != "true":
+        return f"{node.name} sets {feed} to {own[feed.casefold()]}", "take the property away: changes() sets it"
     return None
+
+
+def _feed(node: Node) -> str | None:
+    """The property by which the table of a node keeps the rows that its commits change; None where none does."""
+    format = table_format_of(node.config.get("format"))
+    return capabilities(format).change_feed_property if format is not None else None
 
 
 def _refused_pair(reader: Node, parent: Node) -> tuple[str, str] | None:
@@ -88,11 +94,11 @@ def _writers(nodes: Mapping[str, Node], parent: Node) -> Iterator[Node]:
             yield node
 
 
-def _with_feed(node: Node) -> Node:
+def _with_feed(node: Node, feed: str) -> Node:
     properties = node.config.get("properties") or {}
-    if any(str(key).casefold() == FEED.casefold() for key in properties):
+    if any(str(key).casefold() == feed.casefold() for key in properties):
         return node
-    return replace(node, config={**node.config, "properties": {FEED: "true", **properties}})
+    return replace(node, config={**node.config, "properties": {feed: "true", **properties}})
 
 
 def _table(node: Node) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems
+from merge_runner.formats.registry import capabilities
 from merge_runner.merge.find import find_merge, find_statement
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import Layer, config_place
@@ -61,13 +62,14 @@ def check_iceberg_keys(
     """
     if config.materialized in ("view", "ephemeral"):
         return  # it has no table: as with every key of a table, this one has no effect
-    delta = config.format == "delta"
+    format = capabilities(config.format)
     found = {}
-    if config.storage_join and delta and config.materialized == "merge":
-        hint = "leave it out here, or say `format: iceberg`; low_shuffle is what Delta can do"
-        found["storage_join"] = (f"storage_join is for Iceberg tables, and {name} is Delta", hint)
-    if config.sort_by and delta:
-        found["sort_by"] = (f"sort_by is for Iceberg tables, and {name} is Delta", "cluster_by is what Delta can do")
+    if config.storage_join and not format.storage_partitioned_join and config.materialized == "merge":
+        hint = f"leave it out here, or say `format: iceberg`; low_shuffle is what {format.label} can do"
+        found["storage_join"] = (f"storage_join is for Iceberg tables, and {name} is {format.label}", hint)
+    if config.sort_by and not format.sort_order:
+        hint = f"cluster_by is what {format.label} can do"
+        found["sort_by"] = (f"sort_by is for Iceberg tables, and {name} is {format.label}", hint)
     elif config.sort_by and config.materialized != "merge":
         message = f"sort_by is for merges, and {name} is written as a whole each time"
         found["sort_by"] = (message, "write ORDER BY in its query" if config.materialized else "leave it out")

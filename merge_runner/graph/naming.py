@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
@@ -46,7 +47,8 @@ class Naming:
                 alias = str(self.templates.call_macro(_ALIAS, context, config.alias, node)).strip()
         if config.schema is not None and _SCHEMA not in self.macros:
             schema = f"{schema}_{config.schema}"
-        if catalog is None and config.format == "iceberg" and config.materialized not in ("view", "ephemeral"):
+        is_table = config.materialized not in ("view", "ephemeral")
+        if catalog is None and is_table and capabilities(config.format).needs_catalog:
             catalog = _own_catalog(self.profile)
         return Relation(alias, schema, catalog)
 
@@ -93,7 +95,10 @@ def _default(profile: Profile) -> tuple[str | None, str]:
 
 def table_location(root: Path, profile: Profile, relation: Relation, config: Mapping[str, Any]) -> Path | None:
     """The folder of a table in the embedded warehouse; None where a catalog keeps it."""
-    if profile.warehouse is None or relation.catalog is not None or config.get("format") == "iceberg":
+    if profile.warehouse is None or relation.catalog is not None:
+        return None
+    format = table_format_of(config.get("format"))
+    if format is not None and capabilities(format).needs_catalog:
         return None
     return root / profile.warehouse / (relation.schema or "default") / relation.identifier
 

@@ -107,13 +107,14 @@ def _laid_out_so(merge: LintedMerge) -> str | None:
     """A layout with which this very statement is bounded when it runs; None where none of those tried does it."""
     from merge_runner.pruning.judge.merge_analysis import judge_merge
 
-    if len(merge.judgement.on) > _MOST_CONDITIONS:
+    format = merge.layout.capabilities
+    if format is None or len(merge.judgement.on) > _MOST_CONDITIONS:
         return None
     joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
     for column in islice(dict.fromkeys(joined), _TRIED):
-        if merge.layout.format == "delta":
+        if format.liquid_clustering:
             layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
-        elif merge.layout.format == "iceberg":
+        elif format.partition_transforms:
             field = f"bucket(16, {column})"
             layout, config = replace(merge.layout, partition_by=(partition_field(field),)), f"partition_by=['{field}']"
         else:

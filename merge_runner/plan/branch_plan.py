@@ -13,6 +13,7 @@ from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.branches import MAIN
+from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
@@ -53,6 +54,10 @@ def is_view(node: Node) -> bool:
     return node.resource_type == "model" and node.config["materialized"] == "view"
 
 
+def _has_branches(node: Node) -> bool:
+    return capabilities(node.config["format"]).has_branches
+
+
 def check_isolated(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> None:
     """Raises ProblemsError with every node that writes a table which has no branches."""
     problems = [
@@ -64,7 +69,7 @@ def check_isolated(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> 
             "leave it out (--exclude: what reads it reads it as it is), or give it `format: iceberg`",
         )
         for unique_id, plan in plans.items()
-        if plan.writes is not None and (node := nodes[unique_id]).config["format"] != "iceberg"
+        if plan.writes is not None and not _has_branches(node := nodes[unique_id])
     ]
     if problems:
         raise ProblemsError(problems)
@@ -77,7 +82,7 @@ def branchable(graph: Graph, ids: Iterable[str]) -> Iterator[Node]:
         writes = node.resource_type == "seed" or (
             node.resource_type == "model" and node.config["materialized"] in ("merge", "table")
         )
-        if not writes or node.config["format"] != "iceberg" or node.relation is None:
+        if not writes or not _has_branches(node) or node.relation is None:
             continue
         if node.relation.name.casefold() not in seen:
             seen.add(node.relation.name.casefold())

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from merge_runner.formats.merge_plans import MARKING, PLANS, duplicates_rows, merge_plan, phase
+from merge_runner.formats.merge_plans import PLANS, duplicates_rows, merge_plan, phase
+from merge_runner.formats.registry import capabilities
 from merge_runner.merge.parse import parse
 from merge_runner.plan.explain.join_strategy import shape
 
@@ -38,8 +39,8 @@ def statement(plan, table):
 
 @ROWS
 def test_the_row_of_a_statement_is_found(plan):
-    name, value = MARKING[plan.format]
-    properties = {name.upper(): value} if plan.marks else {"other": "true"}
+    marking = capabilities(plan.format).marking
+    properties = {marking.property.upper(): marking.marks} if plan.marks else {"other": "true"}
     assert shape(parse(statement(plan, "t"))) == plan.shape
     assert merge_plan(plan.format, plan.shape, properties) == plan
 
@@ -54,11 +55,11 @@ def table(spark):
     """Creates a table of ten rows in two files."""
 
     def make(plan):
-        name, value = MARKING[plan.format]
+        marking = capabilities(plan.format).marking
         catalog = "ice." if plan.format == "iceberg" else ""
         table = f"{catalog}merge_plans.t{next(NUMBERS)}"
         spark.sql(f"create schema if not exists {catalog}merge_plans")
-        properties = f"tblproperties ('{name}' = '{value}')" if plan.marks else ""
+        properties = f"tblproperties ('{marking.property}' = '{marking.marks}')" if plan.marks else ""
         spark.sql(f"create table {table} (id bigint, v int) using {plan.format} {properties}")
         spark.sql(f"insert into {table} select /*+ repartition(2) */ id, 0 from range(10)")
         return table
@@ -108,6 +109,9 @@ def _delta_joins(spark, text):
         ("iceberg", ["not_matched_by_source"], {}, True),
         ("iceberg", ["not_matched", "not_matched_by_source"], {"write.merge.mode": "copy-on-write"}, True),
         ("iceberg", ["not_matched_by_source"], {"write.merge.mode": "merge-on-read"}, False),
+        ("iceberg", ["not_matched_by_source"], {"write.merge.mode": "Merge-On-Read"}, False),
+        ("iceberg", ["not_matched_by_source"], {"write.merge.mode": "COPY-ON-WRITE"}, True),
+        ("iceberg", ["not_matched_by_source"], {"Write.Merge.Mode": "merge-on-read"}, True),
         ("iceberg", ["matched", "not_matched_by_source"], {}, False),
         ("iceberg", ["not_matched"], {}, False),
         ("delta", ["not_matched_by_source"], {}, False),

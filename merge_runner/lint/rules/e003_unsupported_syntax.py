@@ -49,6 +49,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.syntax import runs
 from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
 from merge_runner.lint.rule import Hit
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
 
 SEVERITY: Severity = "error"
 
-_SYSTEM = {"delta": "Delta", "iceberg": "Iceberg"}
 _PREDICATE = re.compile(r"\b(exists|in)\s*\Z", re.IGNORECASE)
 _IN_USING = "compute it in USING, as a column of the source"
 
@@ -88,10 +88,10 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
     yield from _parameters(statement)
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
-    if name == "delta":
-        yield from _unread(statement)
+    if capabilities(name).leaves_subqueries_unread:
+        yield from _unread(statement, capabilities(name).label)
     if statement.recursive and statement.ctes and not runs(name, "recursive CTE"):
-        message = f"{_SYSTEM[name]} cannot run a MERGE after WITH RECURSIVE"
+        message = f"{capabilities(name).label} cannot run a MERGE after WITH RECURSIVE"
         yield Hit(statement.ctes[0].span, message, "move the WITH RECURSIVE into the query of USING")
     columns = _columns(file)
     for clause in statement.clauses:
@@ -104,13 +104,13 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         yield from _variables(name, conjunct)
 
 
-def _unread(statement: MergeStatement) -> Iterator[Hit]:
-    """Subqueries over the target that Delta leaves unread."""
+def _unread(statement: MergeStatement, system: str) -> Iterator[Hit]:
+    """Subqueries over the target that the system leaves unread."""
     from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 
     for found in target_subqueries(statement):
         if found.late is not None:
-            message = f"Delta cannot read the target in a subquery whose FROM has {found.late}"
+            message = f"{system} cannot read the target in a subquery whose FROM has {found.late}"
             yield Hit(found.read.span, message, REWRITE if found.read.only_aggregates else REWRITE_ROWS)
 
 
@@ -143,7 +143,7 @@ def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -
     from merge_runner.merge.forbidden import forbidden
 
     insert_only = statement.merge_class == "insert-only"
-    system = _SYSTEM[name]
+    system = capabilities(name).label
     if value.text.strip().lower() == "default" and not runs(name, "DEFAULT", insert_only):
         message = f"{system} cannot resolve DEFAULT as a value in MERGE"
         yield Hit(value.span, message, "leave the column out of INSERT, or write the value itself")
@@ -159,7 +159,7 @@ def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -
         if runs(name, feature, insert_only):
             continue
         what = f"the {feature} {found.name}" if found.name else f"a {feature}"
-        where = f" on {system}" if runs("iceberg" if name == "delta" else "delta", feature, insert_only) else ""
+        where = f" on {system}" if any(runs(each, feature, insert_only) for each in FORMATS) else ""
         yield Hit(found.span, f"{what} cannot be a value of SET or INSERT{where}", _IN_USING)
 
 
@@ -188,7 +188,7 @@ def _variables(name: Format, part: Expr) -> Iterator[Hit]:
         return
     for parts, span in _names(part):
         if len(parts) > 2 and (parts[0].casefold(), parts[1].casefold()) == ("system", "session"):
-            message = f"{_SYSTEM[name]} cannot resolve the session variable {'.'.join(parts)} in a MERGE"
+            message = f"{capabilities(name).label} cannot resolve the session variable {'.'.join(parts)} in a MERGE"
             yield Hit(span, message, "read it in USING, as a column of the source")
 
 

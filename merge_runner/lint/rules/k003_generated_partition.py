@@ -51,7 +51,8 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Filters on what a partition column is generated from."""
-    if merge.layout.format == "iceberg" or merge.scans_by_source:
+    format = merge.layout.capabilities
+    if (format is not None and not format.generated_columns) or merge.scans_by_source:
         return
     conditions = [condition for condition in merge.judgement.on if condition.filters]
     restricted = {column.casefold() for condition in conditions for column in condition.columns}

@@ -52,22 +52,21 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "error"
 
 
-_COST = {
-    "delta": "Delta reads and rewrites every file of the target",
-    "iceberg": "Iceberg pushes nothing to the scan: every file is read, and every concurrent commit conflicts",
-    None: "every file of the target is read",
-}
+_COST = "every file of the target is read"
+"""What it costs where the format of the table is not known."""
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """The first clause of the kind."""
     if merge.scans_all_on_purpose:
         return
+    format = merge.layout.capabilities
+    cost = format.by_source_scan if format is not None else _COST
     for clause in merge.statement.clauses:
         if clause.kind == "not_matched_by_source":
             yield Hit(
                 clause.span,
-                f"WHEN NOT MATCHED BY SOURCE turns pruning off: {_COST[merge.layout.format]}",
+                f"WHEN NOT MATCHED BY SOURCE turns pruning off: {cost}",
                 _hint(merge, clause.action),
                 full_scan_severity(merge),
             )

@@ -89,8 +89,8 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
 
 def _conflicts_with_any(merge: LintedMerge) -> str | None:
     """Why a writer conflicts with every other one, where that is certain."""
-    partition_by = merge.layout.partition_by
-    if partition_by is None or (not partition_by and merge.layout.format != "delta"):
+    partition_by, format = merge.layout.partition_by, merge.layout.capabilities
+    if partition_by is None or (not partition_by and (format is None or not format.conflicts_by_partition)):
         return None
     if not partition_by:
         return "its table has no partitions, so any file that another one adds conflicts"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
-from merge_runner.formats import Format
+from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.expression import name_parts
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
@@ -174,7 +174,7 @@ class ManifestReader:
         }
         partitions = _listed(config.get("partition_by"))
         layout = TableLayout(
-            format=cast(Format, written) if written in ("delta", "iceberg") else None,
+            format=table_format_of(written),
             columns=layout.columns,
             complete=layout.complete,
             partition_by=None if partitions is None else tuple(_partition_fields(partitions)),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from merge_runner.formats.merge_plans import MARKING
+from merge_runner.formats.iceberg.capabilities import ICEBERG
 from merge_runner.formats.storage_join import FANOUT, LOOSER, SETTINGS, SORT_MERGE
 from merge_runner.formats.write_distribution import ICEBERG_CONF
 from merge_runner.plan.explain.shuffles import Kind, Purpose, Shuffle, joins_by_partition
@@ -170,9 +170,9 @@ def by_rule(shuffle: Shuffle, found: Circumstances) -> Remedied:
 
 
 def _marking(found: Circumstances) -> Remedy:
-    key, value = MARKING["iceberg"]
-    if key in found.declared:
-        return (Change("properties", key, value),)
+    marking = ICEBERG.marking
+    if marking.property in found.declared:
+        return (Change("properties", marking.property, marking.marks),)
     return (Change("config", "low_shuffle", "true"),)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.expression import name_parts
 from merge_runner.project.schema.layout_file import FileTable, LayoutFile, read_layout_file
@@ -95,7 +96,7 @@ class _Checker:
             for index, name in enumerate(names):
                 self._known(name, ("unique", number, index))
         layout = TableLayout(
-            format=table.format if table.format in ("delta", "iceberg") else None,
+            format=table_format_of(table.format),
             columns=columns,
             complete=columns is not None,
             partition_by=partition_by,

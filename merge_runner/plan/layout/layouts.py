@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.errors import Problems, ProblemsError
+from merge_runner.formats.registry import table_format_of
 from merge_runner.graph.graph import Node
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -314,7 +315,7 @@ class Layouts:
             header = str(table.options.get("header", "false")).lower() == "true"
             complete = table.format != "csv" or (not header and said.typed)
         return TableLayout(
-            format=cast("Format", table.format) if table.format in ("delta", "iceberg") else None,
+            format=table_format_of(table.format),
             columns=columns or None,
             complete=complete,
             partition_by=_fields(table.partition_by),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput
@@ -25,8 +26,9 @@ def _tables(prepared: Prepared) -> Iterator[TableInput]:
             location = table_location(root, profile, node.relation, node.config)
             yield TableInput(node.relation, node.config["format"], location)
         elif node.resource_type == "source":
-            path, format = node.config["path"], node.config["format"]
+            path, said = node.config["path"], node.config["format"]
+            format = table_format_of(said)
             if path is None:
-                yield TableInput(node.relation, format or "", None)
-            elif format == "delta" and "://" not in path:
-                yield TableInput(node.relation, "delta", Path((root / path).absolute()))
+                yield TableInput(node.relation, said or "", None)
+            elif format is not None and not capabilities(format).needs_catalog and "://" not in path:
+                yield TableInput(node.relation, format, Path((root / path).absolute()))

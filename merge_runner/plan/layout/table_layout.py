@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import SESSION_CATALOG, table_location
 from merge_runner.plan.layout.declared_schema import folded
@@ -28,7 +29,7 @@ def table_layout(prepared: Prepared, node: Node) -> Layout:
     relation = own_relation(node)
     config = node.config
     files = prepared.files
-    if config["format"] == "iceberg" and relation.catalog is None:
+    if capabilities(config["format"]).needs_catalog and relation.catalog is None:
         check_iceberg_catalog(files.profile, node)
     entry = files.models.get(node.name) or files.seeds.get(node.name)
     declared = entry.properties if entry is not None else None

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats import DEFAULT, Format
+from merge_runner.formats.registry import table_format_of
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.naming import no_folder, table_location, view_definition
 from merge_runner.project.schema.profile import Profile
@@ -20,7 +22,7 @@ class BuiltNode:
 
     relation: Relation
     materialized: str
-    format: str
+    format: Format
     parents: tuple[str, ...]
 
 
@@ -69,7 +71,8 @@ def _built(entry: Mapping[str, Any]) -> BuiltNode:
         raise ProblemsError([Problem("bad-state", f"its manifest.json has a table {relation.name!r}", hint=hint)])
     nodes = depends_on.get("nodes")
     parents = tuple(str(node) for node in nodes) if isinstance(nodes, list) else ()
-    return BuiltNode(relation, str(config.get("materialized")), str(config.get("format") or "delta"), parents)
+    format = table_format_of(config.get("format")) or DEFAULT
+    return BuiltNode(relation, str(config.get("materialized")), format, parents)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats import DEFAULT
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import failures_table, table_location
 from merge_runner.graph.test_nodes import test_arguments
@@ -126,7 +127,7 @@ class DataTestPlanner:
         beside = (each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog)
         formats = (each.config.get("format") for each in beside if each.resource_type in ("model", "seed"))
         format = next(formats, None) if relation.catalog is not None else None
-        config: dict[str, Any] = {"format": format or "delta"}
+        config: dict[str, Any] = {"format": format or DEFAULT}
         return Layout(relation, config["format"], table_location(self._root, self._profile, relation, config))
 
     def _argument(self, node: Node, name: str, value: Any) -> Any:

@@ -10,7 +10,9 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
+from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.merge_plans import marks
+from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 _OF_A_CHANGE: Types = {"_change_type": "string", "_commit_version": "bigint", "_commit_timestamp": "timestamp"}
 PROBLEM = "unit-test"
 """The code of a problem of a unit test."""
-_FEED = "delta.enableChangeDataFeed"
 _CATALOG = "merge_runner_unit_tests"
 """The Iceberg catalog of unit tests where the project's tables lie in an embedded warehouse."""
 _WORD = re.compile(r"\w+")
@@ -225,7 +226,7 @@ class _Planned:
         relation = own_relation(node)
         is_target = node.unique_id == self.model.unique_id
         catalog = relation.catalog if is_target else None
-        if is_target and self._embedded and node.config["format"] == "iceberg":
+        if is_target and self._embedded and self._format.needs_catalog:
             catalog = _CATALOG
         schema = f"{self.schema}_{relation.schema or 'default'}"
         config = node.config
@@ -236,19 +237,25 @@ class _Planned:
         return replace(node, relation=Relation(relation.identifier, schema, catalog), config=config)
 
     @property
+    def _format(self) -> Capabilities:
+        """What is true of the table format of the model."""
+        return capabilities(self.model.config["format"])
+
+    @property
     def _embedded(self) -> bool:
         return self.real.files.profile.warehouse is not None
 
     def _confs(self) -> Mapping[str, str]:
         """The model's own confs, and those of the catalog that Iceberg tables of the test are in."""
         confs = {str(key): str(value) for key, value in (self.model.config.get("conf") or {}).items()}
-        if not self._embedded or self.model.config.get("format") != "iceberg":
+        catalog_class = self._format.catalog_class
+        if not self._embedded or catalog_class is None:
             return confs
         catalog = f"spark.sql.catalog.{_CATALOG}"
         return confs | {
-            catalog: "org.apache.iceberg.spark.SparkCatalog",
+            catalog: catalog_class,
             f"{catalog}.type": "hadoop",
-            f"{catalog}.warehouse": str(self.folder / "iceberg"),
+            f"{catalog}.warehouse": str(self.folder / self._format.name),
         }
 
     def _edits(self, text: str) -> tuple[tuple[Span, str], ...]:
@@ -287,11 +294,12 @@ class _Planned:
         layout = table_layout(prepared, model)
         if self.test.expect.changes is None:
             return layout
-        if layout.format == "delta":
-            return replace(layout, properties={**layout.properties, _FEED: "true"})
+        feed, system = self._format.change_feed_property, self._format.label
+        if feed is not None:
+            return replace(layout, properties={**layout.properties, feed: "true"})
         if marks(layout.format, layout.properties):
             self._add(
-                f"expects changes, and {self.model.name} is merge-on-read: Iceberg reports no changes for it",
+                f"expects changes, and {self.model.name} is merge-on-read: {system} reports no changes for it",
                 'leave "changes" out, and expect "rows"',
             )
         return layout

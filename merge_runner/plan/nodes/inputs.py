@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.layout.table_layout import own_relation
@@ -82,18 +83,20 @@ class Inputs:
             return BatchInput(own_relation(node), f"{node.source_name}.{node.name}")
         if declared.path is None:
             return None
-        if declared.format == "iceberg":
+        format = table_format_of(declared.format)
+        if format is not None and capabilities(format).needs_catalog:
+            table = capabilities(format).a_table
             problem = Problem(
                 "iceberg-path",
-                f"source {node.source_name}.{node.name} names an Iceberg table by `path`",
+                f"source {node.source_name}.{node.name} names {table} by `path`",
                 entry.place,
-                "an Iceberg table belongs to a catalog: name it by catalog, schema and identifier",
+                f"{table} belongs to a catalog: name it by catalog, schema and identifier",
             )
             raise ProblemsError([problem])
         remote = "://" in declared.path
         path = declared.path if remote else str((self._root / declared.path).absolute())
-        if declared.format == "delta" and not remote:
-            return TableInput(own_relation(node), "delta", Path(path), entry.place)
+        if format is not None and not remote:
+            return TableInput(own_relation(node), format, Path(path), entry.place)
         return FileInput(
             own_relation(node),
             path,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from merge_runner.errors import Problem
+from merge_runner.formats.registry import capabilities
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan, Step
@@ -34,7 +35,7 @@ def _kept(step: Step) -> Iterator[tuple[str, str, int | None]]:
     """Yield what is stored, its text, and the offset of that text in the compiled text."""
     if isinstance(step, DefineView):
         yield "the query of a view", step.sql, 0
-    elif isinstance(step, RunMerge) and step.judged.layout.format != "iceberg":
+    elif isinstance(step, RunMerge) and _logs_conditions(step):
         statement = step.judged.statement
         yield "the ON of a MERGE", statement.on_span.of(statement.text), statement.on_span.start
         for clause in statement.clauses:
@@ -45,6 +46,11 @@ def _kept(step: Step) -> Iterator[tuple[str, str, int | None]]:
         yield "the condition of OPTIMIZE", step.where, None
     if isinstance(step, CreateTarget | ReplaceTable | LoadSeed):
         yield "the definition of a table", _definition(step.layout), None
+
+
+def _logs_conditions(step: RunMerge) -> bool:
+    format = step.judged.layout.format
+    return format is None or capabilities(format).logs_conditions
 
 
 def _definition(layout: Layout) -> str:

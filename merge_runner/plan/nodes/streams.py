@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from merge_runner.errors import Problems
+from merge_runner.formats import DEFAULT
+from merge_runner.formats.registry import FORMATS, capabilities, table_format_of
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import no_folder, table_location
 from merge_runner.graph.streams import fed_by, is_stream, streams_read
@@ -18,8 +20,7 @@ from merge_runner.relation import Relation
 
 _WITHOUT_PLACE = frozenset({"kafka", "rate", "rate-micro-batch"})
 """Formats whose options specify where to read."""
-_TABLE_FORMATS = frozenset({"delta", "iceberg"})
-_WITH_COLUMNS = _TABLE_FORMATS | _WITHOUT_PLACE
+_WITH_COLUMNS = _WITHOUT_PLACE.union(FORMATS)
 """Formats that know their columns: Spark infers none of files that it reads as a stream."""
 _CHECKPOINTS = ".checkpoints"
 
@@ -90,7 +91,7 @@ class _StreamReader:
             raise LookupError(self.node.unique_id)
         before = len(self.problems)
         relation = self._relation(stream)
-        format = stream.format or ("delta" if relation is not None else None)
+        format = stream.format or (DEFAULT if relation is not None else None)
         if format is None:
             self._problem("the stream has no format", "say format: delta, iceberg, kafka, csv, json, parquet, …")
         columns = self._columns(format or "")
@@ -128,7 +129,8 @@ class _StreamReader:
         return Relation(table.identifier or table.name, table.schema or self.entry.source, table.catalog)
 
     def _attach(self, relation: Relation | None, format: str) -> TableInput | None:
-        if relation is None or format != "delta":
+        table_format = table_format_of(format)
+        if relation is None or table_format is None or capabilities(table_format).needs_catalog:
             return None
         files = self.prepared.files
         return TableInput(relation, format, table_location(files.root, files.profile, relation, {"format": format}))

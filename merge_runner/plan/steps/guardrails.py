@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.formats import Format
+from merge_runner.formats.registry import capabilities
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.pruning.predicate.join_keys import source_sides
 from merge_runner.pruning.runtime_filter.source_determinism import source_reading
@@ -51,7 +53,7 @@ class Expectation:
         return f"{how} ({self.limits})"
 
 
-def expectation(said: Mapping[str, Any] | None, merge: JudgedMerge, format: str) -> Expectation | None:
+def expectation(said: Mapping[str, Any] | None, merge: JudgedMerge, format: Format) -> Expectation | None:
     """What the config key `expect_merge` expects of a MERGE; None where it says nothing."""
     limits = ExpectMerge(**said) if said else ExpectMerge()
     if not (limits.about_source or limits.about_rows):
@@ -66,7 +68,7 @@ def expectation(said: Mapping[str, Any] | None, merge: JudgedMerge, format: str)
         keys,
         merge.fixing,
         # A branch has the table's schema: columns that the MERGE adds would be there though it is not committed.
-        on_branch=format == "iceberg"
+        on_branch=capabilities(format).has_branches
         and limits.about_rows
         and not statement.schema_evolution
         and target.qualifier is not None

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from merge_runner.formats import Format
+from merge_runner.formats.capabilities import Capabilities
+from merge_runner.formats.registry import capabilities
 from merge_runner.formats.types import DataType
 
 _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
@@ -66,6 +68,11 @@ class TableLayout:
     unique: tuple[frozenset[str], ...] = ()
     files: int | None = None
     bytes: int | None = None
+
+    @property
+    def capabilities(self) -> Capabilities | None:
+        """What is true of the table's format; None where it is not known."""
+        return capabilities(self.format) if self.format is not None else None
 
     def column(self, name: str) -> TableColumn | None:
         """The column with this name, where known."""

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.registry import table_format_of
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.artifacts import write_manifest, write_texts
@@ -95,7 +96,10 @@ class Invocation:
         return outcome
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
-        formats = {node: str(self._prepared.graph.nodes[node].config.get("format")) for node in plans}
+        nodes = self._prepared.graph.nodes
+        formats = {
+            node: format for node in plans if (format := table_format_of(nodes[node].config.get("format"))) is not None
+        }
         merges = summary(results, formats)
         if merges:
             shown, hidden = merges[:ROWS], merges[ROWS:]

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merge_runner.engine.response import MergeFigures, NodeResponse
+from merge_runner.formats import DEFAULT, Format
+from merge_runner.formats.registry import capabilities
 from merge_runner.run.results.results import Result
 
 ROWS = 20
@@ -25,11 +27,6 @@ HIGH_AMPLIFICATION = 100
 MANY_COPIES = 100_000
 """Copied rows from which that matters: the tables of 100,000 rows that our benchmarks merge into are rewritten in less
 than the fixed cost of a MERGE, some 0.8 s."""
-
-_WITHOUT_COPIES = {
-    "delta": "set delta.enableDeletionVectors to true in its properties",
-    "iceberg": "set write.merge.mode to merge-on-read in its properties",
-}
 
 
 @dataclass(frozen=True)
@@ -57,17 +54,17 @@ class MergeRow:
         return {**asdict(self), "hints": list(self.hints)}
 
 
-def summary(results: Iterable[Result], formats: Mapping[str, str]) -> list[MergeRow]:
+def summary(results: Iterable[Result], formats: Mapping[str, Format]) -> list[MergeRow]:
     """The merges among the results that ran to their end, slowest first; `formats` are their targets', by node."""
     rows = [
-        _row(result, formats.get(result.unique_id, "delta"))
+        _row(result, formats.get(result.unique_id, DEFAULT))
         for result in results
         if result.status == "success" and result.response.operation == "MERGE"
     ]
     return sorted(rows, key=lambda row: (-row.seconds, row.name))
 
 
-def _row(result: Result, format: str) -> MergeRow:
+def _row(result: Result, format: Format) -> MergeRow:
     told = result.response.merge or MergeFigures.unknown()
     copied, changed = told.rows_copied, _changed(told)
     return MergeRow(
@@ -91,7 +88,7 @@ def _changed(told: MergeFigures) -> int | None:
     return updated + deleted if updated is not None and deleted is not None else None
 
 
-def _hints(response: NodeResponse, told: MergeFigures, format: str) -> Iterator[str]:
+def _hints(response: NodeResponse, told: MergeFigures, format: Format) -> Iterator[str]:
     total, scanned = told.files_total, told.files_scanned
     if total is not None and scanned == total >= MANY_FILES:
         touched = _touched(told)
@@ -106,9 +103,11 @@ def _hints(response: NodeResponse, told: MergeFigures, format: str) -> Iterator[
             f"{copied:,} rows were rewritten and none was changed: leave rows that have not changed out of the source"
         )
     elif copied >= MANY_COPIES and changed and copied / changed >= HIGH_AMPLIFICATION:
+        marking = capabilities(format).marking
         yield (
-            f"{copied / changed:,.0f} rows were rewritten for each that changed: {_WITHOUT_COPIES[format]}, or keep "
-            "rows that change together in the same files (partition_by, cluster_by)"
+            f"{copied / changed:,.0f} rows were rewritten for each that changed: set {marking.property} to "
+            f"{marking.marks} in its properties, or keep rows that change together in the same files (partition_by, "
+            "cluster_by)"
         )
     verdict = response.verdict
     if verdict is not None and verdict.verdict_held is False:
