@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import product
 
 from merge_runner.formats import Format
+from merge_runner.formats.merge_plans import marks
+from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableLayout
@@ -24,13 +27,10 @@ from merge_runner.pruning.predicate.predicate import (
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
 from merge_runner.pruning.runtime_filter.bounded_columns import Bounds, derivable_bounds, missing_bound
-from merge_runner.pruning.skipping.delta import delta_outcome, delta_whole_outcome
-from merge_runner.pruning.skipping.iceberg import iceberg_outcome
 from merge_runner.pruning.skipping.pruning_result import Outcome, side_of, target_columns
+from merge_runner.pruning.skipping.registry import pruning_model
 from merge_runner.pruning.verdict import Bound, Condition, Judgement, Verdict, listed
 
-_FORMATS: tuple[Format, ...] = ("delta", "iceberg")
-_OUTCOMES = {"delta": delta_outcome, "iceberg": iceberg_outcome}
 _BY_SOURCE = "WHEN NOT MATCHED BY SOURCE needs every row of the target, so it turns all pruning off"
 
 
@@ -53,9 +53,9 @@ def judge(
         return _Judge(statement, layout, layout.format, scope, bounds, source, left_out).judge(read)
     judged = [
         _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(read)
-        for name in _FORMATS
+        for name in FORMATS
     ]
-    return _agreed(*judged)
+    return reduce(_agreed, judged)
 
 
 class _Judge:
@@ -80,13 +80,13 @@ class _Judge:
         self.left_out = left_out
         kinds = {clause.kind for clause in statement.clauses}
         self.by_source = "not_matched_by_source" in kinds
-        self.when_counts = kinds == {"matched"} and name == "delta"
-        """Delta, and only where all clauses are WHEN MATCHED, also prunes by what they all ask of the target."""
+        self.model = pruning_model(layout)
+        self.when_counts = kinds == {"matched"} and capabilities(name).when_conditions_prune
 
         self.fixed: set[str] = set()
         """Columns of the source to which ON gives one value."""
 
-        self.infers = name == "iceberg" and not self.by_source and self._joins_plainly()
+        self.infers = capabilities(name).infers_through_join and not self.by_source and self._joins_plainly()
 
     def judge(self, read: Sequence[tuple[Conjunct, Predicate]]) -> Judgement:
         self.fixed = {
@@ -111,11 +111,8 @@ class _Judge:
             reason += _missing_bounds(on)
         return Judgement(verdict, reason, on, when, bounds, self.left_out)
 
-    def _outcome(self, asked: Predicate) -> Outcome:
-        return _OUTCOMES[self.format](asked, self.layout)
-
     def _condition(self, conjunct: Conjunct, asked: Predicate) -> Condition:
-        condition = self._plain(conjunct, asked, self._outcome(asked))
+        condition = self._plain(conjunct, asked, self.model.conjunct(asked))
         if self.infers and condition.cause == "join":
             condition = self._inferred(condition, conjunct)
         elif self.infers and condition.cause == "or" and condition.side == "both":
@@ -140,8 +137,7 @@ class _Judge:
         if not matched:
             return True
         lone_delete = len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
-        modes = {key.casefold(): value.casefold() for key, value in self.layout.properties.items()}
-        return lone_delete and modes.get("write.merge.mode") == "merge-on-read"
+        return lone_delete and marks(self.format, self.layout.properties)
 
     def _inferred(self, condition: Condition, conjunct: Conjunct) -> Condition:
         """A join on a column that the source restricts by constants: Spark takes these for the target's column too."""
@@ -167,7 +163,7 @@ class _Judge:
         """An OR of both sides: Spark may take out of its legs what each asks of the target."""
         legs = asked.parts if isinstance(asked, Some) else ()
         own = [conjunction([part for part in _parts(leg) if side_of(part) == "target"]) for leg in legs]
-        if not own or self._outcome(disjunction(own)).prunes is False:
+        if not own or self.model.conjunct(disjunction(own)).prunes is False:
             return condition
         reason = "each leg of the OR asks something of the target: whether Spark takes that out is not known"
         return replace(condition, prunes=None, cause="unreadable", reason=reason)
@@ -200,10 +196,10 @@ class _Judge:
             asked.append(conjunction([part for part in own if side_of(part) in ("target", "none")]))
         # Delta joins the clauses' conditions by OR once Spark's optimizer is done: nothing folds any more.
         whole = Some(tuple(asked)) if TRUE not in asked and len(asked) > 1 else disjunction(asked)
-        return None if whole == Truth(value=True) else delta_whole_outcome(whole, self.layout)
+        return None if whole == Truth(value=True) else self.model.whole(whole)
 
     def _in_when(self, conjunct: Conjunct, asked: Predicate, whole: Outcome | None) -> Condition:
-        outcome = self._outcome(asked)
+        outcome = self.model.conjunct(asked)
         if side_of(asked) == "target" and whole is not None and whole.prunes is not False:
             outcome = Outcome(whole.prunes, whole.cause, f"all clauses restrict the target: {whole.reason}")
         elif outcome.prunes is not False and side_of(asked) in ("target", "unknown"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-from merge_runner.pruning.layout.layout import PartitionField
+from merge_runner.pruning.layout.layout import PartitionField, TableLayout
 from merge_runner.pruning.predicate.join_keys import join_keys
 
 
@@ -26,7 +26,7 @@ class StorageJoin:
 
 def storage_join(merge: JudgedMerge) -> StorageJoin | None:
     """How partitions of target and source fit; None where they are not two partitioned Iceberg tables, or not known."""
-    target = merge.layout.partition_by if merge.layout.format == "iceberg" else None
+    target = merge.layout.partition_by if _joins_by_storage(merge.layout) else None
     source = source_partitions(merge)
     if not target or not source:
         return None
@@ -55,9 +55,13 @@ def source_partitions(merge: JudgedMerge) -> tuple[PartitionField, ...] | None:
     if len(source.parts) == 1 and source.parts[0].casefold() in ctes:
         return None
     known = merge.lookup(source.parts)
-    if known is None or known.query is not None or known.layout.format != "iceberg":
+    if known is None or known.query is not None or not _joins_by_storage(known.layout):
         return None
     return known.layout.partition_by
+
+
+def _joins_by_storage(layout: TableLayout) -> bool:
+    return layout.capabilities is not None and layout.capabilities.storage_partitioned_join
 
 
 def _joined(merge: JudgedMerge) -> set[tuple[str, str]]:

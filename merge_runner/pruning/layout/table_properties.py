@@ -1,4 +1,4 @@
-"""What the properties of a Delta table say about its file statistics; Iceberg's are read where they are needed."""
+"""What the properties of a table say about which of its columns have file statistics."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from merge_runner.pruning.layout.layout import TableLayout
 def with_properties(layout: TableLayout, properties: Mapping[str, str]) -> TableLayout:
     """The layout with these properties added to its properties, and the columns with statistics that they name.
 
-    `delta.dataSkippingStatsColumns` counts before `delta.dataSkippingNumIndexedCols` (DeltaConfig.scala).
+    On Delta `delta.dataSkippingStatsColumns` counts before `delta.dataSkippingNumIndexedCols` (DeltaConfig.scala);
+    the properties of Iceberg are read where they are needed (`iceberg_metrics`).
     """
     if properties:
         layout = replace(layout, properties={**layout.properties, **properties})
-    if not layout.properties or layout.format != "delta":
+    names = layout.capabilities.statistics_properties if layout.capabilities is not None else None
+    if not layout.properties or names is None:
         return layout
-    # Delta compares the names of its properties without case.
     folded = {key.lower(): value for key, value in layout.properties.items()}
-    named = folded.get("delta.dataskippingstatscolumns")
+    named = folded.get(names.columns)
     if named is not None:
         return replace(layout, statistics=_names(named))
-    count = folded.get("delta.dataskippingnumindexedcols")
+    count = folded.get(names.count)
     return replace(layout, indexed=_number(count)) if count is not None else layout
 
 

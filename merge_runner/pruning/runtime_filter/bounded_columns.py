@@ -13,9 +13,8 @@ from merge_runner.pruning.layout.statistics import leaf_type
 from merge_runner.pruning.predicate.constant_folding import Constant
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, disjunction
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope
-from merge_runner.pruning.skipping.delta import delta_outcome
-from merge_runner.pruning.skipping.iceberg import iceberg_outcome
 from merge_runner.pruning.skipping.pruning_result import Outcome
+from merge_runner.pruning.skipping.registry import pruning_model
 from merge_runner.pruning.verdict import Bound, listed
 
 if TYPE_CHECKING:
@@ -122,8 +121,10 @@ def _prunes(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableL
     """
     own = leaf_type(layout, column.path)
     if own is None:
-        any_transform = layout.format == "iceberg" and layout.partition_field(column.column) is not None
-        return any_transform or layout.is_partition(column.column) is True
+        format = layout.capabilities
+        any_transform = format is not None and format.partition_transforms
+        is_field = layout.partition_field(column.column) is not None
+        return (any_transform and is_field) or layout.is_partition(column.column) is True
     return _listed_values(column, values, null_safe, layout, scope).prunes is True
 
 
@@ -134,8 +135,7 @@ def _listed_values(column: ColumnRef, values: exp.Expr, null_safe: bool, layout:
     declared = layout.column(column.column)
     if null_safe and (declared is None or declared.nullable is not False):
         asked.append(Comparison(column, "is null"))
-    outcome = iceberg_outcome if layout.format == "iceberg" else delta_outcome
-    return outcome(disjunction(asked), layout)
+    return pruning_model(layout).conjunct(disjunction(asked))
 
 
 def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
