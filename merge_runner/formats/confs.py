@@ -66,8 +66,8 @@ def known() -> Mapping[str, str]:
 def status(key: str) -> Status:
     """Return how this Spark treats a key. Keys are case-sensitive, names of default properties are not."""
     if key.startswith(DEFAULTS):
-        name = f"delta.{key.removeprefix(DEFAULTS)}".lower()
-        return "known" if any(name == each.lower() for each in known_properties("delta")) else "unknown"
+        names = {each.lower() for each in known_properties("delta")}
+        return "known" if f"delta.{key.removeprefix(DEFAULTS)}".lower() in names else "unknown"
     said = known().get(key)
     if said is not None:
         return _STATUS[said]

@@ -1,4 +1,4 @@
-"""The table properties of Delta and Iceberg: which ones a format refuses, and which ones it takes and never reads."""
+"""Table properties: names and values by format, and what is wrong with one that is refused or never read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
-from merge_runner.errors import nearest
 from merge_runner.formats import Format
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PropertyFault:
     """What is wrong with a property. `refused`: CREATE TABLE or the first MERGE fails; `dead`: nothing reads it.
 
     `message` is one sentence without a full stop that names the property, `hint` says what to do.
@@ -39,28 +38,7 @@ RESERVED: Mapping[str, str] = MappingProxyType(
 )
 """Refused for every format, spelled exactly so (UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY, Spark 4.1.4)."""
 
-INSTEAD: Mapping[str, str] = MappingProxyType(
-    {
-        "delta.liquid.clustering": "write the columns into the config key cluster_by",
-        "delta.clustering.columns": "write the columns into the config key cluster_by",
-        "delta.clusteringcolumns": "write the columns into the config key cluster_by",
-        "delta.enablerowlevelconcurrency": (
-            "open-source Delta has no row-level concurrency: name the partitions in ON, so that writers do not meet"
-        ),
-        "delta.targetfilesize": "set the conf spark.databricks.delta.optimize.maxFileSize where OPTIMIZE runs",
-        "delta.tunefilesizesforrewrites": (
-            "set delta.enableDeletionVectors, so that a MERGE rewrites less, or delta.autoOptimize.optimizeWrite"
-        ),
-        "delta.autooptimize.autooptimizeshuffle": "the conf spark.sql.adaptive.enabled does it",
-        "delta.parquet.compression.codec": "set the conf spark.sql.parquet.compression.codec",
-        "delta.enablepredictiveoptimization": "it is Databricks' own: run `merge-runner optimize`",
-        "delta.parquet.vorder.enabled": "V-Order is Fabric's own: the config key optimize can say zorder_by",
-        "delta.enableoptimizedeletewrite": "set delta.autoOptimize.optimizeWrite",
-    }
-)
-"""Names that look real but are not in open-source Delta 4.4.0, case folded, and what to do instead."""
-
-_DEAD_PREFIXES = ("write.", "read.", "commit.", "history.")
+ICEBERG_PREFIXES = ("write.", "read.", "commit.", "history.")
 """The prefixes of Iceberg's own names: nothing reads another name that begins so."""
 
 _YEARS = re.compile(r"\b(month|year)s?\b", re.IGNORECASE)
@@ -81,95 +59,34 @@ def known(name: Format) -> Mapping[str, str]:
     return MappingProxyType({key: values for key, _, values in rows})
 
 
-def fault(name: Format, key: str, value: str, columns: Collection[str] | None = None) -> Fault | None:
-    """Return what is wrong with a property of a table of open-source Delta or Iceberg; None where nothing is.
-
-    `columns` are the names of the table's columns, None where they are not all known.
-    """
-    if key in RESERVED:
-        return Fault("refused", f'Spark reserves the property "{key}"', RESERVED[key])
-    return _delta(key, value, columns) if name == "delta" else _iceberg(key, value, columns)
+def reserved(key: str) -> PropertyFault | None:
+    """Return what is wrong with a property that Spark refuses for every format; None where it does not."""
+    return PropertyFault("refused", f'Spark reserves the property "{key}"', RESERVED[key]) if key in RESERVED else None
 
 
-def _delta(key: str, value: str, columns: Collection[str] | None) -> Fault | None:
-    folded = key.lower()
-    if key == "clusteringColumns":
-        return Fault("refused", f'Delta keeps "{key}" for itself', INSTEAD["delta.clustering.columns"])
-    if not folded.startswith("delta."):
-        # Other names are the author's own: "format-version" or "comment" may mean something to a reader.
-        if not key.startswith(_DEAD_PREFIXES) or _takes(known("iceberg"), key) is None:
-            return None
-        return Fault("dead", f'"{key}" is a property of Iceberg: Delta does not read it', _DELTA_FOR.get(key))
-    if folded.startswith("delta.constraints."):
-        return None
-    written = {name.lower(): name for name in known("delta")}
-    if folded not in written:
-        if hint := INSTEAD.get(folded):
-            return Fault("refused", f'open-source Delta does not have the property "{key}"', hint, True)
-        close = nearest(folded, written)
-        return Fault(
-            "refused",
-            f'Delta has no property "{key}"',
-            f'did you mean "{written[close]}"?' if close else "properties without the prefix delta. are free",
-            True,
-        )
-    return _value(key, value, known("delta")[written[folded]], columns, "Delta")
-
-
-_DELTA_FOR: Mapping[str, str] = MappingProxyType(
-    {
-        "write.merge.mode": "delta.enableDeletionVectors is Delta's merge-on-read",
-        "write.target-file-size-bytes": "set the conf spark.databricks.delta.optimize.maxFileSize where OPTIMIZE runs",
-        "write.merge.isolation-level": "Delta is always Serializable",
-    }
-)
-
-
-def _iceberg(key: str, value: str, columns: Collection[str] | None) -> Fault | None:
-    names = known("iceberg")
-    takes = _takes(names, key)
-    if takes == "reserved":
-        return Fault("dead", f'Iceberg sets "{key}" itself and drops what is written', "leave it out")
-    if takes is not None:
-        prefix = next((name for name in names if name.endswith(".") and key.startswith(name)), "")
-        return _value(key, key.removeprefix(prefix) if takes == "columns" else value, takes, columns, "Iceberg")
-    folded = key.lower()
-    if folded.startswith("delta."):
-        hint = _ICEBERG_FOR.get(folded)
-        return Fault("dead", f'"{key}" is a property of Delta: Iceberg does not read it', hint)
-    if not folded.startswith(_DEAD_PREFIXES):
-        return None
-    close = folded if folded in names else nearest(folded, names)
-    return Fault("dead", f'Iceberg does not read the property "{key}"', f'did you mean "{close}"?' if close else None)
-
-
-_ICEBERG_FOR: Mapping[str, str] = MappingProxyType(
-    {
-        "delta.enabledeletionvectors": "write.merge.mode = merge-on-read with format-version = 3 has deletion vectors",
-        "delta.autooptimize.optimizewrite": "write.distribution-mode says how rows are spread over files",
-        "delta.dataskippingnumindexedcols": "write.metadata.metrics.max-inferred-column-defaults does it",
-    }
-)
-
-
-def _takes(names: Mapping[str, str], key: str) -> str | None:
+def takes(names: Mapping[str, str], key: str) -> str | None:
+    """Return what values a property takes, of those that are `known`; None for one that is not."""
     found = names.get(key)
     if found is not None:
         return found
-    return next((takes for name, takes in names.items() if name.endswith(".") and key.startswith(name)), None)
+    return next((values for name, values in names.items() if name.endswith(".") and key.startswith(name)), None)
 
 
-def _value(key: str, value: str, takes: str, columns: Collection[str] | None, system: str) -> Fault | None:
+def value_fault(key: str, value: str, takes: str, columns: Collection[str] | None, system: str) -> PropertyFault | None:
+    """Return what is wrong with the value of a property that `takes` such values; None where nothing is.
+
+    `columns` are the names of the table's columns, None where they are not all known; `system` is named by messages.
+    """
     if takes in ("text", "reserved"):
         return None
     if takes == "computed":
-        return Fault("refused", f'{system} computes "{key}" itself', "leave it out")
+        return PropertyFault("refused", f'{system} computes "{key}" itself', "leave it out")
     wanted = _wanted(value.strip(), takes, columns)
     if wanted is None:
         return None
     shown = f'"{key}" = {value!r}' if takes != "columns" else f'"{key}"'
     hint = "open-source Delta has no WriteSerializable: leave it out" if takes == "Serializable" else None
-    return Fault("refused", f"{system} refuses {shown}: {wanted}", hint)
+    return PropertyFault("refused", f"{system} refuses {shown}: {wanted}", hint)
 
 
 def _wanted(value: str, takes: str, columns: Collection[str] | None) -> str | None:

@@ -1,7 +1,8 @@
 import pytest
 
-from merge_runner.formats import confs, properties
+from merge_runner.formats import confs
 from merge_runner.formats.presets import Preset, low_shuffle, row_concurrency
+from merge_runner.formats.rules import rules
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,10 @@ def test_what_enables_and_disables_low_shuffle(table_format, platform, on, off):
     found = [low_shuffle(table_format, platform, on=value) for value in (True, False)]
     assert found == [on, off]
     for each in found:
-        assert [properties.fault(table_format, key, value) for key, value in each.properties.items()] in ([], [None])
+        assert [rules(table_format).property_fault(key, value, None) for key, value in each.properties.items()] in (
+            [],
+            [None],
+        )
         assert all(key in confs.INSTEAD for key in each.conf)  # open source would not read them
 
 

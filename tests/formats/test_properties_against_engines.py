@@ -9,8 +9,10 @@ import yaml
 
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.formats import confs, syntax
-from merge_runner.formats.properties import INSTEAD, RESERVED, fault, known
-from merge_runner.formats.table_clauses import DeclaredColumn, clause_faults
+from merge_runner.formats.delta.properties import INSTEAD
+from merge_runner.formats.properties import RESERVED, known
+from merge_runner.formats.rules import rules
+from merge_runner.formats.table_clauses import DeclaredColumn, DeclaredTable
 
 CLAUSES = yaml.safe_load((Path(__file__).parent / "table_clauses.yml").read_text(encoding="utf-8"))
 SOURCE = "(select 1L as id, 'n' as name, true as flag, 1.0D as amount, named_struct('a', 1) as st)"
@@ -31,19 +33,16 @@ def columns_of(case):
 
 @pytest.mark.parametrize("case", CLAUSES, ids=str)
 def test_we_refuse_the_clauses(case):
-    faults = clause_faults(
-        case["format"],
-        case.get("partition_by", []),
-        case.get("cluster_by", []),
-        columns_of(case),
-        case.get("properties", {}),
+    table = DeclaredTable(
+        case.get("partition_by", []), case.get("cluster_by", []), columns_of(case), case.get("properties", {})
     )
+    faults = rules(case["format"]).clause_faults(table)
     assert {each.key for each in faults} == ({case["refused"]} if "refused" in case else set())
 
 
 def test_nothing_is_said_of_columns_that_are_not_known():
-    assert not list(clause_faults("delta", ["a"], [], [], {}))
-    assert not list(clause_faults("delta", [], ["a", "B"], [], {}))
+    assert not list(rules("delta").clause_faults(DeclaredTable(["a"])))
+    assert not list(rules("delta").clause_faults(DeclaredTable(cluster_by=["a", "B"])))
 
 
 @pytest.mark.parametrize("key", [*INSTEAD, *confs.INSTEAD])
@@ -54,7 +53,7 @@ def test_what_only_looks_real_is_not_known_and_its_replacement_is(key):
     for name in re.findall(r"\bdelta\.[\w.]*\w", re.sub(r"spark\.[\w.]+", "", hint)):
         assert name in known("delta"), name
     if key.startswith("delta."):
-        assert fault("delta", key, "1").kind == "refused"
+        assert rules("delta").property_fault(key, "1", None).kind == "refused"
     else:
         assert confs.status(key) == "unknown"
 
@@ -203,7 +202,7 @@ def values():
 def test_values_are_taken_and_refused_as_we_say(session):
     wrong = []
     for name, key, value, taken in values():
-        said = fault(name, key, value, ("id", "name"))
+        said = rules(name).property_fault(key, value, ("id", "name"))
         assert (said is None) is taken, (name, key, value)
         refused = _refusal(session, name, key, value)
         if (refused is None) is not taken:

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.formats.write_distribution import write_distribution
+from merge_runner.formats.rules import rules
 
 NUMBERS = itertools.count()
 UPSERT = "when matched then update set * when not matched then insert *"
@@ -30,7 +30,7 @@ CASES = [
 
 @pytest.mark.parametrize(("format", "shape", "properties", "conf", "gathered", "setting"), CASES)
 def test_what_we_say(format, shape, properties, conf, gathered, setting):
-    found = write_distribution(format, shape, properties, conf)
+    found = rules(format).write_distribution(shape == "insert", properties, conf)
     assert (found.gathered, setting in found.setting) == (gathered, True)
 
 

@@ -78,8 +78,9 @@ def _java() -> str:
 def _jars() -> str:
     from merge_runner.cli.display.messages import say
     from merge_runner.engine.spark.jars import fetch_jars
+    from merge_runner.formats import DEFAULT
 
-    paths = fetch_jars(("delta",), os.environ, say)
+    paths = fetch_jars((DEFAULT,), os.environ, say)
     return f"{len(paths)} in {paths[0].parent}"
 
 
@@ -94,16 +95,18 @@ def _project(options: Options) -> str:
 
 def _merges(options: Options) -> str:
     """How many of the merges have what changes how they write, and what that sets on this platform."""
+    from merge_runner.formats import DEFAULT
     from merge_runner.formats.presets import low_shuffle
+    from merge_runner.formats.registry import capabilities
 
     prepared = load_project(options).prepared
     nodes = prepared.graph.nodes.values()
     merges = [node for node in nodes if node.resource_type == "model" and node.config["materialized"] == "merge"]
     keys = ("low_shuffle", "storage_join")
     parts = [f"{len(merges)} models", *(f"{key} in {sum(bool(node.config[key]) for node in merges)}" for key in keys)]
-    found = low_shuffle("delta", prepared.files.profile.platform, on=True)
+    found = low_shuffle(DEFAULT, prepared.files.profile.platform, on=True)
     sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
-    return f"{', '.join(parts)}; on Delta low_shuffle sets {sets} here"
+    return f"{', '.join(parts)}; on {capabilities(DEFAULT).label} low_shuffle sets {sets} here"
 
 
 def _catalogs(options: Options) -> str:

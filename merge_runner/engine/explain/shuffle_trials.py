@@ -11,7 +11,9 @@ from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.table_format.iceberg.layout import table_layout
 from merge_runner.engine.table_format.protocol import RealLayout
-from merge_runner.formats.write_distribution import iceberg_key
+from merge_runner.engine.table_log.delta_log import RealLayout
+from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
+from merge_runner.formats.iceberg.write_distribution import distribution_property
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape
 from merge_runner.plan.explain.shuffle_remedies import CONFS, Circumstances, Remedied, Trial, by_rule, trials
@@ -110,7 +112,7 @@ def _circumstances(
         storage_join(as_it_is),
         tuple(_pair(sides, name) for name in columns) if keys and all(sides) else (),
         tuple(dict.fromkeys(null_safe)),
-        iceberg_key(shape(statement)),
+        distribution_property(shape(statement) == "insert"),
     )
 
 

@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.formats.properties import fault
+from merge_runner.formats.rules import rules
 from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
 
@@ -71,6 +71,6 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         conf = {**project.files.profile.conf, **node.config["conf"]}
         any_name = conf.get(_ANY_NAME, "").lower() == "true"
         for key, value in node.config["properties"].items():
-            found = fault(node.config["format"], key, value, columns)
+            found = rules(node.config["format"]).property_fault(key, value, columns)
             if found is not None and found.kind == "refused" and not (found.unknown and any_name):
                 yield Hit(entry_place(project, node, "properties", key), found.message, found.hint, subject=key)

@@ -49,7 +49,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.confs import INSTEAD, instead, status
-from merge_runner.formats.properties import fault
+from merge_runner.formats.rules import rules
 from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place
@@ -90,7 +90,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         if node.config["materialized"] not in ("merge", "table"):
             continue
         for key, value in node.config["properties"].items():
-            useless = fault(node.config["format"], key, value)
+            useless = rules(node.config["format"]).property_fault(key, value, None)
             # A location provider of the author's own may read what Iceberg does not.
             if useless is None or useless.kind != "dead" or "write.location-provider.impl" in node.config["properties"]:
                 continue

@@ -285,13 +285,12 @@ def _generated(column: Any) -> str:
 
 
 def _table(file: LintedFile) -> Iterator[Hit]:
-    from merge_runner.formats.table_clauses import clause_faults
+    from merge_runner.formats.rules import rules
+    from merge_runner.formats.table_clauses import DeclaredTable
 
     config = file.config
-    faults = clause_faults(
-        config["format"], config["partition_by"], config["cluster_by"], _columns(file), config["properties"]
-    )
-    for fault in faults:
+    table = DeclaredTable(config["partition_by"], config["cluster_by"], _columns(file), config["properties"])
+    for fault in rules(config["format"]).clause_faults(table):
         yield Hit(_place(file, fault.key), fault.message, fault.hint, subject=f"{fault.key} {fault.subject}")
 
 

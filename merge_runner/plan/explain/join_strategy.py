@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.merge_plans import MergePlan, Shape, merge_plan
-from merge_runner.formats.write_distribution import WriteDistribution, write_distribution
+from merge_runner.formats.rules import rules
+from merge_runner.formats.write_distribution import WriteDistribution
 
 if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
@@ -24,7 +25,8 @@ def write_distribution_of(merge: JudgedMerge, conf: Mapping[str, str]) -> WriteD
     layout = merge.layout
     if layout.format is None or not layout.partition_by:
         return None
-    return write_distribution(layout.format, shape(merge.statement), layout.properties, conf)
+    appends = shape(merge.statement) == "insert"
+    return rules(layout.format).write_distribution(appends, layout.properties, conf)
 
 
 def shape(statement: MergeStatement) -> Shape:

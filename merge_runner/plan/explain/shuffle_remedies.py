@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.formats.iceberg.capabilities import ICEBERG
+from merge_runner.formats.iceberg.write_distribution import CONF as ICEBERG_CONF
 from merge_runner.formats.storage_join import FANOUT, LOOSER, SETTINGS, SORT_MERGE
-from merge_runner.formats.write_distribution import ICEBERG_CONF
 from merge_runner.plan.explain.shuffles import Kind, Purpose, Shuffle, joins_by_partition
 from merge_runner.pruning.judge.storage_join import StorageJoin
 from merge_runner.pruning.layout.layout import PartitionField
