@@ -11,8 +11,6 @@ from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.table_format.iceberg.layout import table_layout
 from merge_runner.engine.table_format.protocol import RealLayout
-from merge_runner.engine.table_log.delta_log import RealLayout
-from merge_runner.engine.table_log.iceberg_layout import iceberg_layout
 from merge_runner.formats.iceberg.write_distribution import distribution_property
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
 
+from merge_runner.formats import DEFAULT, Format
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.project.syntax.duration import seconds
 
@@ -108,7 +109,7 @@ class ModelConfig:
     where the file contains a MERGE, else `view`.
     Applies to: models
     Example: `materialized: table`"""
-    format: Literal["delta", "iceberg"] = "delta"
+    format: Format = DEFAULT
     """The table format. An Iceberg table belongs to the catalog that the schema names, else to the only Iceberg catalog
     of the profile's output.
     Applies to: merge and table models, seeds
