@@ -66,7 +66,7 @@ def test_an_installed_rule_is_a_rule_like_any_other(lint):
 
     wrong = lint(*only, settings="[tool.merge-runner.lint.rules.ACME001]\ncolumn = []\n")
     assert wrong.returncode == 2
-    assert 'pyproject.toml:4:1: rule ACME001: unknown key "column"' in wrong.stderr.replace("\n", " ")
+    assert 'pyproject.toml:4:1: error: rule ACME001: unknown key "column"' in wrong.stderr
 
     lint.rule.write_text(lint.rule.read_text().replace("UPDATE does not set", "UPDATE leaves out"))
     changed = json.loads(lint(*only).stdout)["findings"]
