@@ -68,7 +68,7 @@ def test_an_installed_rule_is_a_rule_like_any_other(lint):
     assert wrong.returncode == 2
     assert 'pyproject.toml:4:1: error: rule ACME001: unknown key "column"' in wrong.stderr
 
-    lint.rule.write_text(lint.rule.read_text().replace("UPDATE does not set", "UPDATE leaves out"))
+    lint.rule.write_text(lint.rule.read_text().replace('f"UPDATE does not set', 'f"UPDATE leaves out'))
     changed = json.loads(lint(*only).stdout)["findings"]
     assert [each["message"] for each in changed] == ["UPDATE leaves out `updated_at`"]
 
