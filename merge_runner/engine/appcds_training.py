@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.model_tests.unit_test import FOR_A_FEW_ROWS
 from merge_runner.engine.spark.appcds import Archive, archive
-from merge_runner.engine.spark.confs import spark_confs
+from merge_runner.engine.spark.confs import spark_confs, table_formats
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.jars import fetch_jars
@@ -29,8 +29,10 @@ from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.spark_home import check_version, installed_spark, pyspark_version
-from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
+from merge_runner.engine.table_format.protocol import TableFormat
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.registry import capabilities
 from merge_runner.project.schema.profile import EMBEDDED, Profile
 from merge_runner.project.schema.stream import CONNECTORS
 
@@ -100,9 +102,9 @@ def _run(profile: Profile, confs: Mapping[str, str], java_home: Path, root: Path
     try:
         driver = open_driver(confs, jvm)
         with driver.session() as session:
-            _train(session, root, "delta", "trained.facts")
-            if profile.catalogs:
-                _train(session, root, "iceberg", "ice.trained.facts")
+            for name in table_formats(profile):
+                schema = "ice.trained" if capabilities(name).needs_catalog else "trained"
+                _train(session, root, table_format(name), f"{schema}.facts")
         driver.stop()
         jvm.process.wait(_WRITE_SECONDS)
     except subprocess.TimeoutExpired as error:
@@ -111,18 +113,18 @@ def _run(profile: Profile, confs: Mapping[str, str], java_home: Path, root: Path
         jvm.end()
 
 
-def _train(session: SparkSession, root: Path, table_format: str, table: str) -> None:
-    schema, view = table.rpartition(".")[0], f"spark_catalog.trained.{table_format}_recent"
+def _train(session: SparkSession, root: Path, format: TableFormat, table: str) -> None:
+    schema, view = table.rpartition(".")[0], f"spark_catalog.trained.{format.name}_recent"
     for statement in _STATEMENTS:
-        session.sql(statement.format(schema=schema, table=table, view=view, format=table_format)).collect()
-    rows = root / f"{table_format}.csv"
+        session.sql(statement.format(schema=schema, table=table, view=view, format=format.name)).collect()
+    rows = root / f"{format.name}.csv"
     rows.write_text("id,day\n1,2024-01-01\n2,2024-01-02\n", encoding="utf-8")
     session.read.options(header=True, inferSchema=True).csv(str(rows)).createOrReplaceTempView("rows")
     session.sql("select id, cast(day as date) as day from rows").collect()
     # What a unit test does.
     with temporary_confs(session, FOR_A_FEW_ROWS):
         session.sql(_MERGE.format(table=table, rows="250")).collect()
-        with temporary_confs(session, BY_KERNEL if table_format == "delta" else {}):
+        with temporary_confs(session, format.quick_read_confs):
             session.sql(f"select true, * from {table} union all select false, * from {table}").collect()
 
 

@@ -78,6 +78,8 @@ class Capabilities:
     """Spark infers a constant of a source column for the target column that is joined to it, and prunes by that."""
     duplicates_unmatched_rows: bool = False
     """A MERGE that copies and has no WHEN MATCHED writes a row once for each source row that it is joined to."""
+    evolves_while_analysed: bool = False
+    """Spark adds and widens columns of the target as it analyses a MERGE WITH SCHEMA EVOLUTION: EXPLAIN alters it."""
     leaves_subqueries_unread: bool = False
     """A subquery in USING over the target is read where it is simple only: else the statement fails."""
     logs_conditions: bool = False

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables import alter as altering
 from merge_runner.engine.tables.constraint_drift import constraint_drift
 from merge_runner.engine.tables.difference import Drift
@@ -34,7 +35,7 @@ def alter(monkeypatch):
         monkeypatch.setattr(altering, "run_statement", answer)
         monkeypatch.setattr(altering, "run_command", answer)
         try:
-            found = altering.alter(None, Layout(Relation("t", "s"), "delta"))
+            found = altering.alter(None, Layout(Relation("t", "s"), "delta"), None)
         except EngineError as error:
             return error.kind, ran
         return found.altered, found.left, ran
@@ -68,5 +69,5 @@ def test_over_spark_connect_nothing_is_said_of_generated_columns():
     schema = SimpleNamespace(json=lambda: json.dumps({"type": "struct", "fields": [field]}))
     session = SimpleNamespace(table=lambda _: SimpleNamespace(schema=schema))
     column = Column("g", "int", nullable=False, generated="generated always as (id + 1)")
-    found = constraint_drift(session, Layout(Relation("t", "s"), "delta", columns=(column,)), {})
+    found = constraint_drift(session, Layout(Relation("t", "s"), "delta", columns=(column,)), {}, table_format("delta"))
     assert [item.words.partition(":")[0] for item in found] == ["column g takes NULL, declared NOT NULL"]

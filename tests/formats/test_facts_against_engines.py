@@ -111,7 +111,7 @@ class Engines:
 
     def run_delta(self, table: str, on: str, clauses: str, using: str) -> tuple[int, int]:
         """The same of a MERGE that really runs, from its metrics."""
-        from merge_runner.engine.metrics.physical_plan_metrics import command_metrics
+        from merge_runner.engine.spark.physical_plan_metrics import command_metrics
         from merge_runner.engine.spark.sql import run_measured
 
         metrics = command_metrics(

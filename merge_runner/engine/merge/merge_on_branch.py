@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.merge.dry_run import Figures
 from merge_runner.engine.merge.guardrails import check_branch, check_source
-from merge_runner.engine.metrics.iceberg_metrics import changed_rows
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import Ran, run_command, run_statement
 from merge_runner.engine.table_format.iceberg.log import branches
+from merge_runner.engine.table_format.iceberg.merge_metrics import changed_rows
 from merge_runner.engine.tables.branches import drop_branch, fast_forward, find_branch
 from merge_runner.formats.branches import CONF
 from merge_runner.formats.failures import MOST_RETRIES

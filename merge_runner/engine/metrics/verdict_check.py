@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from merge_runner.formats.registry import capabilities
 from merge_runner.pruning.judge.file_condition import can_skip, file_conditions
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
@@ -45,6 +46,7 @@ def _engine_infers(merge: JudgedMerge, files_scanned: int) -> bool:
     Without the check for several matches it infers the source's constants on the target's side (insert-only MERGE and
     unconditional DELETE); and it takes away a scan that a source without rows makes pointless.
     """
-    return merge.layout.format == "iceberg" and (
-        files_scanned == 0 or merge.statement.merge_class in ("insert-only", "delete-only")
-    )
+    format = merge.layout.format
+    if format is None or not capabilities(format).infers_through_join:
+        return False
+    return files_scanned == 0 or merge.statement.merge_class in ("insert-only", "delete-only")

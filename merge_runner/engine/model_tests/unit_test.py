@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.merge.unread_target import of_unread_target
+from merge_runner.engine.model_tests.quick_read import first_found
 from merge_runner.engine.response import TestRun
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
-from merge_runner.engine.table_format.delta.kernel_reader import first_by_kernel
 from merge_runner.engine.table_format.protocol import CHANGE_TYPE
 from merge_runner.engine.tables.catalog import no_columns
 from merge_runner.formats.failures import DUPLICATE_MATCHES, UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
+from merge_runner.formats.registry import capabilities
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.model_tests import Given, RunUnitTest
@@ -139,7 +140,7 @@ def _findings(step: RunUnitTest, context: NodeContext) -> Iterator[Finding]:
     if error is not None and step.expected.error is None:
         raise error
     yield from _of_error(step.expected.error, error)
-    yield from _of_table(step, session)
+    yield from _of_table(step, session, table_format)
     yield from _of_changes(step, session, step.target.relation, table_format, before)
 
 
@@ -221,7 +222,7 @@ def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
         run_command(session, step.sql)
     except EngineError as raised:
         error = raised
-        if error.code == UNREADABLE and step.target.format == "delta":
+        if error.code == UNREADABLE and capabilities(step.target.format).leaves_subqueries_unread:
             error = of_unread_target(error, statement, step.model)
         if error.statement == step.sql:
             if error.code in DUPLICATE_MATCHES:
@@ -270,7 +271,7 @@ def _of_query(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
         yield Finding("the rows are not as expected", found)
 
 
-def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
+def _of_table(step: RunUnitTest, session: SparkSession, table_format: TableFormat) -> Iterator[Finding]:
     if step.expected.rows is None or step.target is None:
         return
     table, rows = step.target.relation, step.expected.rows
@@ -279,7 +280,7 @@ def _of_table(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
     def compared() -> Difference | None:
         return _compared(session, str(table), types, rows, step.key)
 
-    found = first_by_kernel(session, compared) if step.target.format == "delta" else compared()
+    found = first_found(session, table_format.quick_read_confs, compared)
     if found is not None:
         yield Finding("the final target is not as expected", found)
 

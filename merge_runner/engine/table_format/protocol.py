@@ -6,18 +6,28 @@ in `merge_runner/formats`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.formats import Format
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
+    from merge_runner.engine.response import Compaction, MergeFigures
+    from merge_runner.engine.spark.sql import Ran
+    from merge_runner.formats.capabilities import Capabilities
+    from merge_runner.plan.explain.shuffle_remedies import Remedied
+    from merge_runner.plan.steps.maintenance import OptimizeTable
+    from merge_runner.plan.steps.merge import RunMerge
     from merge_runner.relation import Relation
 
+LOOK_BACK = 1000
+"""Commits that are read at most to find whether a table has been built: one with so many others has a long past."""
 CHANGE_TYPE = "_change_type"
 """The column of a change feed that says what was done: `insert`, `update_preimage`, `update_postimage`, `delete`."""
 
@@ -45,12 +55,42 @@ class RealLayout:
 
 
 @dataclass(frozen=True)
+class RealColumn:
+    """A column of a table as it is; `default` and `generated` are as in DDL, None: it has none.
+
+    `told`: whether the generation expression could be read.
+    """
+
+    nullable: bool
+    comment: str | None
+    default: str | None
+    generated: str | None = None
+    told: bool = True
+
+
+@dataclass(frozen=True)
 class TableState:
     """`version` is what `VERSION AS OF` takes; None for an Iceberg table without a snapshot."""
 
     version: int | None
     files: int
     bytes: int
+
+
+@dataclass(frozen=True)
+class Vacuumed:
+    """What VACUUM has deleted; `files_deleted` None: not known.
+
+    `metrics` are by the engine's own names. `kept` says what had to stay beyond the retention, as a warning.
+    """
+
+    files_deleted: int | None
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    kept: str | None = None
+
+
+Ask = Callable[[str], str]
+"""Gives the engine's plan of a statement. Raises EngineError where it has none."""
 
 
 class Snapshot(Protocol):
@@ -90,11 +130,28 @@ class TableFormat(Protocol):
         """The name in config and DDL."""
 
     @property
+    def capabilities(self) -> Capabilities:
+        """What is true of it without asking the engine."""
+
+    @property
+    def quick_read_confs(self) -> Mapping[str, str]:
+        """Confs of a session that reads small tables faster, though not all of them; empty: there are none."""
+
+    @property
     def commit_metadata_conf(self) -> str:
         """The conf of a session whose commits carry a stamp (commit_metadata.py), as its value."""
 
+    def batch_confs(self, app: str, batch: int) -> Mapping[str, str]:
+        """Return the confs of a session whose commits are of a batch of an application."""
+
     def layout(self, session: SparkSession, table: Relation) -> RealLayout:
         """Return how a table is laid out."""
+
+    def protocol_properties(self, session: SparkSession, table: Relation) -> Mapping[str, str]:
+        """Return the protocol of a table as the properties by which a version or a feature of it is asked for."""
+
+    def columns(self, session: SparkSession, table: Relation) -> Mapping[str, RealColumn]:
+        """Return the columns of a table by their folded names."""
 
     def state(self, session: SparkSession, table: Relation) -> TableState:
         """Return the newest state of a table as the session reads it, other processes' commits included."""
@@ -112,6 +169,59 @@ class TableFormat(Protocol):
         """Return the newest commit of a statement that carries the stamp; None where there is none.
 
         It is searched for in what the rows come from that the session reads, and not past 50 commits of other writers.
+        """
+
+    def recorded_batches(
+        self, session: SparkSession, table: Relation, prefix: str, version: int | None = None
+    ) -> Mapping[str, int]:
+        """Return the highest batch that a table has committed of each application whose name begins with `prefix`.
+
+        `version` asks as of a version where the format has a `snapshot` of it.
+        """
+
+    def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: Ran) -> MergeFigures:
+        """Return what a MERGE did, from its commit and from the plan that ran."""
+
+    def target_files(self, session: SparkSession, merge: RunMerge, total: int, notes: list[str]) -> int | None:
+        """Return how many of the `total` files of its target a MERGE would read; None where that is not known.
+
+        Nothing runs. `notes` gets what limits the answer.
+        """
+
+    def shuffles(
+        self,
+        session: SparkSession,
+        merge: RunMerge,
+        plan: str,
+        conf: Mapping[str, str],
+        declared: Mapping[str, str],
+        ask: Ask,
+    ) -> tuple[Remedied, ...] | None:
+        """Return the shuffles and sorts in the engine's plan of a MERGE, with what takes each away.
+
+        None where a plan does not show how the MERGE runs. `conf` and `declared` are the confs and properties of the
+        model's config.
+        """
+
+    def optimize(self, session: SparkSession, step: OptimizeTable, stamp: str) -> Compaction:
+        """Compact the files of a table; the commit carries the stamp where the format's statement takes one."""
+
+    def vacuum(self, session: SparkSession, table: Relation, retain: float, stamp: str) -> Vacuumed:
+        """Delete what no version of the last `retain` seconds needs; the commits carry the stamp."""
+
+    def is_built(self, session: SparkSession, table: Relation, others: Collection[str]) -> bool:
+        """Return whether a statement of a node has written rows since the table was created, replaced or emptied.
+
+        `others` are nodes that write the table as well, and do not count.
+        """
+
+    def is_built_in(self, folder: Path, others: Collection[str]) -> bool | None:
+        """Return the same of a table in a local folder, from its files alone; None where these do not say it."""
+
+    def merges_since_compaction(self, session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:
+        """Yield of each commit since the table was compacted or created, newest first, whether it is a MERGE.
+
+        At most `limit` commits are read.
         """
 
     def changes(

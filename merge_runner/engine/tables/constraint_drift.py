@@ -6,14 +6,11 @@ reported: another model or another program may rely on it, and NOT NULL comes ba
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.errors import engine_error
-from merge_runner.engine.table_format.delta.log import GENERATED, schema_fields
+from merge_runner.engine.table_format.protocol import RealColumn, TableFormat
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.formats.constraints import UNALTERABLE, Unalterable
@@ -32,24 +29,12 @@ _DEFAULT = re.compile(r"\s*default\s+(.+?)\s*\Z", re.IGNORECASE | re.DOTALL)
 _IDENTITY = re.compile(r"\s*generated\s+(always|by\s+default)\s+as\s+identity\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class RealColumn:
-    """A column of a table as it is; `default` and `generated` are as in DDL, None: it has none.
-
-    `told`: whether the generation expression could be read.
-    """
-
-    nullable: bool
-    comment: str | None
-    default: str | None
-    generated: str | None
-    told: bool = True
-
-
-def constraint_drift(session: SparkSession, layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
+def constraint_drift(
+    session: SparkSession, layout: Layout, held: Mapping[str, str], table_format: TableFormat
+) -> Iterator[Drift]:
     """What the table of a layout promises otherwise; `held` are its properties, by folded names. Raises EngineError."""
     checks = {key.removeprefix(_CHECK): text for key, text in held.items() if key.startswith(_CHECK)}
-    real = _real_columns(session, layout) if layout.columns else {}
+    real = table_format.columns(session, layout.relation) if layout.columns else {}
     present = [(column, real[column.name.lower()]) for column in layout.columns if column.name.lower() in real]
     for column, own in present:
         yield from _of_null(layout, column, own, [*checks.values(), *layout.checks.values()])
@@ -139,31 +124,7 @@ def _generation(text: str) -> str | None:
 
 
 def _unalterable(layout: Layout) -> Unalterable:
-    return UNALTERABLE["iceberg" if layout.format == "iceberg" else "delta"]
-
-
-def _real_columns(session: SparkSession, layout: Layout) -> dict[str, RealColumn]:
-    """The columns of a table by folded names. Over Spark Connect Delta's generated columns look like others."""
-    fields = schema_fields(session, layout.relation) if layout.format == "delta" else None
-    told = layout.format != "delta" or fields is not None
-    if fields is None:
-        try:
-            fields = json.loads(session.table(str(layout.relation)).schema.json())["fields"]
-        except Exception as error:
-            raise engine_error(error) from error
-    return {field["name"].lower(): _real_column(field, told) for field in fields}
-
-
-def _real_column(field: Mapping[str, Any], told: bool) -> RealColumn:
-    """A field of a schema as Spark writes it, with Delta's keys (seen in the log of Delta 4.4.0)."""
-    metadata = field.get("metadata", {})
-    generated = None
-    if (expression := metadata.get(GENERATED)) is not None:
-        generated = f"generated always as ({expression})"
-    elif "delta.identity.start" in metadata:
-        kind = "by default" if metadata.get("delta.identity.allowExplicitInsert") else "always"
-        generated = f"generated {kind} as identity"
-    return RealColumn(field["nullable"], metadata.get("comment"), metadata.get("CURRENT_DEFAULT"), generated, told)
+    return UNALTERABLE[layout.format]
 
 
 def _same(text: str, other: str) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from merge_runner.engine.spark.sql import analyse
-from merge_runner.engine.table_format.delta.log import protocol
 from merge_runner.engine.table_format.protocol import RealLayout, TableFormat
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.constraint_drift import constraint_drift, is_generated
@@ -32,13 +31,15 @@ def drift(session: SparkSession, layout: Layout, table_format: TableFormat) -> l
     real = table_format.layout(session, layout.relation)
     held = {key.lower(): value for key, value in real.properties.items()}
     if any(_is_of_protocol(key.lower()) for key in layout.properties):
-        held |= {key.lower(): value for key, value in protocol(session, layout.relation).items()}
+        held |= {
+            key.lower(): value for key, value in table_format.protocol_properties(session, layout.relation).items()
+        }
     return [
         *_of_columns(session, layout),
         *_of_properties(layout, held),
         *_of_fields(layout, real),
         *_of_comment(layout, real),
-        *constraint_drift(session, layout, held),
+        *constraint_drift(session, layout, held, table_format),
     ]
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_format.delta.log import generated_columns
-from merge_runner.engine.table_format.protocol import TableFormat
+from merge_runner.engine.table_format.protocol import RealColumn, TableFormat
 from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
+from merge_runner.plan.layout.declared_schema import generated_expression
 from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.layout_file import FileColumn, FileTable
 from merge_runner.relation import Relation
@@ -72,27 +73,21 @@ def _exists(session: SparkSession, catalog: Catalog, item: TableInput) -> bool:
 def _table(session: SparkSession, catalog: Catalog, relation: Relation) -> FileTable:
     described = run_statement(session, f"DESCRIBE TABLE EXTENDED {relation}")
     provider = next((row["data_type"] for row in described if row["col_name"] == "Provider"), "").lower()
-    if provider == "delta":
-        delta = catalog.table_format("delta")
-        generated = generated_columns(session, relation)
-        return _laid_out(session, relation, delta, _columns(session, relation, generated))
-    columns = _columns(session, relation, {})
-    if provider == "iceberg":
-        return _laid_out(session, relation, catalog.table_format("iceberg"), columns)
+    format = table_format_of(provider)
+    if format is not None:
+        return _laid_out(session, relation, catalog.table_format(format))
     known = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
-    return FileTable(str(relation), cast("None", provider if known else None), columns=columns)
+    return FileTable(str(relation), cast("None", provider if known else None), columns=_columns(session, relation, {}))
 
 
-def _laid_out(
-    session: SparkSession, relation: Relation, table_format: TableFormat, columns: tuple[FileColumn, ...]
-) -> FileTable:
+def _laid_out(session: SparkSession, relation: Relation, table_format: TableFormat) -> FileTable:
     real, state = table_format.layout(session, relation), table_format.state(session, relation)
-    properties = _told(real.properties)
+    columns = _columns(session, relation, table_format.columns(session, relation))
     layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, columns)
-    return FileTable(*layout, None, properties, files=state.files, bytes=state.bytes)
+    return FileTable(*layout, None, _told(real.properties), files=state.files, bytes=state.bytes)
 
 
-def _columns(session: SparkSession, relation: Relation, generated: Mapping[str, str]) -> tuple[FileColumn, ...]:
+def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealColumn]) -> tuple[FileColumn, ...]:
     try:
         fields = session.table(str(relation)).schema.fields
     except Exception as error:
@@ -101,7 +96,9 @@ def _columns(session: SparkSession, relation: Relation, generated: Mapping[str, 
     for field in fields:
         written = field.dataType.simpleString()
         data_type = written if parse_type(written) is not None else None
-        found.append(FileColumn(field.name, data_type, field.nullable, generated.get(field.name)))
+        own = real.get(field.name.lower())
+        generated = generated_expression(own.generated or "") if own is not None else None
+        found.append(FileColumn(field.name, data_type, field.nullable, generated))
     return tuple(found)
 
 

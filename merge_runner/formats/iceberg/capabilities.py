@@ -24,4 +24,5 @@ ICEBERG = Capabilities(
     storage_partitioned_join=True,
     infers_through_join=True,
     duplicates_unmatched_rows=True,
+    evolves_while_analysed=True,
 )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.table_format.delta import log
+from merge_runner.engine.table_format.delta import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.delta.change_feed import changes
+from merge_runner.engine.table_format.delta.columns import columns
+from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
+from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
+from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
+from merge_runner.formats.delta.capabilities import DELTA
 
 
 class DeltaFormat:
     """Delta (4.4.0). The stamp of a commit is the `userMetadata` of the history."""
 
     name: Format = "delta"
+    capabilities = DELTA
+    quick_read_confs = BY_KERNEL
     commit_metadata_conf = log.COMMIT_METADATA_CONF
     layout = staticmethod(log.table_layout)
     state = staticmethod(log.table_state)
@@ -18,3 +25,17 @@ class DeltaFormat:
     commits = staticmethod(log.latest_commits)
     commit_with = staticmethod(log.statement_commit)
     changes = staticmethod(changes)
+    columns = staticmethod(columns)
+    protocol_properties = staticmethod(log.protocol_properties)
+    is_built = staticmethod(first_run.is_built)
+    is_built_in = staticmethod(first_run.is_built_in)
+    target_files = staticmethod(target_files)
+    batch_confs = staticmethod(batches.batch_confs)
+    recorded_batches = staticmethod(batches.recorded_batches)
+    merge_figures = staticmethod(merge_figures)
+    optimize = staticmethod(maintenance.optimize)
+    vacuum = staticmethod(maintenance.vacuum)
+    merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
+
+    def shuffles(self, *_: object) -> None:
+        """Return None: EXPLAIN of a MERGE has the command alone, and not the queries that it will run."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-GENERATED = "delta.generationExpression"
-"""The metadata of a generated column that holds its expression."""
 COMMIT_METADATA_CONF = "spark.databricks.delta.commitInfo.userMetadata"
 """The conf of a session whose commits carry a stamp, as the `userMetadata` of the history."""
 RECENT = 50
@@ -128,7 +126,7 @@ def table_layout(session: SparkSession, table: Relation) -> RealLayout:
         raise engine_error(error) from error
 
 
-def protocol(session: SparkSession, table: Relation) -> Mapping[str, str]:
+def protocol_properties(session: SparkSession, table: Relation) -> Mapping[str, str]:
     """The protocol of a table, as the properties by which it is asked for. Raises EngineError."""
     log = _log(session, table)
     if log is None:
@@ -143,13 +141,6 @@ def protocol(session: SparkSession, table: Relation) -> Mapping[str, str]:
             raise engine_error(error) from error
     versions = {"delta.minReaderVersion": str(reader), "delta.minWriterVersion": str(writer)}
     return versions | {f"delta.feature.{name}": "supported" for name in features}
-
-
-def generated_columns(session: SparkSession, table: Relation) -> Mapping[str, str]:
-    """The expressions of a table's generated columns; none over Spark Connect. Raises EngineError."""
-    fields = schema_fields(session, table) or []
-    told = ((field["name"], field.get("metadata", {}).get(GENERATED)) for field in fields)
-    return {name: expression for name, expression in told if expression is not None}
 
 
 def schema_fields(session: SparkSession, table: Relation) -> list[dict[str, Any]] | None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.table_format.iceberg import log
+from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.iceberg.change_feed import changes
-from merge_runner.engine.table_format.iceberg.layout import table_layout
+from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
+from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
+from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles
+from merge_runner.engine.table_format.iceberg.target_files import target_files
 from merge_runner.formats import Format
+from merge_runner.formats.iceberg.capabilities import ICEBERG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,12 +24,29 @@ class IcebergFormat:
     """Iceberg (1.12.0). The stamp of a commit is in the summary of its snapshot."""
 
     name: Format = "iceberg"
+    capabilities = ICEBERG
+    quick_read_confs: Mapping[str, str] = {}
     commit_metadata_conf = log.COMMIT_METADATA_CONF
     layout = staticmethod(table_layout)
     state = staticmethod(log.table_state)
     commits = staticmethod(log.latest_snapshots)
     commit_with = staticmethod(log.statement_snapshot)
     changes = staticmethod(changes)
+    columns = staticmethod(columns)
+    is_built = staticmethod(first_run.is_built)
+    is_built_in = staticmethod(first_run.is_built_in)
+    target_files = staticmethod(target_files)
+    shuffles = staticmethod(remedied_shuffles)
+    batch_confs = staticmethod(batches.batch_confs)
+    recorded_batches = staticmethod(batches.recorded_batches)
+    merge_figures = staticmethod(merge_figures)
+    optimize = staticmethod(maintenance.optimize)
+    vacuum = staticmethod(maintenance.vacuum)
+    merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
 
     def snapshot(self, session: SparkSession, table: Relation, version: int | None = None) -> None:
         """Return None: the files of a snapshot are not asked for conditions, nor are ids of tables kept."""
+
+    def protocol_properties(self, session: SparkSession, table: Relation) -> Mapping[str, str]:
+        """Return none: the version of the format is the property `format-version`."""
+        return {}

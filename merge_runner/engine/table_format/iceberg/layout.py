@@ -1,11 +1,14 @@
-"""How an Iceberg table is laid out, as its own DDL says."""
+"""How an Iceberg table is laid out, as its own DDL says, and its columns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_format.protocol import RealLayout
+from merge_runner.engine.table_format.protocol import RealColumn, RealLayout
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -22,6 +25,19 @@ def table_layout(session: SparkSession, table: Relation) -> RealLayout:
     properties = {row["key"]: row["value"] for row in rows}
     # The comment is not known: SHOW TBLPROPERTIES leaves it out.
     return RealLayout(_transforms(session, table), (), properties, tuple(_split(properties.get(_SORT_ORDER, ""))))
+
+
+def columns(session: SparkSession, table: Relation) -> dict[str, RealColumn]:
+    """The columns of a table by folded names. Raises EngineError."""
+    try:
+        fields = json.loads(session.table(str(table)).schema.json())["fields"]
+    except Exception as error:
+        raise engine_error(error) from error
+    return {field["name"].lower(): _column(field["nullable"], field.get("metadata", {})) for field in fields}
+
+
+def _column(nullable: bool, metadata: Mapping[str, Any]) -> RealColumn:
+    return RealColumn(nullable, metadata.get("comment"), metadata.get("CURRENT_DEFAULT"))
 
 
 def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.table_format.iceberg.layout import table_layout
-from merge_runner.engine.table_format.protocol import RealLayout
+from merge_runner.engine.table_format.protocol import Ask, RealLayout
 from merge_runner.formats.iceberg.write_distribution import distribution_property
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
     from merge_runner.plan.steps.merge import RunMerge
 
-Ask = Callable[[str], str]
-"""Gives the engine's plan of a statement. Raises EngineError where it has none."""
 
-
-def remedied(
+def remedied_shuffles(
     session: SparkSession, merge: RunMerge, plan: str, conf: Mapping[str, str], declared: Mapping[str, str], ask: Ask
 ) -> tuple[Remedied, ...]:
     """The shuffles and sorts of a plan, with what takes each away.

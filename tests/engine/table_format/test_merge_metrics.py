@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.metrics.iceberg_metrics import changed_rows
 from merge_runner.engine.metrics.merge_metrics import merge_figures
-from merge_runner.engine.response import MERGE_FIGURES, MergeFigures
-from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.sql import run_measured
 from merge_runner.engine.table_format.commit_metadata import stamp
+from merge_runner.engine.table_format.iceberg.merge_metrics import changed_rows
 from merge_runner.engine.table_format.registry import stamp_confs, table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -275,28 +274,6 @@ def test_only_our_own_commit_is_ours(table, format):
     assert ours["table_version"] != theirs["table_version"]
     session = target.spark.newSession()
     assert table_format(format).commit_with(session, target.relation, stamp("run", "model.shop.a")) is None
-
-
-def test_figures_that_cannot_be_read_do_not_undo_a_merge(table, monkeypatch):
-    from merge_runner.engine.metrics import delta_metrics
-
-    def lost(*_):
-        raise EngineError("gone", "the log is gone")
-
-    monkeypatch.setattr(delta_metrics, "statement_commit", lost)
-    target = table("delta")
-    session = target.spark.newSession()
-    context = NodeContext(session, Catalog(table_format), SharedInputs([]), stamp("run", "model.shop.m"), "test")
-    ran = run_measured(session, f"merge into {target.relation} as t {ALL}")
-    assert merge_figures(context, target.relation, "delta", ran) == MergeFigures.unknown()
-    assert context.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
-
-    def cancelled(*_):
-        raise EngineError("cancelled", "cancelled", kind=Kind.CANCELLED)
-
-    monkeypatch.setattr(delta_metrics, "statement_commit", cancelled)
-    with pytest.raises(EngineError, match="cancelled"):
-        merge_figures(context, target.relation, "delta", ran)
 
 
 @pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])

@@ -2,8 +2,10 @@
 
 import pytest
 
-from merge_runner.engine.maintenance import optimize
+from merge_runner.engine.maintenance.optimize import has_merges_since_compaction
 from merge_runner.engine.table_format.commit_metadata import of_hook, of_maintenance, stamp
+from merge_runner.engine.table_format.delta import maintenance as delta
+from merge_runner.engine.table_format.iceberg import maintenance as iceberg
 from merge_runner.engine.table_format.protocol import Commit
 from merge_runner.relation import Relation
 
@@ -11,23 +13,25 @@ OURS = stamp("i", "model.shop.fct")
 TABLE = Relation("t", "s")
 
 
-@pytest.fixture
-def has(monkeypatch):
+class Log:
+    """A table format whose one table has these commits, newest first, which `merges` tells apart."""
+
+    def __init__(self, merges, commits):
+        self.merges, self.commits, self.read = merges, commits, 0
+
+    def merges_since_compaction(self, _session, _table, limit):
+        return self.merges(self._latest(limit))
+
+    def _latest(self, limit):
+        for commit in self.commits[:limit]:
+            self.read += 1
+            yield commit
+
+
+def has(merges, commits, enough):
     """Whether a table whose newest commits are these has `enough` merges; how many of them are read."""
-
-    def run(commits, enough, table_format):
-        read = []
-
-        def latest(_session, _table, limit):
-            for commit in commits[:limit]:
-                read.append(commit)
-                yield commit
-
-        name = "latest_snapshots" if table_format == "iceberg" else "latest_commits"
-        monkeypatch.setattr(optimize, name, latest)
-        return optimize.has_merges_since_compaction(None, TABLE, table_format, enough), len(read)
-
-    return run
+    log = Log(merges, commits)
+    return has_merges_since_compaction(None, TABLE, log, enough), log.read
 
 
 @pytest.mark.parametrize(
@@ -43,8 +47,8 @@ def has(monkeypatch):
         (["WRITE"] * 10 + ["MERGE"], 1, (False, 10)),
     ],
 )
-def test_delta(has, operations, enough, found):
-    assert has([Commit(9, operation, OURS, {}) for operation in operations], enough, "delta") == found
+def test_delta(operations, enough, found):
+    assert has(delta.merges, [Commit(9, operation, OURS, {}) for operation in operations], enough) == found
 
 
 MERGED = {"spark.merge-into.num-target-rows-copied": "0"}
@@ -62,5 +66,5 @@ REWRITTEN = {"added-data-files": "1"}
         ([("append", None, {}), ("delete", "a text of theirs", {}), ("append", "[1]", {})], 1, (False, 3)),
     ],
 )
-def test_iceberg(has, snapshots, enough, found):
-    assert has([Commit(9, *each) for each in snapshots], enough, "iceberg") == found
+def test_iceberg(snapshots, enough, found):
+    assert has(iceberg.merges, [Commit(9, *each) for each in snapshots], enough) == found

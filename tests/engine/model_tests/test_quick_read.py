@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from merge_runner.engine.model_tests.quick_read import first_found
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL, first_by_kernel
+from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
 
-TABLES = yaml.safe_load((Path(__file__).parent / "kernel_reader.yml").read_text())
+TABLES = yaml.safe_load((Path(__file__).parent / "quick_read.yml").read_text())
 CONF = "spark.databricks.delta.v2.enableMode"
 
 
@@ -34,7 +35,7 @@ def test_both_readers_give_the_same_rows(session, name):
         )
         return "wrong"
 
-    assert first_by_kernel(session, find) == "wrong"
+    assert first_found(session, BY_KERNEL, find) == "wrong"
     (schema, plan, rows), (usual_schema, usual_plan, usual_rows) = read
     assert "BatchScan" in plan
     assert "BatchScan" not in usual_plan
@@ -45,7 +46,7 @@ def test_both_readers_give_the_same_rows(session, name):
 @pytest.mark.spark
 def test_the_session_is_as_before(session):
     session.conf.set(CONF, "NONE")
-    assert first_by_kernel(session, lambda: run_statement(session, f"set {CONF}")[0]["value"]) == "NONE"
+    assert first_found(session, BY_KERNEL, lambda: run_statement(session, f"set {CONF}")[0]["value"]) == "NONE"
     assert session.conf.get(CONF) == "NONE"
 
 
@@ -88,12 +89,18 @@ ERROR = EngineError("CODE", "a table feature that it does not know")
 )
 def test_only_the_usual_reader_calls_anything_wrong(by_kernel, usual, found):
     session = _Session()
-    assert first_by_kernel(session, _finder(session, by_kernel, usual)) == found
+    assert first_found(session, BY_KERNEL, _finder(session, by_kernel, usual)) == found
     assert session.conf == {}
 
 
 def test_an_error_of_the_usual_reader_is_raised():
     session = _Session()
     with pytest.raises(EngineError):
-        first_by_kernel(session, _finder(session, ERROR, ERROR))
+        first_found(session, BY_KERNEL, _finder(session, ERROR, ERROR))
     assert session.conf == {}
+
+
+def test_a_format_without_a_faster_reader_is_read_once():
+    read = []
+    assert first_found(_Session(), {}, lambda: read.append("read") or "wrong") == "wrong"
+    assert read == ["read"]

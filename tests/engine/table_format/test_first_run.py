@@ -5,8 +5,9 @@ import json
 import pytest
 
 from merge_runner.engine.table_format.commit_metadata import of_hook, of_maintenance, stamp, written_by
+from merge_runner.engine.table_format.delta.first_run import wrote_rows
 from merge_runner.engine.table_format.protocol import Commit
-from merge_runner.engine.tables.first_run import built_in_warehouse, delta_is_built
+from merge_runner.engine.tables.first_run import built_in_warehouse
 from merge_runner.plan.steps.node_plan import FirstRun, NodePlan
 from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
@@ -39,12 +40,12 @@ def test_a_statement_that_writes_rows_has_built_the_table(newest_first, others, 
         Commit(version, *(each if isinstance(each, tuple) else (each, OWN)), {})
         for version, each in zip(range(len(newest_first) - 1, -1, -1), newest_first, strict=True)
     ]
-    assert delta_is_built(commits, others) is built
+    assert wrote_rows(commits, others) is built
 
 
 def test_commits_that_the_log_no_longer_has_may_have_built_it():
-    assert delta_is_built([Commit(12, "SET TBLPROPERTIES", None, {})], ())
-    assert delta_is_built([], ())
+    assert wrote_rows([Commit(12, "SET TBLPROPERTIES", None, {})], ())
+    assert wrote_rows([], ())
 
 
 def test_texts_of_other_writers_are_no_stamps():

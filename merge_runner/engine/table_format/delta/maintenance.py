@@ -1,0 +1,79 @@
+"""OPTIMIZE and VACUUM of Delta: the statements, and what they report (Delta 4.4.0)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.response import Compaction
+from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import run_command, run_statement
+from merge_runner.engine.table_format.delta.log import COMMIT_METADATA_CONF, latest_commits, maintained_version
+from merge_runner.engine.table_format.protocol import Commit, Vacuumed
+from merge_runner.plan.steps.maintenance import OptimizeTable
+from merge_runner.relation import Relation, quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_ANEW = ("CREATE", "REPLACE")
+"""How the operations begin that write a table as a whole: none of its older files is left."""
+_CONFS = {
+    # The commits VACUUM START and VACUUM END say what was done; on S3 they are left out unless asked for.
+    "spark.databricks.delta.vacuum.logging.enabled": "true",
+    # Delta 4.4.0 takes no RETAIN into account but 0 hours: what is kept is what the table's property says.
+    "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
+}
+_RECENT = 20
+
+
+def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compaction:
+    """Files and bytes added and removed, `table_version` and `metrics`. Raises EngineError.
+
+    `table_version` is None where there was nothing to do: nothing is committed then.
+    """
+    with temporary_confs(session, {COMMIT_METADATA_CONF: stamp}):
+        told = run_statement(session, _statement(step))[0]["metrics"].asDict(recursive=True)
+    added, removed = told["filesAdded"], told["filesRemoved"]
+    changed = told["numFilesAdded"] or told["numFilesRemoved"]
+    return Compaction(
+        files_added=told["numFilesAdded"],
+        files_removed=told["numFilesRemoved"],
+        bytes_added=added["totalSize"],
+        bytes_removed=removed["totalSize"],
+        table_version=maintained_version(session, step.layout.relation, stamp) if changed else None,
+        metrics={name: value for name, value in told.items() if value is not None},
+    )
+
+
+def _statement(step: OptimizeTable) -> str:
+    words = f"OPTIMIZE {step.layout.relation}"
+    if step.where is not None:
+        words += f" WHERE {step.where}\n"  # it may end in a comment
+    if step.zorder_by:
+        words += f" ZORDER BY ({', '.join(quote(column) for column in step.zorder_by)})"
+    return words
+
+
+def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) -> Vacuumed:
+    """Deletes the files that no version of the last `retain` seconds needs; rounded up to hours. Raises EngineError."""
+    with temporary_confs(session, {**_CONFS, COMMIT_METADATA_CONF: stamp}):
+        run_command(session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
+    latest = latest_commits(session, table, _RECENT)
+    commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)
+    deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None
+    return Vacuumed(int(deleted) if deleted is not None else None)
+
+
+def merges_since_compaction(session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:
+    """Of each commit since the table was compacted or created, newest first, whether it is a MERGE."""
+    return merges(latest_commits(session, table, limit))
+
+
+def merges(commits: Iterable[Commit]) -> Iterator[bool]:
+    """Yield the same of commits, newest first."""
+    for commit in commits:
+        if commit.operation == "OPTIMIZE" or commit.operation.startswith(_ANEW):
+            return
+        yield commit.operation == "MERGE"
