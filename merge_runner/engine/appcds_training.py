@@ -32,7 +32,7 @@ from merge_runner.engine.spark.spark_home import check_version, installed_spark,
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.formats.registry import capabilities
+from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.project.schema.profile import EMBEDDED, Profile
 from merge_runner.project.schema.stream import CONNECTORS
 
@@ -133,7 +133,8 @@ def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:
     ice = {"type": EMBEDDED} if "sqlite" in groups else {"type": "hadoop", "warehouse": str(root / "ice")}
     profile = Profile("training", "training", "trained", master="local[2]", warehouse="warehouse")
     streams = tuple(name for name in groups if name in CONNECTORS)
-    catalogs = {"ice": ice} if "iceberg" in groups else {}
+    needs_catalog = any(capabilities(name).needs_catalog for name in FORMATS if name in groups)
+    catalogs = {"ice": ice} if needs_catalog else {}
     return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)  # type: ignore[arg-type]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.run.execution.dag_run import thread_count
 from merge_runner.run.node.lost_driver import NotBegunError
@@ -36,6 +37,8 @@ def test_auto_is_half_the_cores_and_at_least_two_but_no_more_than_models(
 
 class Driver:
     """A driver that is not asked for anything."""
+
+    table_format = staticmethod(table_format)
 
     def __init__(self, *lost):
         self.lost = lost

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.spark.embedded_catalog import embedded_catalog
 from merge_runner.engine.spark.user_confs import CLASS_PATH, EXTENSIONS, JARS, OPTIONS, merged, required, user_confs
 from merge_runner.formats import Format
+from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.project.schema.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _FOR_SHORT_RUNS = {
 
 def table_formats(profile: Profile) -> tuple[Format, ...]:
     """The table formats that a profile needs: Delta always, Iceberg where a catalog is one."""
-    return ("delta", "iceberg") if profile.iceberg_catalogs else ("delta",)
+    return tuple(name for name in FORMATS if profile.iceberg_catalogs or not capabilities(name).needs_catalog)
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:

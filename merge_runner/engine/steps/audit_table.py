@@ -13,6 +13,8 @@ from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.formats import DEFAULT
+from merge_runner.formats.registry import FORMATS
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
 
@@ -78,9 +80,9 @@ def write_audit(
 
 
 def _format(session: SparkSession, table: Relation) -> Format:
-    """Delta, and Iceberg in an Iceberg catalog, which has no other tables."""
+    """The format that the class of the table's catalog names: a catalog of Iceberg has no other tables."""
     implementation = session.conf.get(f"spark.sql.catalog.{table.catalog}", "") if table.catalog is not None else ""
-    return "iceberg" if "iceberg" in (implementation or "") else "delta"
+    return next((name for name in FORMATS if name in (implementation or "")), DEFAULT)
 
 
 def _statement(table: Relation, invocations: set[str]) -> str:

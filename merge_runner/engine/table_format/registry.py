@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from merge_runner.engine.table_format.delta.delta_format import DeltaFormat
 from merge_runner.engine.table_format.iceberg.iceberg_format import IcebergFormat
 from merge_runner.engine.table_format.protocol import TableFormat
-from merge_runner.formats import Format
+from merge_runner.formats import DEFAULT, Format
 
 _FORMATS: Mapping[Format, TableFormat] = {"delta": DeltaFormat(), "iceberg": IcebergFormat()}
 
 
 def table_format(name: Format | None) -> TableFormat:
     """Return the table format of a name; None, a format that is not known, is Delta."""
-    return _FORMATS[name or "delta"]
+    return _FORMATS[name or DEFAULT]
 
 
 def stamp_confs(stamp: str) -> Mapping[str, str]:
