@@ -19,8 +19,10 @@ from collections.abc import Mapping
 
 import networkx as nx
 
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node
 from merge_runner.graph.order import contracted, levels, priorities
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.data_test import DataTestConfig
 from merge_runner.run.scheduling.dependencies import parents_with_tests
 from merge_runner.run.scheduling.ready_queue import ReadyQueue
 from merge_runner.run.scheduling.scheduler import Job, run_jobs
@@ -144,7 +146,10 @@ def layered(count: int, width: int, seed: int, tests: bool = False) -> Graph:
         parents = chance.sample(above, min(len(above), 1 if is_test else chance.randint(1, 3)))
         if above is layers[-1]:
             parents = []
-        nodes[unique_id] = Node(unique_id, name, kind, f"models/{name}.sql", ("shop", name), Place("x", 1, 1))
+        of = (unique_id, name, f"models/{name}.sql", ("shop", name), Place("x", 1, 1))
+        nodes[unique_id] = (
+            DataTestNode(*of, config=DataTestConfig()) if is_test else ModelNode(*of, config=ModelConfig())
+        )
         dag.add_node(unique_id)
         dag.add_edges_from((parent, unique_id) for parent in parents)
         if not is_test:

@@ -13,7 +13,7 @@ from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
 from merge_runner.graph.config_presets import implied
 from merge_runner.graph.cycles import dag_of
-from merge_runner.graph.graph import Graph, Macro, Node
+from merge_runner.graph.graph import DataTestNode, Graph, Macro, ModelNode, Node, SeedNode
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
@@ -109,7 +109,7 @@ class _Builder:
                 node = self._model(name, model, captured[name], configs[name])
                 self.changes[node.unique_id] = captured[name].changes
                 own = [*model.own_layers, captured[name].config]
-                self._warn(node, (name,), no_effect(model.source, str(node.config["materialized"]), own))
+                self._warn(node, (name,), no_effect(model.source, node.materialized, own))
                 self._add(node, configs[name].enabled)
         check_tables(self.nodes, self.problems)
         check_streams(self.nodes, self.problems)
@@ -180,19 +180,18 @@ class _Builder:
                 if configs[name].enabled:
                     self.refs[name] = f"{kind}.{self.project}.{name}"
 
-    def _seed(self, name: str, seed: SeedFile, config: ModelConfig) -> Node:
+    def _seed(self, name: str, seed: SeedFile, config: ModelConfig) -> SeedNode:
         check_iceberg_keys(name, config, seed.layers, seed.place, self.problems)
         if is_enforced(config):
             refuse_contract(seed, self.problems)
-        return Node(
+        return SeedNode(
             unique_id=f"seed.{self.project}.{name}",
             name=name,
-            resource_type="seed",
             path=seed.place.path,
             fqn=(self.project, *seed.folder, name),
             place=seed.place,
             relation=self._relation(name, config, seed.place),
-            config=config.as_json() | {"materialized": "seed"},
+            config=config,
             tags=config.tags,
             checksum=hashlib.sha256(seed.path.read_bytes()).hexdigest(),
             description=(seed.properties.description or "") if seed.properties else "",
@@ -202,27 +201,25 @@ class _Builder:
             patch_path=seed.properties_place.path if seed.properties_place else None,
         )
 
-    def _model(self, name: str, model: ModelFile, captured: Captured, config: ModelConfig) -> Node:
+    def _model(self, name: str, model: ModelFile, captured: Captured, config: ModelConfig) -> ModelNode:
         if config.materialized is None:
             config = replace(config, materialized="merge" if self._holds_merge(model, captured) else "view")
-        values = config.as_json()
         place = Place(model.source.path, 1, 1)
         for each in implied(config, self.files.profile):
-            values["properties"] = {**each.properties, **values["properties"]}
-            values["conf"] = {**each.conf, **values["conf"]}
+            confs = {**each.conf, **config.conf}
+            config = replace(config, properties={**each.properties, **config.properties}, conf=confs)
         check_iceberg_keys(name, config, [*model.layers, captured.config], place, self.problems)
         properties = model.properties
         if is_enforced(config):
             check_contract(model, config, [*model.layers, captured.config], place, self.problems)
-        return Node(
+        return ModelNode(
             unique_id=f"model.{self.project}.{name}",
             name=name,
-            resource_type="model",
             path=model.source.path,
             fqn=(self.project, *model.folder, name),
             place=place,
             relation=self._relation(name, config, place),
-            config=values,
+            config=config,
             tags=config.tags,
             depends_on=self._parents(captured),
             checksum=checksum(model.source.text),
@@ -326,7 +323,7 @@ class _Builder:
                     self.problems,
                 )
                 self.changes[node.unique_id] = captured.changes
-                self._add(node, node.config["enabled"])
+                self._add(node, node.config.enabled)
         own_tests = own_test_names(self.templates.macros(), self.problems)
         for entry in self.files.data_tests:
             owner = self._owner(entry.on)
@@ -343,7 +340,7 @@ class _Builder:
             if model is not None and model in self.nodes:
                 self._add(unit_test_node(self.project, unit, model), unit.test.config.enabled)
 
-    def _with_own_test(self, node: Node) -> Node | None:
+    def _with_own_test(self, node: DataTestNode) -> DataTestNode | None:
         """The node of a test of the project with what its macro refers to; None where that cannot be rendered."""
         test = node.generic_test
         assert test is not None

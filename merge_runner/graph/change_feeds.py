@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from merge_runner.errors import Problems
-from merge_runner.formats.registry import capabilities, table_format_of
-from merge_runner.graph.graph import Node
+from merge_runner.formats.registry import capabilities
+from merge_runner.graph.graph import ModelNode, Node, RefNode
 from merge_runner.template.captured import Ref
 
 _NO_TABLES = ("view", "ephemeral")
@@ -26,7 +26,7 @@ def with_feeds(
         first = next(iter(changes), None)
         reader = nodes.get(unique_id)
         parent = nodes.get(refs.get(first.name, "")) if first is not None else None
-        if first is None or reader is None or parent is None:
+        if first is None or reader is None or not isinstance(parent, RefNode):
             continue  # what does not exist is a problem already
         refused = _refused_reader(reader) or _refused_parent(parent) or _refused_pair(reader, parent)
         if refused is not None:
@@ -36,45 +36,48 @@ def with_feeds(
             if other.name != first.name:
                 message = f"{reader.name} reads the changes of {first.name} already, and a MERGE can keep one position"
                 problems.add("changes-twice", message, other.place, "make a separate model for each, or use ref()")
-        found[unique_id] = replace(found[unique_id], changes_of=parent.unique_id)
+        model = found[unique_id]
+        assert isinstance(model, ModelNode)  # others are refused
+        found[unique_id] = replace(model, changes_of=parent.unique_id)
         if (feed := _feed(parent)) is not None:
-            for writer in _writers(nodes, parent):
-                found[writer.unique_id] = _with_feed(found[writer.unique_id], feed)
+            for writer in _writers(found, parent):
+                found[writer.unique_id] = _with_feed(writer, feed)
     return found
 
 
 def _refused_reader(node: Node) -> tuple[str, str] | None:
     """Why a node cannot read changes, and what to do."""
-    if node.resource_type == "model" and node.config.get("materialized") == "merge":
+    if node.materialized == "merge":
         return None
-    kind = node.resource_type if node.resource_type != "model" else f"{node.config.get('materialized')} model"
+    kind = f"{node.materialized} model" if isinstance(node, ModelNode) else node.resource_type
     return (
         f"{node.name} is a {kind}, and only a MERGE can say in its own commit which changes it has consumed",
         "call changes() in a merge model, or read the table itself with ref()",
     )
 
 
-def _refused_parent(node: Node) -> tuple[str, str] | None:
+def _refused_parent(node: RefNode) -> tuple[str, str] | None:
     """Why the changes of a node cannot be read, and what to do."""
-    kind = node.config.get("materialized")
-    if kind in _NO_TABLES:
-        return f"{node.name} is materialized as {kind}: it has no commits to read changes from", "read it with ref()"
+    if node.materialized in _NO_TABLES:
+        return (
+            f"{node.name} is materialized as {node.materialized}: it has no commits to read changes from",
+            "read it with ref()",
+        )
     feed = _feed(node)
     if feed is None:
         return (
-            f"{node.name} is a table of the format {node.config.get('format')}: only Delta keeps the rows of a change",
+            f"{node.name} is a table of the format {node.config.format}: only Delta keeps the rows of a change",
             "read it with ref(), or make it a Delta table",
         )
-    own = {str(key).casefold(): str(value) for key, value in (node.config.get("properties") or {}).items()}
+    own = {key.casefold(): value for key, value in node.config.properties.items()}
     if own.get(feed.casefold(), "true").casefold() != "true":
         return f"{node.name} sets {feed} to {own[feed.casefold()]}", "take the property away: changes() sets it"
     return None
 
 
-def _feed(node: Node) -> str | None:
+def _feed(node: RefNode) -> str | None:
     """The property by which the table of a node keeps the rows that its commits change; None where none does."""
-    format = table_format_of(node.config.get("format"))
-    return capabilities(format).change_feed_property if format is not None else None
+    return capabilities(node.config.format).change_feed_property
 
 
 def _refused_pair(reader: Node, parent: Node) -> tuple[str, str] | None:
@@ -86,19 +89,21 @@ def _refused_pair(reader: Node, parent: Node) -> tuple[str, str] | None:
     )
 
 
-def _writers(nodes: Mapping[str, Node], parent: Node) -> Iterator[Node]:
+def _writers(nodes: Mapping[str, Node], parent: RefNode) -> list[RefNode]:
     """The nodes that write a table: whichever creates it has to switch its feed on."""
-    for node in nodes.values():
-        is_table = node.resource_type in ("model", "seed") and node.config.get("materialized") not in _NO_TABLES
-        if node is parent or (is_table and node.relation is not None and _table(node) == _table(parent)):
-            yield node
+    tables = [node for node in nodes.values() if isinstance(node, RefNode) and node.materialized not in _NO_TABLES]
+    return [
+        node
+        for node in tables
+        if node.unique_id == parent.unique_id or (node.relation is not None and _table(node) == _table(parent))
+    ]
 
 
-def _with_feed(node: Node, feed: str) -> Node:
-    properties = node.config.get("properties") or {}
-    if any(str(key).casefold() == feed.casefold() for key in properties):
+def _with_feed(node: RefNode, feed: str) -> RefNode:
+    properties = node.config.properties
+    if any(key.casefold() == feed.casefold() for key in properties):
         return node
-    return replace(node, config={**node.config, "properties": {feed: "true", **properties}})
+    return replace(node, config=replace(node.config, properties={feed: "true", **properties}))
 
 
 def _table(node: Node) -> str:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from merge_runner.project.schema.config import Materialized, ModelConfig
 from merge_runner.relation import Relation
 from merge_runner.text import Place
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from merge_runner.errors import Problem
+    from merge_runner.project.schema.data_test import DataTestConfig
+    from merge_runner.project.schema.properties import SourceTable
+    from merge_runner.project.schema.unit_test import UnitTestConfig
 
 ResourceType = Literal["model", "seed", "source", "test", "unit_test"]
 
@@ -55,31 +59,25 @@ class Macro:
 
 @dataclass(frozen=True)
 class Node:
-    """One node. `unique_id` is dbt's: `model.<project>.<name>`, `source.<project>.<source>.<table>`, `test.…`."""
+    """What nodes of all kinds have.
+
+    `unique_id` is dbt's: `model.<project>.<name>`, `source.<project>.<source>.<table>`, `test.…`.
+    """
 
     unique_id: str
     name: str
-    resource_type: ResourceType
     path: str
     """The author's file, relative to the project with forward slashes."""
     fqn: tuple[str, ...]
     """Project, folders, name: what `path:`-like selection by dotted name matches."""
     place: Place
     relation: Relation | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
-    """Resolved config by its key names (`materialized`, `format`, `schema`, `tags`, …), plain JSON values."""
     tags: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     """Ids of the parents, in the order in which the file names them."""
-    changes_of: str | None = None
-    """Id of the parent whose changes it reads (`changes('model')`)."""
     checksum: str = ""
     """SHA-256 of what the author wrote for this node."""
-    test_type: str | None = None
-    """For a test: `generic`, `singular` or `unit`."""
     description: str = ""
-    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Declared columns by name, with dbt's keys (`data_type`, `description`, `constraints`, `meta`, `tags`)."""
     meta: Mapping[str, Any] = field(default_factory=dict)
     raw_code: str = ""
     """The author's text, Jinja included; empty where there is none (a source, a seed)."""
@@ -87,21 +85,99 @@ class Node:
     """Ids of the project's macros that it calls itself, those that name its relation included."""
     patch_path: str | None = None
     """The YAML file that describes a node of another file, relative to the project with forward slashes."""
-    files: tuple[str, ...] = ()
-    """Other files it is made of, relative to the project: the data of a source, a fixture. Folders and globs, too."""
-    unrendered_config: Mapping[str, Any] = field(default_factory=dict)
-    """Config as written, before Jinja; empty where it was not kept."""
-    source_name: str | None = None
-    """For a table of a source: the name of the source."""
-    generic_test: GenericTest | None = None
-    unit_test: UnitTestCase | None = None
-    differs_by_run: bool = False
-    """Whether its text or a hook may differ between an incremental run, a first run and a full refresh."""
+
+    resource_type: ClassVar[ResourceType]
 
     @property
     def application(self) -> str:
         """Project and name: what a table's records of batches and of consumed changes know the node by."""
         return self.unique_id.partition(".")[2]
+
+    @property
+    def full_name(self) -> str:
+        """The name as messages and listings show it: that of a table of a source with the name of the source."""
+        return self.name
+
+    @property
+    def materialized(self) -> Materialized | None:
+        """How a model is built; None for nodes of other kinds."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefNode(Node):
+    """What `ref` names: a model or a seed."""
+
+    config: ModelConfig
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Declared columns by name, with dbt's keys (`data_type`, `description`, `constraints`, `meta`, `tags`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelNode(RefNode):
+    """A model. `materialized` is set in its config, and `properties` and `conf` hold what other keys imply."""
+
+    changes_of: str | None = None
+    """Id of the parent whose changes it reads (`changes('model')`)."""
+    unrendered_config: Mapping[str, Any] = field(default_factory=dict)
+    """Config as written in the file, before Jinja."""
+    differs_by_run: bool = False
+    """Whether its text or a hook may differ between an incremental run, a first run and a full refresh."""
+
+    resource_type = "model"
+
+    @property
+    def materialized(self) -> Materialized:
+        """How the model is built."""
+        assert self.config.materialized is not None, f"{self.unique_id} has unresolved config"
+        return self.config.materialized
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedNode(RefNode):
+    """A CSV file that is loaded into a table."""
+
+    resource_type = "seed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceNode(Node):
+    """A table of a source: files or a table that this project does not write."""
+
+    config: SourceTable
+    """The table as declared, with what it takes over from its source."""
+    source_name: str
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Declared columns by name, with dbt's keys, as a model has them."""
+    files: tuple[str, ...] = ()
+    """The files with its rows, relative to the project. Folders and globs, too."""
+
+    resource_type = "source"
+
+    @property
+    def full_name(self) -> str:
+        """`<source>.<table>`."""
+        return f"{self.source_name}.{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataTestNode(Node):
+    """A data test: a query whose rows are failures. `generic_test` None: a SQL file of its own."""
+
+    config: DataTestConfig
+    generic_test: GenericTest | None = None
+
+    resource_type = "test"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitTestNode(Node):
+    """A unit test of a model."""
+
+    config: UnitTestConfig
+    unit_test: UnitTestCase
+
+    resource_type = "unit_test"
 
 
 @dataclass(frozen=True)
@@ -122,9 +198,24 @@ class Graph:
     vars_read: frozenset[str] = frozenset()
     """Names of the vars that templates asked for while the graph was built."""
 
+    def model(self, unique_id: str) -> ModelNode:
+        """Return the model of this id. Raises TypeError for a node of another kind."""
+        node = self.nodes[unique_id]
+        if not isinstance(node, ModelNode):
+            raise TypeError(f"{unique_id} is no model")
+        return node
+
     @cached_property
     def tests_of_one_name(self) -> frozenset[str]:
         """Ids of the tests in YAML whose name another test in the same file has, such as two with different `where`."""
-        tests = [node for node in self.nodes.values() if node.generic_test is not None]
+        tests = [node for node in self.nodes.values() if isinstance(node, DataTestNode) and node.generic_test]
         names = Counter((node.path, node.name) for node in tests)
         return frozenset(node.unique_id for node in tests if names[node.path, node.name] > 1)
+
+
+def run_config(node: Node) -> ModelConfig:
+    """Return the config that a run goes by: that of a model or seed, else the defaults (no `retries`, no `conf` …)."""
+    return node.config if isinstance(node, RefNode) else _DEFAULTS
+
+
+_DEFAULTS = ModelConfig()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
 
 
 class Named(TypedDict):
@@ -36,11 +36,8 @@ def named(nodes: Mapping[str, Node], unique_id: str) -> Named:
 
 def _tested(nodes: Mapping[str, Node], node: Node) -> str | None:
     """Return the name of the one node that a test is about; None where it is about several, or is no test."""
-    if node.resource_type not in ("test", "unit_test"):
+    if not isinstance(node, DataTestNode | UnitTestNode):
         return None
-    attached = node.generic_test.attached_node if node.generic_test is not None else None
+    attached = node.generic_test.attached_node if isinstance(node, DataTestNode) and node.generic_test else None
     owner = attached or (node.depends_on[0] if len(node.depends_on) == 1 else None)
-    if owner is None or owner not in nodes:
-        return None
-    found = nodes[owner]
-    return f"{found.source_name}.{found.name}" if found.resource_type == "source" else found.name
+    return nodes[owner].full_name if owner is not None and owner in nodes else None

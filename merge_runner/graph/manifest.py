@@ -8,12 +8,22 @@ no other keys, and strict readers refuse them, so all additional keys are in `co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from math import isfinite
 from typing import Any
 
-from merge_runner.graph.graph import Graph, Macro, Node
+from merge_runner.graph.graph import (
+    DataTestNode,
+    Graph,
+    Macro,
+    ModelNode,
+    Node,
+    RefNode,
+    SeedNode,
+    SourceNode,
+    UnitTestNode,
+)
 from merge_runner.project.schema.selectors import Selector
 from merge_runner.relation import Relation
 
@@ -86,12 +96,14 @@ def manifest(
 
 def entry(graph: Graph, node: Node, compiled: Compiled | None = None) -> dict[str, Any]:
     """What the manifest says of one node, as plain JSON values."""
-    if node.resource_type == "source":
+    if isinstance(node, SourceNode):
         values = _source(graph, node)
-    elif node.resource_type == "unit_test":
+    elif isinstance(node, UnitTestNode):
         values = _unit_test(graph, node)
-    else:
+    elif isinstance(node, RefNode | DataTestNode):
         values = _node(graph, node, compiled)
+    else:
+        raise TypeError(f"{node.unique_id} is of no kind")
     return {key: plain(value) for key, value in values.items()}
 
 
@@ -143,21 +155,22 @@ def _identity(graph: Graph, node: Node) -> dict[str, Any]:
 
 def _path(node: Node) -> str:
     """The path inside the model, seed or test path; a generic test has no file, and dbt gives it one by its name."""
-    if node.resource_type in ("source", "unit_test"):
+    if isinstance(node, SourceNode | UnitTestNode):
         return node.path
-    if node.test_type == "generic":
+    if isinstance(node, DataTestNode) and node.generic_test is not None:
         return f"{node.name}.sql"
     return "/".join((*node.fqn[1:-1], node.path.rpartition("/")[2]))
 
 
 def _properties(graph: Graph, node: Node) -> dict[str, Any]:
+    columns = node.columns if isinstance(node, RefNode | SourceNode) else {}
     return {
         "description": node.description,
-        "columns": {name: _column(name, column) for name, column in node.columns.items()},
+        "columns": {name: _column(name, column) for name, column in columns.items()},
         "meta": node.meta,
         "tags": node.tags,
         "patch_path": f"{graph.project}://{node.patch_path}" if node.patch_path else None,
-        "unrendered_config": node.unrendered_config,
+        "unrendered_config": node.unrendered_config if isinstance(node, ModelNode) else {},
     }
 
 
@@ -173,10 +186,34 @@ def _column(name: str, column: Mapping[str, Any]) -> dict[str, Any]:
     return {key: column.get(key) or default for key, default in empty.items()}
 
 
-def _config(node: Node) -> dict[str, Any]:
-    # The schema has no null for most keys: what is not set is left out.
-    values = {key: value for key, value in node.config.items() if value is not None}
-    return {"enabled": True, "tags": node.tags, "meta": node.meta, **values}
+def config_as_json(node: Node) -> dict[str, Any]:
+    """The config of a node by its key names, as the manifest has it and `config.*` selects by it: plain JSON values.
+
+    The schema has no null for most keys: what is not set is left out.
+    """
+    values: Mapping[str, Any] = {}
+    if isinstance(node, ModelNode):
+        values = node.config.as_json()
+    elif isinstance(node, SeedNode):
+        values = node.config.as_json() | {"materialized": "seed"}
+    elif isinstance(node, DataTestNode):
+        values = {"materialized": "test", **{key: getattr(node.config, key) for key in _OF_DATA_TESTS}}
+    elif isinstance(node, SourceNode):
+        values = {key: getattr(node.config, key) for key in _OF_SOURCES} | {"tags": node.tags}
+        if node.config.stream is not None:
+            values["stream"] = asdict(node.config.stream)
+    elif isinstance(node, UnitTestNode):
+        values = {"meta": node.config.meta}
+    said = {key: value for key, value in values.items() if value is not None}
+    return {"enabled": True, "tags": node.tags, "meta": node.meta, **said}
+
+
+_OF_DATA_TESTS = (
+    *("enabled", "severity", "where", "limit", "since", "error_if", "warn_if", "fail_calc", "store_failures"),
+    *("tags", "meta"),
+)
+_OF_SOURCES = ("format", "path", "options", "partition_by", "cluster_by")
+"""The keys of these kinds, in the order of the manifest."""
 
 
 def _names(relation: Relation | None) -> dict[str, Any]:
@@ -187,7 +224,7 @@ def _names(relation: Relation | None) -> dict[str, Any]:
     }
 
 
-def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]:
+def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None) -> dict[str, Any]:
     # An ephemeral model and a test have no table of their own, whatever their relation says.
     stored = node.relation if node.relation is not None and node.relation.sql is None else None
     values = {
@@ -196,27 +233,29 @@ def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]
         **_properties(graph, node),
         "alias": node.relation.identifier if node.relation else node.name,
         "relation_name": str(stored) if stored else None,
-        "config": _config(node),
+        "config": config_as_json(node),
         "checksum": {"name": "sha256", "checksum": node.checksum},
         "depends_on": {"nodes": node.depends_on, "macros": node.macros},
         "raw_code": node.raw_code,
         "docs": {"show": True, "node_color": None},
         "build_path": None,
     }
-    if node.config.get("docs"):
-        values["docs"] = {**values["docs"], **node.config["docs"]}
-    if node.config.get("group"):
-        values["group"] = node.config["group"]
-    if node.config.get("access") and node.resource_type == "model":
-        values["access"] = node.config["access"]
-    if node.resource_type == "seed":
+    contract = None
+    if isinstance(node, RefNode):
+        values["docs"] |= node.config.docs
+        if node.config.group:
+            values["group"] = node.config.group
+        if node.config.access and isinstance(node, ModelNode):
+            values["access"] = node.config.access
+        contract = node.config.contract
+    if isinstance(node, SeedNode):
         values["depends_on"] = {"macros": node.macros}
         return values
     parents = [graph.nodes[parent] for parent in node.depends_on if parent in graph.nodes]
     values |= {
         "language": "sql",
-        "refs": [{"name": p.name, "package": None, "version": None} for p in parents if p.resource_type != "source"],
-        "sources": [[p.source_name, p.name] for p in parents if p.resource_type == "source"],
+        "refs": [{"name": p.name, "package": None, "version": None} for p in parents if not isinstance(p, SourceNode)],
+        "sources": [[p.source_name, p.name] for p in parents if isinstance(p, SourceNode)],
         "metrics": [],
         "compiled": compiled is not None,
         "compiled_code": compiled.code if compiled else None,
@@ -224,12 +263,12 @@ def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]
         "extra_ctes_injected": compiled is not None,
         "extra_ctes": [],
         "contract": {
-            "enforced": bool((node.config.get("contract") or {}).get("enforced")),
+            "enforced": contract is not None and contract.enforced,
             "alias_types": True,
             "checksum": None,
         },
     }
-    if node.generic_test:
+    if isinstance(node, DataTestNode) and node.generic_test is not None:
         values |= {
             "column_name": node.generic_test.column,
             "attached_node": node.generic_test.attached_node,
@@ -239,7 +278,7 @@ def _node(graph: Graph, node: Node, compiled: Compiled | None) -> dict[str, Any]
     return values
 
 
-def _source(graph: Graph, node: Node) -> dict[str, Any]:
+def _source(graph: Graph, node: SourceNode) -> dict[str, Any]:
     relation = node.relation
     location = node.files[0] if node.files else None
     return {
@@ -252,22 +291,22 @@ def _source(graph: Graph, node: Node) -> dict[str, Any]:
         "loader": "",
         "identifier": relation.identifier if relation else node.name,
         "relation_name": str(relation) if relation else None,
-        "external": {"location": location, "file_format": node.config.get("format")} if location else None,
+        "external": {"location": location, "file_format": node.config.format} if location else None,
         "quoting": {"database": None, "schema": None, "identifier": None, "column": None},
-        "config": _config(node),
+        "config": config_as_json(node),
     }
 
 
-def _unit_test(graph: Graph, node: Node) -> dict[str, Any]:
+def _unit_test(graph: Graph, node: UnitTestNode) -> dict[str, Any]:
     case = node.unit_test
     return {
         **_identity(graph, node),
-        "model": case.model if case else "",
-        "given": [_fixture(given) for given in case.given] if case else [],
-        "expect": _fixture(case.expect) if case else {},
+        "model": case.model,
+        "given": [_fixture(given) for given in case.given],
+        "expect": _fixture(case.expect),
         "description": node.description,
         "depends_on": {"nodes": node.depends_on, "macros": node.macros},
-        "config": _config(node),
+        "config": config_as_json(node),
         "checksum": node.checksum,
         "schema": (node.relation.schema if node.relation else None) or "",
     }

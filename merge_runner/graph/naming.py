@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.project.schema.config import ModelConfig
@@ -93,12 +92,12 @@ def _default(profile: Profile) -> tuple[str | None, str]:
     return catalog or None, schema
 
 
-def table_location(root: Path, profile: Profile, relation: Relation, config: Mapping[str, Any]) -> Path | None:
+def table_location(root: Path, profile: Profile, relation: Relation, format: str | None) -> Path | None:
     """The folder of a table in the embedded warehouse; None where a catalog keeps it."""
     if profile.warehouse is None or relation.catalog is not None:
         return None
-    format = table_format_of(config.get("format"))
-    if format is not None and capabilities(format).needs_catalog:
+    known = table_format_of(format)
+    if known is not None and capabilities(known).needs_catalog:
         return None
     return root / profile.warehouse / (relation.schema or "default") / relation.identifier
 

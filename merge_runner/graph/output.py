@@ -33,7 +33,7 @@ def output(graph: Graph, ids: Sequence[str], form: Form) -> Iterator[str]:
     """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own."""
     nodes = [graph.nodes[unique_id] for unique_id in ids]
     if form == "name":
-        yield from (_name(node) for node in nodes)
+        yield from (node.full_name for node in nodes)
     elif form == "path":
         yield from (node.path for node in nodes)
     elif form == "json":
@@ -44,11 +44,6 @@ def output(graph: Graph, ids: Sequence[str], form: Form) -> Iterator[str]:
         yield from _dot(graph, ids)
 
 
-def _name(node: Node) -> str:
-    """As dbt lists it: a table of a source with the source's name, anything else by its own name alone."""
-    return f"{node.source_name}.{node.name}" if node.resource_type == "source" else node.name
-
-
 def _json(graph: Graph, node: Node) -> str:
     values = entry(graph, node)
     return json.dumps({key: values[key] for key in _JSON_KEYS if key in values}, ensure_ascii=False)
@@ -56,7 +51,7 @@ def _json(graph: Graph, node: Node) -> str:
 
 def _levels(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
     for number, level in enumerate(levels(graph, ids), start=1):
-        yield f"level {number}: {', '.join(_name(graph.nodes[unique_id]) for unique_id in level)}"
+        yield f"level {number}: {', '.join(graph.nodes[unique_id].full_name for unique_id in level)}"
 
 
 def _dot(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
@@ -64,7 +59,7 @@ def _dot(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
     yield "  rankdir=LR;"
     for unique_id in ids:
         node = graph.nodes[unique_id]
-        label, shape = _quoted(_name(node)), _SHAPES[node.resource_type]
+        label, shape = _quoted(node.full_name), _SHAPES[node.resource_type]
         yield f"  {_quoted(unique_id)} [label={label}, shape={shape}];"
     for parent, child in sorted(contracted(graph, ids).edges):
         yield f"  {_quoted(parent)} -> {_quoted(child)};"

@@ -11,7 +11,7 @@ from math import inf
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.criterion import Criterion, parse_criterion
 from merge_runner.graph.cycles import cycle_path
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import DataTestNode, Graph, SourceNode, UnitTestNode
 from merge_runner.graph.methods.lookup import Lookup, SelectionContext, unmatched
 from merge_runner.graph.methods.search import search
 from merge_runner.graph.order import relatives, topological
@@ -169,7 +169,7 @@ class _Run:
             child
             for unique_id in ids
             for child in self.graph.dag.succ[unique_id]
-            if child not in ids and nodes[child].resource_type in ("test", "unit_test")
+            if child not in ids and isinstance(nodes[child], DataTestNode | UnitTestNode)
         }
         if indirect == "empty":
             return _Found(frozenset(ids))
@@ -177,7 +177,7 @@ class _Run:
             return _Found(frozenset(ids | tests))
         if indirect == "buildable":
             above = relatives(self.graph.dag.pred, ids, inf)
-            sources = {name for name, node in nodes.items() if node.resource_type == "source"}
+            sources = {name for name, node in nodes.items() if isinstance(node, SourceNode)}
             ids = ids | {test for test in tests if set(self.graph.dag.pred[test]) <= ids | above | sources}
         return self.completed(_Found(frozenset(ids), waiting | tests))
 

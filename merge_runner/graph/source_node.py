@@ -7,37 +7,27 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import SourceNode
 from merge_runner.graph.streams import batch_view
 from merge_runner.project.load.files import SourceEntry
 from merge_runner.relation import Relation
 
 
-def source_node(project: str, key: tuple[str, str], entry: SourceEntry) -> Node:
+def source_node(project: str, key: tuple[str, str], entry: SourceEntry) -> SourceNode:
     """Return the node of a table of a source."""
     source, table = key
     declared = entry.table
     relation = Relation(declared.identifier or table, declared.schema or source, declared.catalog)
     if declared.stream is not None:
         relation = batch_view(source, table)
-    return Node(
+    return SourceNode(
         unique_id=f"source.{project}.{source}.{table}",
         name=table,
-        resource_type="source",
         path=entry.place.path,
         fqn=(project, source, table),
         place=entry.place,
         relation=relation,
-        config={
-            "enabled": True,
-            "format": declared.format,
-            "path": declared.path,
-            "options": dict(declared.options),
-            "partition_by": _listed(declared.partition_by),
-            "cluster_by": _listed(declared.cluster_by),
-            "tags": list(entry.tags),
-        }
-        | ({"stream": asdict(declared.stream)} if declared.stream is not None else {}),
+        config=declared,
         tags=entry.tags,
         checksum=checksum(repr(declared)),
         description=declared.description or "",
@@ -61,10 +51,6 @@ def columns_as_json(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
         }
         for column in columns
     }
-
-
-def _listed(names: Iterable[str] | None) -> list[str] | None:
-    return None if names is None else list(names)
 
 
 def checksum(text: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 from merge_runner.errors import Problems
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode
 from merge_runner.relation import Relation
 
 _SCHEMA = "global_temp"
@@ -37,14 +38,14 @@ def streams_read(nodes: Mapping[str, Node], unique_id: str) -> tuple[str, ...]:
             seen.add(parent)
             if is_stream(node):
                 streams[parent] = None
-            elif node.config.get("materialized") == "ephemeral":
+            elif node.materialized == "ephemeral":
                 waiting.append(parent)
     return tuple(streams)
 
 
-def is_stream(node: Node) -> bool:
+def is_stream(node: Node) -> TypeGuard[SourceNode]:
     """Whether a node is a source that is read as a stream."""
-    return node.resource_type == "source" and node.config.get("stream") is not None
+    return isinstance(node, SourceNode) and node.config.stream is not None
 
 
 def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
@@ -58,13 +59,13 @@ def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
 def check_streams(nodes: Mapping[str, Node], problems: Problems) -> None:
     """Adds what cannot work: models that keep what passes by, and models that read two streams."""
     for node in nodes.values():
-        if node.resource_type != "model" or node.config.get("materialized") == "ephemeral":
+        if not isinstance(node, ModelNode) or node.materialized == "ephemeral":
             continue
         streams = [nodes[stream] for stream in streams_read(nodes, node.unique_id)]
         if not streams:
             continue
-        names = [f"{stream.source_name}.{stream.name}" for stream in streams]
-        kind = node.config.get("materialized")
+        names = [stream.full_name for stream in streams]
+        kind = node.materialized
         if kind in _LASTING:
             message = f"{node.name} is a {kind} and reads the stream {names[0]}"
             problems.add("stream-reader", message, node.place, _LASTING[kind])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.graph.graph import GenericTest, Node, UnitTestCase
+from merge_runner.graph.graph import DataTestNode, GenericTest, Node, UnitTestCase, UnitTestNode
 from merge_runner.project.load.files import DataTestEntry, UnitTestEntry
+from merge_runner.project.schema.config import listed
+from merge_runner.project.schema.data_test import DataTestConfig
 from merge_runner.relation import Relation
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition
 from merge_runner.testing.data_tests import known_tests
@@ -23,27 +25,14 @@ _CALL = re.compile(
     r"""\s*(?:\{\{\s*)?(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*(?:\}\})?\s*"""
 )
 _LONGEST_NAME = 63
-_CONFIG: dict[str, Any] = {
-    "enabled": True,
-    "severity": "error",
-    "where": None,
-    "limit": None,
-    "since": None,
-    "error_if": None,
-    "warn_if": None,
-    "fail_calc": None,
-    "store_failures": None,
-    "tags": (),
-    "meta": {},
-}
-"""The config keys of a data test, and what each is where nothing says it; None of a condition: any failure counts."""
+_CONFIG = tuple(each.name for each in fields(DataTestConfig))
 
 Resolve = Callable[[str, tuple[str, ...], Place], str | None]
 
 
 def generic_test_node(
     project: str, entry: DataTestEntry, owner: Node, own: Collection[str], resolve: Resolve, problems: Problems
-) -> Node | None:
+) -> DataTestNode | None:
     """The node of a test that YAML attaches to `owner`; None, and a problem, where the test is not known.
 
     `own` are the names of the project's own tests.
@@ -75,18 +64,16 @@ def generic_test_node(
     # The name is that of a file, too: nothing of a column's name may lead out of its folder.
     full_name = re.sub(r"\W+", "_", test.label or full_name)
     digest = hashlib.sha256(repr((entry.on, entry.column, test)).encode()).hexdigest()
-    return Node(
+    return DataTestNode(
         unique_id=f"test.{project}.{full_name}.{digest[:10]}",
         name=full_name,
-        resource_type="test",
         path=entry.place.path,
         fqn=(project, *owner.fqn[1:-1], full_name),
         place=entry.place,
-        config=_test_config({key: getattr(test, key) for key in _CONFIG}),
-        tags=tuple(test.tags),
+        config=DataTestConfig(**{key: getattr(test, key) for key in _CONFIG}),
+        tags=test.tags,
         depends_on=tuple(dict.fromkeys(parents)),
         checksum=digest,
-        test_type="generic",
         generic_test=GenericTest(name, arguments, owner.unique_id, entry.column),
     )
 
@@ -104,56 +91,55 @@ def singular_test_node(
     parents: tuple[str, ...],
     macros: tuple[str, ...],
     problems: Problems,
-) -> Node:
+) -> DataTestNode:
     """The node of a SQL file whose rows are failures; unknown keys of its config are problems."""
     name = source.path.rsplit("/", 1)[-1].removesuffix(".sql")
-    for key in captured.config.values.keys() - _CONFIG.keys():
+    for key in captured.config.values.keys() - {*_CONFIG}:
         message = f'"{key}" is no config key of a data test'
         problems.add("unknown-key", message, captured.config.places.get(key), did_you_mean(key, _CONFIG))
-    config = _test_config(captured.config.values)
-    return Node(
+    config = _config(captured.config.values)
+    return DataTestNode(
         unique_id=f"test.{project}.{name}",
         name=name,
-        resource_type="test",
         path=source.path,
         fqn=(project, name),
         place=Place(source.path, 1, 1),
         config=config,
-        tags=tuple(config["tags"]),
+        tags=config.tags,
         depends_on=parents,
         checksum=hashlib.sha256(source.text.encode()).hexdigest(),
-        test_type="singular",
         raw_code=source.text,
         macros=macros,
     )
 
 
-def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> Node:
+def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> UnitTestNode:
     """The node of a unit test of a model."""
     test = entry.test
     tags = tuple(dict.fromkeys((*test.tags, *test.config.tags)))
-    return Node(
+    return UnitTestNode(
         unique_id=f"unit_test.{project}.{test.model}.{test.name}",
         name=test.name,
-        resource_type="unit_test",
         path=entry.place.path,
         fqn=(project, test.model, test.name),
         place=entry.place,
-        config={"enabled": True, "tags": [*tags], "meta": dict(test.config.meta)},
+        config=replace(test.config, tags=tags),
         tags=tags,
         depends_on=(model,),
         checksum=hashlib.sha256(repr(test).encode()).hexdigest(),
-        test_type="unit",
         description=test.description or "",
         unit_test=UnitTestCase(test.model, tuple(asdict(given) for given in test.given), asdict(test.expect)),
     )
 
 
-def _test_config(values: Mapping[str, Any]) -> dict[str, Any]:
-    config = {key: values.get(key, default) for key, default in _CONFIG.items()}
-    config["severity"] = str(config["severity"]).lower()
-    tags = config["tags"]
-    return {"materialized": "test", **config, "tags": [tags] if isinstance(tags, str) else list(tags)}
+def _config(values: Mapping[str, Any]) -> DataTestConfig:
+    """The config that a singular test writes in its file."""
+    said = {key: value for key, value in values.items() if key in _CONFIG}
+    if "severity" in said:
+        said["severity"] = str(said["severity"]).lower()
+    if "tags" in said:
+        said["tags"] = tuple(listed(said["tags"]))
+    return DataTestConfig(**said)
 
 
 def _short(name: str, arguments: str) -> str:

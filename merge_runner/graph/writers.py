@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from merge_runner.errors import Problems
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, ModelNode, Node, RefNode
 from merge_runner.graph.order import relatives
 
 
-def unordered_writers(graph: Graph) -> Iterator[tuple[Node, Node]]:
+def unordered_writers(graph: Graph) -> Iterator[tuple[ModelNode, ModelNode]]:
     """Pairs of merge models with one table of which neither reaches the other in the DAG, by id."""
-    writers: dict[str, list[Node]] = {}
+    writers: dict[str, list[ModelNode]] = {}
     for unique_id in sorted(graph.nodes):
         node = graph.nodes[unique_id]
-        if node.resource_type == "model" and node.config.get("materialized") == "merge" and node.relation is not None:
+        if isinstance(node, ModelNode) and node.materialized == "merge" and node.relation is not None:
             writers.setdefault(node.relation.name.casefold(), []).append(node)
     for nodes in writers.values():
         if len(nodes) == 1:
@@ -32,11 +32,10 @@ def check_tables(nodes: Mapping[str, Node], problems: Problems) -> None:
     """Add a problem for each table that two nodes replace; several MERGEs may write one."""
     first: dict[str, Node] = {}
     for node in nodes.values():
-        kind = node.config.get("materialized")
-        if node.resource_type not in ("model", "seed") or kind == "ephemeral" or node.relation is None:
+        if not isinstance(node, RefNode) or node.materialized == "ephemeral" or node.relation is None:
             continue
         other = first.setdefault(node.relation.name.casefold(), node)
-        if other is not node and not kind == other.config.get("materialized") == "merge":
+        if other is not node and not node.materialized == other.materialized == "merge":
             message = f"{node.name} is the table {node.relation.name}, and so is {other.name}"
             hint = f"give one of them another alias or schema; {other.name} is in {other.path}"
             problems.add("shared-table", message, node.place, hint)

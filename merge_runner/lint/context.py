@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 from merge_runner.errors import Problem
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
@@ -27,7 +27,7 @@ class LintedFile:
     """
 
     source: SourceText
-    node: Node | None
+    node: ModelNode | None
     rendered: Rendered | None
     name: str | None = None
     """The model's; None for a plain file."""
@@ -40,8 +40,8 @@ class LintedFile:
     """The confs that its session has: the model's over those of the profile."""
     layers: tuple[Layer, ...] = ()
     """The model's config from outside of its file, the most specific last."""
-    declared: Mapping[str, Any] = field(default_factory=dict)
-    """The config of a file that is no model of this project, such as `scan` of a dbt model."""
+    scan: Literal["bounded", "full"] = "bounded"
+    """`full`: scanning the whole target is intended, as the config of the model declares (or `meta` of a dbt model)."""
 
     @property
     def path(self) -> str:
@@ -58,11 +58,6 @@ class LintedFile:
         own = (self.rendered.captured.config,) if self.rendered is not None else ()
         return config_place((*self.layers, *own), key) or Place(self.path, 1, 1)
 
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """The model's resolved config; what is declared for a plain file."""
-        return self.node.config if self.node else self.declared
-
 
 @dataclass(frozen=True)
 class LintedMerge(JudgedMerge):
@@ -71,14 +66,9 @@ class LintedMerge(JudgedMerge):
     file: LintedFile = field(kw_only=True)
 
     @property
-    def config(self) -> Mapping[str, Any]:
-        """The model's resolved config; empty for a plain file."""
-        return self.file.config
-
-    @property
     def scans_all_on_purpose(self) -> bool:
         """Whether the model says `scan: full`."""
-        return self.config.get("scan") == "full"
+        return self.file.scan == "full"
 
     @property
     def scans_by_source(self) -> bool:

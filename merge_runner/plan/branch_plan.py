@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.branches import MAIN
 from merge_runner.formats.registry import capabilities
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import DataTestNode, Graph, Node, RefNode, run_config
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.maintenance import has_table
 from merge_runner.plan.steps.node_plan import NodePlan
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
@@ -38,24 +38,26 @@ def on_branch(prepared: Prepared) -> Prepared:
     are not stored: their tables are no part of the branch.
     """
     graph = prepared.graph
-    nodes = {unique_id: replace(node, config=_config(node)) for unique_id, node in graph.nodes.items()}
+    nodes = {unique_id: _isolated(node) for unique_id, node in graph.nodes.items()}
     return replace(prepared, graph=replace(graph, nodes=nodes))
 
 
-def _config(node: Node) -> Mapping[str, Any]:
-    if is_view(node):
-        return {**node.config, "materialized": "ephemeral"}
-    left_out = {key: False for key in ("optimize", "store_failures") if key in node.config}
-    return {**node.config, **left_out} if left_out else node.config
+def _isolated(node: Node) -> Node:
+    if isinstance(node, RefNode):
+        changed = {"materialized": "ephemeral"} if is_view(node) else {"optimize": False}
+        return replace(node, config=replace(node.config, **changed))
+    if isinstance(node, DataTestNode):
+        return replace(node, config=replace(node.config, store_failures=False))
+    return node
 
 
 def is_view(node: Node) -> bool:
     """Whether a node is a model that is a view."""
-    return node.resource_type == "model" and node.config["materialized"] == "view"
+    return node.materialized == "view"
 
 
 def _has_branches(node: Node) -> bool:
-    return capabilities(node.config["format"]).has_branches
+    return capabilities(run_config(node).format).has_branches
 
 
 def check_isolated(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> None:
@@ -63,7 +65,7 @@ def check_isolated(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> 
     problems = [
         Problem(
             "no-branches",
-            f"{node.name} writes a {node.config['format']} table, which has no branches: its readers would "
+            f"{node.name} writes a {run_config(node).format} table, which has no branches: its readers would "
             "see the rows immediately",
             node.place,
             "leave it out (--exclude: what reads it reads it as it is), or give it `format: iceberg`",
@@ -79,10 +81,7 @@ def branchable(graph: Graph, ids: Iterable[str]) -> Iterator[Node]:
     """The nodes among `ids` whose tables have branches, one for each table, in the given order."""
     seen = set()
     for node in (graph.nodes[unique_id] for unique_id in ids):
-        writes = node.resource_type == "seed" or (
-            node.resource_type == "model" and node.config["materialized"] in ("merge", "table")
-        )
-        if not writes or not _has_branches(node) or node.relation is None:
+        if not has_table(node) or not _has_branches(node) or node.relation is None:
             continue
         if node.relation.name.casefold() not in seen:
             seen.add(node.relation.name.casefold())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.captures import DEFERRED
-from merge_runner.graph.graph import Node
+from merge_runner.graph.config_checks import is_enforced
+from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, SeedNode, SourceNode, UnitTestNode
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
 from merge_runner.plan.layout.layouts import Layouts
@@ -85,19 +86,23 @@ class Planner:
         return plan
 
     def _plan(self, node: Node) -> NodePlan | None:
-        if node.resource_type == "seed":
+        if isinstance(node, SeedNode):
             return self._seed(node)
-        if node.resource_type == "test":
+        if isinstance(node, DataTestNode):
             return self._data_tests.plan(node)
-        if node.resource_type == "unit_test":
+        if isinstance(node, UnitTestNode):
             return self._unit_tests.plan(node)
-        if node.resource_type != "model":
+        if not isinstance(node, ModelNode):
             return None
-        if node.config["materialized"] == "ephemeral":
+        if node.materialized == "ephemeral":
             query(self._compiler.rendered(node.unique_id))  # raises where it is none; models that read it hold its text
             return None
-        makers: dict[str, Callable[[Node], NodePlan]] = {"merge": self._merge, "table": self._table, "view": self._view}
-        return makers[node.config["materialized"]](node)
+        makers: dict[str, Callable[[ModelNode], NodePlan]] = {
+            "merge": self._merge,
+            "table": self._table,
+            "view": self._view,
+        }
+        return makers[node.materialized](node)
 
     def maintenance(self, unique_id: str, asked: Maintenance) -> NodePlan | None:
         """The steps that compact the table of a node, and vacuum it where that is asked for; None where it has none.
@@ -123,12 +128,12 @@ class Planner:
         Raises ProblemsError where nothing says by which column, or where it is no table.
         """
         node = self._prepared.graph.nodes[unique_id]
-        if node.resource_type != "source":
+        if not isinstance(node, SourceNode):
             return None
-        declared = self._prepared.files.sources[(str(node.source_name), node.name)].table
+        declared = node.config
         if declared.freshness is None:
             return None
-        name = f"source {node.source_name}.{node.name}"
+        name = f"source {node.full_name}"
         if declared.stream is not None:
             message, hint = f"{name} is a stream, and no table that could be asked", "take its `freshness` out"
             raise ProblemsError([Problem("freshness", message, node.place, hint)])
@@ -142,7 +147,7 @@ class Planner:
         step = MeasureFreshness(relation, declared.loaded_at_field, declared.freshness)
         return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
-    def _merge(self, node: Node) -> NodePlan:
+    def _merge(self, node: ModelNode) -> NodePlan:
         if not node.differs_by_run or is_rebuilt(node, self._prepared.invocation):
             return self._merge_plan(node, self._compiler)
         plan, first = (self._form(node, prepared.compiler) for prepared in (self._prepared, self._prepared.first_run))
@@ -152,11 +157,11 @@ class Planner:
         others = (
             other.unique_id
             for other in self._prepared.graph.nodes.values()
-            if other is not node and other.relation == relation and other.resource_type in ("model", "seed")
+            if other is not node and other.relation == relation and isinstance(other, RefNode)
         )
         return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), frozenset(others)))
 
-    def _form(self, node: Node, compiler: Compiler) -> NodePlan:
+    def _form(self, node: ModelNode, compiler: Compiler) -> NodePlan:
         """The plan of one kind of run; an error that the author raises in its text counts only where it runs."""
         try:
             return self._merge_plan(node, compiler)
@@ -165,7 +170,7 @@ class Planner:
                 raise
             return NodePlan(node.unique_id, (RaiseError(error.problems[0]),), writes=own_relation(node))
 
-    def _merge_plan(self, node: Node, compiler: Compiler) -> NodePlan:
+    def _merge_plan(self, node: ModelNode, compiler: Compiler) -> NodePlan:
         """The plan of one kind of run: what is different in it is what `compiler` renders."""
         rendered = compiler.rendered(node.unique_id)
         statement = compiler.merge(node.unique_id)
@@ -185,7 +190,7 @@ class Planner:
             )
         anew = is_rebuilt(node, self._prepared.invocation)
         reads = OwnReads.of(statement, rendered)
-        loses = anew and node.config["full_refresh"] is True
+        loses = anew and node.config.full_refresh is True
         judged = self._judged(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
@@ -202,7 +207,7 @@ class Planner:
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
             CreateTarget(layout, shape, anew, reads.first, reads.history is not None and loses),
             *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
-            RunMerge(relation, rendered.text, judged, bounding(judged, node.config["bounds"]), feed, expect),
+            RunMerge(relation, rendered.text, judged, bounding(judged, node.config.bounds), feed, expect),
         ]
         plan = self._with_surroundings(node, steps, compiler)
         if anew and not loses and reads.history is not None:
@@ -213,25 +218,25 @@ class Planner:
         self._check(node, faults(node, layout))
         return replace(plan, steps=(*plan.steps, replace(compaction(node, layout), after=after)))
 
-    def _check(self, node: Node, found: Iterable[Fault]) -> None:
+    def _check(self, node: RefNode, found: Iterable[Fault]) -> None:
         """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""
         problems = [Problem(each.code, each.message, self._config_place(node, "optimize"), each.hint) for each in found]
         if problems:
             raise ProblemsError(problems)
 
-    def _config_place(self, node: Node, key: str) -> Place:
+    def _config_place(self, node: RefNode, key: str) -> Place:
         """Return the place of a config key of a node."""
         files = self._prepared.files
-        if node.resource_type == "seed":
+        if isinstance(node, SeedNode):
             layers = list(files.seeds[node.name].layers)
         else:
             layers = [*files.models[node.name].layers, self._compiler.rendered(node.unique_id).captured.config]
         return config_place(layers, key) or Place(node.path, 1, 1)
 
-    def _contract(self, node: Node, **of: Any) -> Sequence[Step]:
+    def _contract(self, node: ModelNode, **of: Any) -> Sequence[Step]:
         """The step that enforces a model's contract, where it has one; `of` says what is compared."""
         model = self._prepared.files.models[node.name]
-        if not (node.config["contract"] or {}).get("enforced"):
+        if not is_enforced(node.config):
             return ()
         return [
             EnforceContract(
@@ -239,53 +244,53 @@ class Planner:
             )
         ]
 
-    def _schema_check(self, node: Node, layout: Layout, shape: Shape | None) -> CheckSchema:
+    def _schema_check(self, node: ModelNode, layout: Layout, shape: Shape | None) -> CheckSchema:
         model = self._prepared.files.models[node.name]
         return CheckSchema(layout, shape, model.properties_place or node.place, model.column_places)
 
-    def _contradiction(self, node: Node) -> Problem:
+    def _contradiction(self, node: ModelNode) -> Problem:
         """Return the problem of a MERGE that changes the columns of a table whose model stops where they change."""
         message = "WITH SCHEMA EVOLUTION adds columns to the table, and `on_schema_change` is fail"
         hint = "take one of them out; with `on_schema_change: append_new_columns` declared columns are added"
         return Problem("schema-change", message, self._config_place(node, "on_schema_change"), hint)
 
-    def _expectation(self, node: Node, judged: JudgedMerge) -> Expectation | None:
+    def _expectation(self, node: ModelNode, judged: JudgedMerge) -> Expectation | None:
         """What is expected of a MERGE. Raises ProblemsError where ON does not say what the source's keys are."""
-        expect = expectation(node.config["expect_merge"], judged, node.config["format"])
+        expect = expectation(node.config.expect_merge, judged, node.config.format)
         if expect is not None and expect.limits.unique_source and not expect.keys.spans:
             message = "`unique_source` needs keys, and ON has no equality between a column of the target and the source"
             hint = "qualify the columns of ON by the aliases of target and source, or leave `unique_source` out"
             raise ProblemsError([Problem("expect-merge", message, self._config_place(node, "expect_merge"), hint)])
         return expect
 
-    def _refuse_expectation(self, node: Node) -> None:
+    def _refuse_expectation(self, node: ModelNode) -> None:
         """Raises ProblemsError where a model without a MERGE says itself what is expected of one."""
         properties = self._prepared.files.models[node.name].properties
         own = self._compiler.rendered(node.unique_id).captured.config.values
         if "expect_merge" in own or (properties is not None and "expect_merge" in properties.config):
-            kind = node.config["materialized"]
+            kind = node.materialized
             message = f"`expect_merge` guards a MERGE, and {node.name} is a {kind}: nothing would be guarded"
             hint = "take it out here; as a default for a folder it is for the merges in it"
             raise ProblemsError([Problem("expect-merge", message, self._config_place(node, "expect_merge"), hint)])
 
-    def _feed(self, node: Node) -> Feed | None:
+    def _feed(self, node: ModelNode) -> Feed | None:
         if node.changes_of is None:
             return None
         view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
         return Feed(view, self._compiler.relation(node.changes_of), node.application)
 
-    def _judged(self, node: Node, statement: MergeStatement) -> JudgedMerge:
+    def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
         from merge_runner.pruning.judge.merge_analysis import judge_merge
 
-        return judge_merge(statement, self._layouts.target(node.unique_id), self._layouts.lookup, node.config["bounds"])
+        return judge_merge(statement, self._layouts.target(node.unique_id), self._layouts.lookup, node.config.bounds)
 
-    def _table(self, node: Node) -> NodePlan:
+    def _table(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)
         text = query(self._compiler.rendered(node.unique_id))
         steps: list[Step] = [*self._contract(node, query=text), ReplaceTable(table_layout(self._prepared, node), text)]
         return self._with_surroundings(node, steps)
 
-    def _view(self, node: Node) -> NodePlan:
+    def _view(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)
         text = query(self._compiler.rendered(node.unique_id))
         relation = own_relation(node)
@@ -295,20 +300,20 @@ class Planner:
         ]
         return self._with_surroundings(node, steps)
 
-    def _seed(self, node: Node) -> NodePlan:
+    def _seed(self, node: SeedNode) -> NodePlan:
         seed = self._prepared.files.seeds[node.name]
         types = {column["name"]: column["data_type"] for column in node.columns.values() if column["data_type"]}
         step = LoadSeed(
             table_layout(self._prepared, node),
             seed.path,
-            node.config["delimiter"],
-            types | dict(node.config["column_types"]),
+            node.config.delimiter,
+            types | {**node.config.column_types},
         )
         around = self._hooks(node, seed.layers)
         steps: tuple[Step, ...] = (*around["pre_hook"], step, *around["post_hook"])
         return NodePlan(node.unique_id, steps, writes=own_relation(node))
 
-    def _with_surroundings(self, node: Node, steps: Iterable[Step], compiler: Compiler | None = None) -> NodePlan:
+    def _with_surroundings(self, node: ModelNode, steps: Iterable[Step], compiler: Compiler | None = None) -> NodePlan:
         """The steps between what every model needs: its inputs, and its hooks."""
         compiler = compiler or self._compiler
         rendered = compiler.rendered(node.unique_id)
@@ -317,24 +322,24 @@ class Planner:
         target = next((step for step in steps if isinstance(step, CreateTarget)), None)
         before = (replace(hook, prepares=target) for hook in around["pre_hook"])
         all_steps = (self._inputs.attach(compiler.read_by(node)), *before, *steps, *around["post_hook"])
-        writes = None if node.config["materialized"] == "view" else own_relation(node)
+        writes = None if node.materialized == "view" else own_relation(node)
         return NodePlan(node.unique_id, all_steps, rendered, rendered.text, writes)
 
     def _hooks(
-        self, node: Node, layers: Sequence[Layer], compiler: Compiler | None = None
+        self, node: RefNode, layers: Sequence[Layer], compiler: Compiler | None = None
     ) -> Mapping[str, Sequence[RunHook]]:
         """The hooks of a model or seed by when they run; `layers` are all of its config. A blank one is left out."""
         compiler = compiler or self._compiler
         problems = Problems()
         around: dict[str, list[RunHook]] = {"pre_hook": [], "post_hook": []}
-        for when, hooks in around.items():
-            for text in node.config[when]:
+        for when, texts in (("pre_hook", node.config.pre_hook), ("post_hook", node.config.post_hook)):
+            for text in texts:
                 snippet = hook(node.path, layers, when, text)
                 with problems.collecting():
                     rendered = compiler.snippet(node, snippet)
                     if rendered.text.strip():
                         names_this = rendered.captured.uses_this
-                        hooks.append(RunHook(rendered.text, when, names_this=names_this, place=snippet.at))
+                        around[when].append(RunHook(rendered.text, when, names_this=names_this, place=snippet.at))
         problems.check()
         return around
 

@@ -107,7 +107,7 @@ class _Build:
             self.events.emit(Message(f"left out, as their config says `optimize: false`: {names}"))
         nodes = [self.prepared.graph.nodes[node] for node in self.streamed]
         if nodes:
-            names = ", ".join(sorted(node.name for node in nodes if node.config.get("materialized") != "ephemeral"))
+            names = ", ".join(sorted(node.name for node in nodes if node.materialized != "ephemeral"))
             self.events.emit(Message(f"left to `merge-runner stream`, since a stream feeds them: {names}"))
 
     def _run_nodes(self, driver: Driver | None, starting: Starting | None) -> None:

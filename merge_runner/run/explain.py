@@ -10,6 +10,7 @@ from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
+from merge_runner.graph.graph import run_config
 from merge_runner.plan.explain.explain import ExplainedNode, Explanation, shown
 from merge_runner.plan.explain.spark_explain import EngineTold
 from merge_runner.plan.load.project_context import Prepared
@@ -48,9 +49,8 @@ def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> 
 
 def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
     """The node as it would run now, with what the engine reports of it."""
-    config = prepared.graph.nodes[node.plan.unique_id].config
+    conf = run_config(prepared.graph.nodes[node.plan.unique_id]).conf
     try:
-        conf = config.get("conf") or {}
         with driver.session(conf) as session:
             if node.plan.first_run is not None:
                 node = shown(node, has_been_built(session, catalog, node.plan.first_run))

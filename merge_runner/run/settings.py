@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from merge_runner.engine.context import Batch
 from merge_runner.engine.table_format.commit_metadata import stamp
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.plan.nodes.maintenance import Maintenance
 
 
@@ -40,7 +40,8 @@ class RunSettings:
 
     def batch(self, node: Node) -> Batch | None:
         """Return the batch that the MERGE of a node commits once; None: a plain MERGE."""
-        if self.batch_id is None or node.changes_of is not None:  # what reads changes commits once by what it consumed
+        consumes = isinstance(node, ModelNode) and node.changes_of is not None  # which it commits once as it is
+        if self.batch_id is None or consumes:
             return None
         return Batch(self.application_of(node), self.batch_id)
 

@@ -24,9 +24,7 @@ def test_on_databricks_concurrent_writers_are_told_apart_by_rows(example):
 
     def properties():
         nodes = Project.load(root).graph.nodes
-        return {
-            name: dict(nodes[f"model.clauses.{name}"].config["properties"]) for name in ("temperature_north", "stock")
-        }
+        return {name: dict(nodes[f"model.clauses.{name}"].config.properties) for name in ("temperature_north", "stock")}
 
     assert properties() == {"temperature_north": {}, "stock": {}}
     profiles = root / "profiles.yml"

@@ -5,48 +5,83 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from pydantic import TypeAdapter
 
-from merge_runner.graph.graph import GenericTest, Graph, Macro, Node, UnitTestCase
+from merge_runner.graph.graph import (
+    DataTestNode,
+    GenericTest,
+    Graph,
+    Macro,
+    ModelNode,
+    Node,
+    SeedNode,
+    SourceNode,
+    UnitTestCase,
+    UnitTestNode,
+)
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.data_test import DataTestConfig
+from merge_runner.project.schema.properties import SourceTable
+from merge_runner.project.schema.unit_test import UnitTestConfig
 from merge_runner.relation import Relation
 from merge_runner.text import Place
 
 PROJECT = "shop"
 
 
+def node_of(kind: str, config: Mapping[str, Any], **fields: Any) -> Node:
+    """A node of a kind with a config as it is written; a model is a table unless that says otherwise."""
+    if kind == "source":
+        return SourceNode(config=SourceTable(fields["name"], **config), **fields)
+    if kind == "model":
+        config = {"materialized": "table", **config}
+    config = {"tags": fields.get("tags", ()), "meta": fields.get("meta", {}), **config}
+    node, of = _KINDS[kind]
+    return node(config=TypeAdapter(of).validate_python(config), **fields)
+
+
+_KINDS: Mapping[str, tuple[Any, Any]] = {
+    "model": (ModelNode, ModelConfig),
+    "seed": (SeedNode, ModelConfig),
+    "test": (DataTestNode, DataTestConfig),
+    "unit_test": (UnitTestNode, UnitTestConfig),
+}
+
+
 def _node(spec: Mapping[str, Any], ids: Mapping[str, str]) -> Node:
     kind = spec.get("type", "model")
-    name = spec["name"].rpartition(".")[2] if kind == "source" else spec["name"]
-    source = spec["name"].rpartition(".")[0] if kind == "source" else None
+    source, _, name = spec["name"].rpartition(".") if kind == "source" else ("", "", spec["name"])
     folders = tuple(spec.get("in", "").split("/")) if spec.get("in") else ()
     parents = tuple(ids[parent] for parent in spec.get("parents", ()))
     endings = {"model": ".sql", "seed": ".csv"}
     path = spec.get("path") or "/".join(("models", *folders, f"{name}{endings.get(kind, '.sql')}"))
-    generic = GenericTest(spec["calls"], {}, parents[0]) if "calls" in spec else None
-    return Node(
+    own: dict[str, Any] = {}
+    if kind == "source":
+        own = {"source_name": source, "files": tuple(spec.get("files", ()))}
+    elif kind == "test" and "calls" in spec:
+        own = {"generic_test": GenericTest(spec["calls"], {}, parents[0])}
+    elif kind == "unit_test":
+        own = {"unit_test": UnitTestCase(spec.get("tests", ""))}
+    if kind in ("model", "seed", "source"):
+        own |= {"relation": Relation(spec.get("alias", name), spec.get("schema", "dev"))}
+        own |= {"columns": spec.get("columns", {})}
+    return node_of(
+        kind,
+        spec.get("config", {}),
         unique_id=ids[spec["name"]],
         name=name,
-        resource_type=kind,
         path=path,
         fqn=(PROJECT, *folders, *((source,) if source else ()), name),
         place=Place(path, 1, 1),
-        relation=None
-        if kind in ("test", "unit_test")
-        else Relation(spec.get("alias", name), spec.get("schema", "dev")),
-        config=spec.get("config", {}),
         tags=tuple(spec.get("tags", ())),
         depends_on=parents,
         checksum=spec.get("checksum", name),
-        test_type={"test": "generic" if generic else "singular", "unit_test": "unit"}.get(kind),
-        columns=spec.get("columns", {}),
         description=spec.get("description", ""),
         meta=spec.get("meta", {}),
         raw_code=spec.get("code", ""),
         macros=tuple(f"macro.{PROJECT}.{macro}" for macro in spec.get("macros", ())),
         patch_path=spec.get("yml"),
-        files=tuple(spec.get("files", ())),
-        source_name=source,
-        generic_test=generic,
-        unit_test=UnitTestCase(spec["tests"]) if "tests" in spec else None,
+        **own,
     )
 
 
@@ -88,6 +123,11 @@ def graph_over(edges: Sequence[tuple[int, int]], size: int) -> Graph:
         if one != other:
             parents[max(one, other)].append(f"m{min(one, other)}")
     return graph_of([{"name": f"m{n}", "parents": list(dict.fromkeys(parents[n]))} for n in range(size)])
+
+
+@pytest.fixture(name="node_of", scope="session")
+def node_of_fixture() -> Callable[..., Node]:
+    return node_of
 
 
 @pytest.fixture(name="graph_over", scope="session")

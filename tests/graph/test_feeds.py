@@ -19,9 +19,9 @@ def test_the_table_is_a_parent_and_its_feed_is_on(make_project):
     nodes = project.graph.nodes
     assert list(project.graph.dag.edges) == [("model.shop.stg", "model.shop.fct")]
     assert nodes["model.shop.fct"].changes_of == "model.shop.stg"
-    assert nodes["model.shop.stg"].config["properties"] == {FEED: "true"}
-    assert FEED not in nodes["model.shop.fct"].config["properties"]
-    assert FEED not in nodes["model.shop.other"].config["properties"]
+    assert nodes["model.shop.stg"].config.properties == {FEED: "true"}
+    assert FEED not in nodes["model.shop.fct"].config.properties
+    assert FEED not in nodes["model.shop.other"].config.properties
 
 
 def test_whoever_creates_the_table_switches_its_feed_on(make_project):
@@ -35,9 +35,9 @@ def test_whoever_creates_the_table_switches_its_feed_on(make_project):
         }
     )
     nodes = Project.load(root).graph.nodes
-    assert nodes["model.shop.stg"].config["properties"] == {"DELTA.enablechangedatafeed": "TRUE", "a.b": "c"}
-    assert nodes["model.shop.more"].config["properties"] == {FEED: "true"}
-    assert nodes["seed.shop.numbers"].config["properties"] == {FEED: "true"}
+    assert nodes["model.shop.stg"].config.properties == {"DELTA.enablechangedatafeed": "TRUE", "a.b": "c"}
+    assert nodes["model.shop.more"].config.properties == {FEED: "true"}
+    assert nodes["seed.shop.numbers"].config.properties == {FEED: "true"}
 
 
 @pytest.mark.parametrize(

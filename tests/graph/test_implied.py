@@ -23,22 +23,22 @@ def config_of(make_project):
 
 def test_storage_join_sets_confs_and_properties_below_the_author_s(config_of):
     plain = config_of("format='iceberg', storage_join=true")
-    assert plain["conf"][GROUPING] == "true"
-    assert plain["properties"] == {DISTRIBUTION: "none", "write.spark.fanout.enabled": "true"}
+    assert plain.conf[GROUPING] == "true"
+    assert plain.properties == {DISTRIBUTION: "none", "write.spark.fanout.enabled": "true"}
     keys = (
         f"format='iceberg', storage_join=true, conf={{'{GROUPING}': 'false'}}, properties={{'{DISTRIBUTION}': 'hash'}}"
     )
     own = config_of(keys)
-    assert (own["conf"][GROUPING], own["properties"][DISTRIBUTION]) == ("false", "hash")
+    assert (own.conf[GROUPING], own.properties[DISTRIBUTION]) == ("false", "hash")
 
 
 def test_the_profile_decides_for_merges_that_say_nothing(config_of):
     profile = ", storage_join: true"
-    assert GROUPING in config_of("format='iceberg'", profile)["conf"]
-    assert config_of("format='iceberg', storage_join=false", profile)["properties"] == {DISTRIBUTION: "hash"}
-    assert config_of("format='iceberg', storage_join=false", profile)["conf"] == {}
-    assert config_of("format='delta'", profile)["conf"] == {}
-    assert config_of("format='iceberg', materialized='table'", profile, "select 1 as id")["conf"] == {}
+    assert GROUPING in config_of("format='iceberg'", profile).conf
+    assert config_of("format='iceberg', storage_join=false", profile).properties == {DISTRIBUTION: "hash"}
+    assert config_of("format='iceberg', storage_join=false", profile).conf == {}
+    assert config_of("format='delta'", profile).conf == {}
+    assert config_of("format='iceberg', materialized='table'", profile, "select 1 as id").conf == {}
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,9 @@ def test_a_key_that_a_model_cannot_have_is_told_where_it_stands(config_of, keys,
 
 
 def test_keys_of_a_table_mean_nothing_to_a_view(config_of):
-    assert config_of("sort_by='id', storage_join=true", text="select 1 as id")["conf"] == {}
+    assert config_of("sort_by='id', storage_join=true", text="select 1 as id").conf == {}
 
 
 def test_concurrent_writers_get_deletion_vectors_where_a_platform_tells_conflicts_by_rows(config_of):
-    assert config_of("concurrent=true", ", platform: databricks")["properties"] == {
-        "delta.enableDeletionVectors": "true"
-    }
-    assert config_of("concurrent=true")["properties"] == {}
+    assert config_of("concurrent=true", ", platform: databricks").properties == {"delta.enableDeletionVectors": "true"}
+    assert config_of("concurrent=true").properties == {}

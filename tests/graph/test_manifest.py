@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from merge_runner.graph.graph import GenericTest, Graph, Macro, Node, UnitTestCase
+from merge_runner.graph.graph import GenericTest, Graph, Macro, UnitTestCase
 from merge_runner.graph.manifest import Compiled, Metadata, manifest, plain
 from merge_runner.project.schema.selectors import Selector, Written
 from merge_runner.relation import Relation
@@ -19,14 +19,14 @@ METADATA = Metadata(
 )
 
 
-def _node(unique_id, path, fqn, **more):
-    kind, _, rest = unique_id.partition(".")
-    return Node(unique_id, rest.rpartition(".")[2], kind, path, tuple(fqn.split(".")), Place(path, 1, 1), **more)
-
-
 @pytest.fixture
-def graph():
+def graph(node_of):
     import networkx as nx
+
+    def _node(unique_id, path, fqn, config=None, **more):
+        kind, _, rest = unique_id.partition(".")
+        given = {"unique_id": unique_id, "name": rest.rpartition(".")[2], "path": path, "place": Place(path, 1, 1)}
+        return node_of(kind, config or {}, **given, fqn=tuple(fqn.split(".")), **more)
 
     nodes = [
         _node(
@@ -68,7 +68,6 @@ def graph():
             "models/schema.yml",
             "shop.unique_fct_id",
             depends_on=("model.shop.fct",),
-            test_type="generic",
             config={"severity": "warn", "fail_calc": None},
             generic_test=GenericTest("unique", {"column_name": "id"}, "model.shop.fct", "id"),
         ),
@@ -77,7 +76,6 @@ def graph():
             "tests/more/agree.sql",
             "shop.more.agree",
             depends_on=("model.shop.fct",),
-            test_type="singular",
         ),
         _node(
             "unit_test.shop.wins",
@@ -85,7 +83,6 @@ def graph():
             "shop.wins",
             depends_on=("model.shop.fct",),
             checksum="00",
-            test_type="unit",
             unit_test=UnitTestCase(
                 "fct",
                 ({"input": "this", "rows": [{"day": date(2026, 1, 1), "price": Decimal("1.50")}]},),
@@ -151,13 +148,6 @@ def test_a_model_is_described_as_dbt_does(made):
         "schema": "dev",
         "relation_name": "dev.`fct flight`",
         "tags": ["nightly"],
-        "config": {
-            "enabled": True,
-            "tags": ["nightly"],
-            "meta": {"since": "2026-01-01"},
-            "materialized": "merge",
-            "unique_key": ["id"],
-        },
         "depends_on": {"nodes": ["model.shop.stg"], "macros": ["macro.shop.key"]},
         "checksum": {"name": "sha256", "checksum": "abc"},
         "description": "Facts",
@@ -171,6 +161,15 @@ def test_a_model_is_described_as_dbt_does(made):
         "compiled_path": "target/compiled/shop/models/fct.sql",
     }
     assert {key: model[key] for key in expected} == expected
+    config = {
+        "enabled": True,
+        "tags": ["nightly"],
+        "meta": {"since": "2026-01-01"},
+        "materialized": "merge",
+        "unique_key": ["id"],
+    }
+    assert {key: model["config"][key] for key in config} == config
+    assert "alias" not in model["config"]  # what is not set is left out
     assert model["columns"]["id"] == {
         "name": "id",
         "description": "",
@@ -199,7 +198,13 @@ def test_tests_say_what_they_call_and_what_they_are_attached_to(made):
     generic, singular = made["nodes"]["test.shop.unique_fct_id"], made["nodes"]["test.shop.agree"]
     assert generic["test_metadata"] == {"name": "unique", "kwargs": {"column_name": "id"}, "namespace": None}
     assert (generic["column_name"], generic["attached_node"]) == ("id", "model.shop.fct")
-    assert generic["config"] == {"enabled": True, "tags": [], "meta": {}, "severity": "warn"}
+    assert generic["config"] == {
+        "enabled": True,
+        "tags": [],
+        "meta": {},
+        "materialized": "test",
+        "severity": "warn",
+    }
     assert (generic["path"], generic["original_file_path"]) == ("unique_fct_id.sql", "models/schema.yml")
     assert (singular["path"], "test_metadata" in singular) == ("more/agree.sql", False)
 

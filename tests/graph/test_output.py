@@ -40,6 +40,9 @@ def test_paths_are_those_of_the_files(graph):
 
 def test_json_lines_have_the_keys_of_dbt(graph):
     found = [json.loads(line) for line in lines(graph, "json")]
+    config = {"enabled": True, "tags": ["nightly"], "meta": {}, "materialized": "view"}
+    assert {key: found[1]["config"][key] for key in config} == config
+    assert found[2].pop("config")["materialized"] == "table"
     assert found[2] == {
         "name": "fct",
         "resource_type": "model",
@@ -47,11 +50,9 @@ def test_json_lines_have_the_keys_of_dbt(graph):
         "original_file_path": "models/fct.sql",
         "unique_id": "model.shop.fct",
         "alias": "fct_flight",
-        "config": {"enabled": True, "tags": [], "meta": {}},
         "tags": [],
         "depends_on": {"nodes": ["model.shop.stg"], "macros": ["macro.shop.key"]},
     }
-    assert found[1]["config"] == {"enabled": True, "tags": ["nightly"], "meta": {}, "materialized": "view"}
     assert (found[0]["source_name"], found[0]["name"], "alias" in found[0]) == ("raw", "flight", False)
     assert [value["resource_type"] for value in found] == ["source", "model", "model", "test", "unit_test"]
 

@@ -60,7 +60,7 @@ def test_nothing_differs_from_the_manifest_of_the_same_project(graph_of, tmp_pat
         ("wins", {"checksum": "other"}, ["body"]),
         ("unique_fct", {"checksum": "other"}, ["body"]),
         ("stg", {"config": {"materialized": "table"}}, ["configs"]),
-        ("stg", {"config": {"materialized": "view", "conf": {"a": 1}}}, ["configs"]),
+        ("stg", {"config": {"materialized": "view", "conf": {"a": "1"}}}, ["configs"]),
         ("raw.flight", {"config": {"format": "json"}}, ["configs"]),
         ("stg", {"meta": {"owner": "x"}}, ["configs"]),
         ("fct", {"alias": "other"}, ["relation"]),

@@ -41,7 +41,7 @@ def test_views_stand_in_place(prepared):
     assert planner.plan("model.shop.stg") is None
     assert "using (\nselect 1 as id\n) s" in planner.plan("model.shop.fct").sql
     assert "using (" not in Planner(prepared).plan("model.shop.fct").sql
-    assert prepared.graph.nodes["model.shop.stg"].config["materialized"] == "view"
+    assert prepared.graph.nodes["model.shop.stg"].config.materialized == "view"
 
 
 def test_what_has_no_branches_is_refused_all_at_once(prepared):

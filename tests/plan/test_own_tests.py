@@ -61,7 +61,10 @@ def test_an_own_test_gets_its_model_column_and_arguments(make_project):
     assert (labelled.severity, labelled.narrow) == ("warn", True)
     nodes = {node.name: node for node in Project.load(root).graph.nodes.values()}
     assert nodes["labelled"].depends_on == ("model.shop.m", "model.shop.other")
-    assert (nodes["labelled"].test_type, nodes["labelled"].macros) == ("generic", ("macro.shop.test_in_steps_of",))
+    assert (nodes["labelled"].generic_test.name, nodes["labelled"].macros) == (
+        "in_steps_of",
+        ("macro.shop.test_in_steps_of",),
+    )
 
 
 def test_an_own_test_on_a_model_and_a_source_and_what_it_refers_to(make_project):

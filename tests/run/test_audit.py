@@ -12,20 +12,28 @@ from merge_runner.engine.response import MergeFigures, NodeResponse, RuntimeFilt
 from merge_runner.engine.steps.audit_table import COLUMNS, write_audit
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.graph.graph import DataTestNode, ModelNode
 from merge_runner.graph.naming import audit_table
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project.schema.data_test import DataTestConfig
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
 from merge_runner.run.results.audit_rows import audit, audit_rows
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Result, Timing
+from merge_runner.text import Place
 
 
-class Node:
-    def __init__(self, kind, name):
-        self.resource_type, self.name = kind, name
+def node(of, name, config):
+    path = f"models/{name}.sql"
+    return of(f"x.p.{name}", name, path, ("p", name), Place(path, 1, 1), config=config)
 
 
-NODES = {"model.p.a": Node("model", "a"), "model.p.b": Node("model", "b"), "test.p.c": Node("test", "c")}
+NODES = {
+    "model.p.a": node(ModelNode, "a", ModelConfig()),
+    "model.p.b": node(ModelNode, "b", ModelConfig()),
+    "test.p.c": node(DataTestNode, "c", DataTestConfig()),
+}
 
 
 def at(second):

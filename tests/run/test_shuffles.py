@@ -71,7 +71,7 @@ class Merge:
         config = f"{{{{ config(**{self.config!r}) }}}}"
         (self.root / "models/fct.sql").write_text(f"{config}\n{text}\n")
         project = Project.load(self.root)
-        properties = project.graph.nodes["model.shop.fct"].config["properties"]
+        properties = project.graph.nodes["model.shop.fct"].config.properties
         table = f"ice.shuffles.{self.target}"
         pairs = ", ".join(f"{key!r} = {value!r}" for key, value in properties.items())
         if pairs:

@@ -20,6 +20,7 @@ def command(options: Options) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
     from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.display.problems import show_no_effect
+    from merge_runner.graph.graph import ModelNode
     from merge_runner.run.results.artifacts import compile_nodes
 
     project = load_project(options)
@@ -27,7 +28,7 @@ def command(options: Options) -> int:
     show_no_effect(project.graph, ids, options)
     project = deferred(project, ids, options.defer, options.state)
     texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()), (lambda _: None) if options.quiet else say)
-    models = {node: text for node, text in texts.items() if project.graph.nodes[node].resource_type == "model"}
+    models = {node: text for node, text in texts.items() if isinstance(project.graph.nodes[node], ModelNode)}
     if len(models) == 1 and options.select:
         show(next(iter(models.values())))
     if not options.quiet:

@@ -98,12 +98,16 @@ def _merges(options: Options) -> str:
     from merge_runner.formats import DEFAULT
     from merge_runner.formats.presets import low_shuffle
     from merge_runner.formats.registry import capabilities
+    from merge_runner.graph.graph import ModelNode
 
     prepared = load_project(options).prepared
     nodes = prepared.graph.nodes.values()
-    merges = [node for node in nodes if node.resource_type == "model" and node.config["materialized"] == "merge"]
+    merges = [node for node in nodes if isinstance(node, ModelNode) and node.materialized == "merge"]
     keys = ("low_shuffle", "storage_join")
-    parts = [f"{len(merges)} models", *(f"{key} in {sum(bool(node.config[key]) for node in merges)}" for key in keys)]
+    parts = [
+        f"{len(merges)} models",
+        *(f"{key} in {sum(bool(getattr(node.config, key)) for node in merges)}" for key in keys),
+    ]
     found = low_shuffle(DEFAULT, prepared.files.profile.platform, on=True)
     sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
     return f"{', '.join(parts)}; on {capabilities(DEFAULT).label} low_shuffle sets {sets} here"

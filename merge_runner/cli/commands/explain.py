@@ -71,7 +71,7 @@ def _on_spark(prepared: Prepared, ids: tuple[str, ...], options: Options) -> Exp
     display = JsonDisplay(quiet) if options.log_format == "json" else TextDisplay(quiet, options.debug)
     events = Events(display)
     with starting_driver(prepared, events) as starting:
-        if any(prepared.graph.nodes[node].config.get("materialized") == "merge" for node in ids):
+        if any(prepared.graph.nodes[node].materialized == "merge" for node in ids):
             events.emit(SparkStarting(master=prepared.files.profile.where))
             starting.launch()  # the JVM comes up while the project is looked at
         explanation = explain(prepared, ids)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import Graph, ModelNode, RefNode, SourceNode
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
 from merge_runner.lint.sources.sql_file import holds_no_sql
 from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.schema.profile import FILE as PROFILES
 
 if TYPE_CHECKING:
-    from merge_runner.graph.graph import Graph
     from merge_runner.plan.load.project_context import Prepared
 
 _FOR_ALL = (PYPROJECT, PROFILES, "catalog.yml")
@@ -163,7 +163,7 @@ class _Reader:
         self._prepared = prepared
         self._graph: Graph = prepared.graph
         self.files = {model.source.path for model in prepared.files.models.values()}
-        self.models = {key: node for key, node in self._graph.nodes.items() if node.resource_type == "model"}
+        self.models = {key: node for key, node in self._graph.nodes.items() if isinstance(node, ModelNode)}
 
     def owns(self, folder: str) -> bool:
         """Whether the settings name the folder, one in it or one above it."""
@@ -196,7 +196,7 @@ class _Reader:
         graph = self._graph
         called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
         calling = {key for key, node in self.models.items() if not called.isdisjoint(node.macros)}
-        views = [key for key in calling if self.models[key].config["materialized"] in _READ_THROUGH]
+        views = [key for key in calling if self.models[key].materialized in _READ_THROUGH]
         return calling | readers(graph, views)
 
     def _described(self, file: str) -> set[str]:
@@ -207,13 +207,13 @@ class _Reader:
 
 def readers(graph: Graph, ids: Iterable[str]) -> set[str]:
     """The models that read models, seeds or sources, directly or through views."""
-    waiting = [key for key in ids if graph.nodes[key].resource_type in ("model", "seed", "source")]
+    waiting = [key for key in ids if isinstance(graph.nodes[key], RefNode | SourceNode)]
     found: set[str] = set()
     while waiting:
         for child in graph.dag.successors(waiting.pop()):
             node = graph.nodes[child]
-            if node.resource_type == "model" and child not in found:
+            if isinstance(node, ModelNode) and child not in found:
                 found.add(child)
-                if node.config["materialized"] in _READ_THROUGH:
+                if node.materialized in _READ_THROUGH:
                     waiting.append(child)
     return found

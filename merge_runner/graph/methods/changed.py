@@ -5,11 +5,12 @@ That nothing has changed, or that nothing failed, is an ordinary answer, so none
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from merge_runner.errors import Problem
 from merge_runner.graph.criterion import Criterion
+from merge_runner.graph.graph import SourceNode
 from merge_runner.graph.methods.lookup import Lookup, one_of
 from merge_runner.graph.methods.paths import holds_path
 from merge_runner.graph.state import Change, macros_affected
@@ -54,10 +55,14 @@ def by_git(lookup: Lookup, criterion: Criterion) -> set[str]:
         lambda node: (
             node.path in files
             or node.patch_path in files
-            or any(holds_path(PurePosixPath(part), path) for part in node.files for path in paths)
+            or (isinstance(node, SourceNode) and _holds_any(node.files, paths))
             or not macros.isdisjoint(node.macros)
         )
     )
+
+
+def _holds_any(places: Iterable[str], paths: Sequence[PurePosixPath]) -> bool:
+    return any(holds_path(PurePosixPath(place), path) for place in places for path in paths)
 
 
 def _warn_of_deleted_properties(lookup: Lookup, criterion: Criterion, files: frozenset[str]) -> None:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from merge_runner.graph.criterion import Criterion
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Node, SourceNode
 from merge_runner.graph.methods.lookup import Lookup, bad_value, unmatched
 from merge_runner.graph.methods.paths import holds_path, is_path
 
@@ -15,20 +15,20 @@ from merge_runner.graph.methods.paths import holds_path, is_path
 def by_fqn(lookup: Lookup, criterion: Criterion) -> set[str]:
     """A name, or the first parts of a dotted path of folders; never a source."""
     matches = _name_matcher(criterion.value)
-    found = lookup.ids(lambda node: node.resource_type != "source" and matches(node.fqn))
+    found = lookup.ids(lambda node: not isinstance(node, SourceNode) and matches(node.fqn))
     if found:
         return found
     nodes = lookup.graph.nodes.values()
     for node in nodes:
-        if node.resource_type == "source" and criterion.value in (node.name, node.source_name):
-            hint = f"a source is selected by source:{node.source_name}.{node.name}"
+        if isinstance(node, SourceNode) and criterion.value in (node.name, node.source_name):
+            hint = f"a source is selected by source:{node.full_name}"
             lookup.warnings.append(unmatched(criterion.text, hint))
             return found
     for node in lookup.graph.disabled:
         if matches(node.fqn):
             lookup.warnings.append(unmatched(criterion.text, f"{node.path} is disabled by its config"))
             return found
-    return lookup.expected(criterion, found, {node.name for node in nodes if node.resource_type != "source"})
+    return lookup.expected(criterion, found, {node.name for node in nodes if not isinstance(node, SourceNode)})
 
 
 def _name_matcher(value: str) -> Callable[[tuple[str, ...]], bool]:
@@ -92,14 +92,14 @@ def by_source(lookup: Lookup, criterion: Criterion) -> set[str]:
 
     def matches(node: Node) -> bool:
         return (
-            node.resource_type == "source"
+            isinstance(node, SourceNode)
             and fnmatchcase(lookup.graph.project, project)
             and fnmatchcase(node.source_name or "", source)
             and fnmatchcase(node.name, table)
         )
 
-    tables = [node for node in lookup.graph.nodes.values() if node.resource_type == "source"]
-    known = {node.source_name or "" for node in tables} | {f"{node.source_name}.{node.name}" for node in tables}
+    tables = [node for node in lookup.graph.nodes.values() if isinstance(node, SourceNode)]
+    known = {node.source_name for node in tables} | {node.full_name for node in tables}
     return lookup.expected(criterion, lookup.ids(matches), known)
 
 

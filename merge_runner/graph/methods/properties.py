@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from merge_runner.graph.criterion import Criterion
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
+from merge_runner.graph.manifest import config_as_json
 from merge_runner.graph.methods.lookup import Lookup, bad_value, one_of
 
 
@@ -26,18 +27,24 @@ def by_resource_type(lookup: Lookup, criterion: Criterion) -> set[str]:
 
 def by_test_type(lookup: Lookup, criterion: Criterion) -> set[str]:
     """generic, singular or unit tests; data: the first two."""
-    types = {"generic": ("generic",), "singular": ("singular",), "unit": ("unit",), "data": ("generic", "singular")}
-    wanted = types[one_of(criterion, types)]
-    return lookup.ids(lambda node: node.test_type in wanted)
+    return lookup.ids(_TEST_TYPES[one_of(criterion, _TEST_TYPES)])
+
+
+_TEST_TYPES: Mapping[str, Callable[[Node], bool]] = {
+    "generic": lambda node: isinstance(node, DataTestNode) and node.generic_test is not None,
+    "singular": lambda node: isinstance(node, DataTestNode) and node.generic_test is None,
+    "unit": lambda node: isinstance(node, UnitTestNode),
+    "data": lambda node: isinstance(node, DataTestNode),
+}
 
 
 def by_test_name(lookup: Lookup, criterion: Criterion) -> set[str]:
     """The name of the generic test that is called, or of a unit test."""
 
     def name(node: Node) -> str | None:
-        if node.resource_type == "unit_test":
+        if isinstance(node, UnitTestNode):
             return node.name
-        return node.generic_test.name if node.generic_test else None
+        return node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else None
 
     names = {unique_id: name(node) for unique_id, node in lookup.graph.nodes.items()}
     known = {name for name in names.values() if name is not None}
@@ -53,8 +60,7 @@ def by_config(lookup: Lookup, criterion: Criterion) -> set[str]:
     wanted = criterion.value.lower() if _in_any_case(criterion) else criterion.value
     texts: dict[str, list[str]] = {}
     for unique_id, node in lookup.graph.nodes.items():
-        config = {"enabled": True, "tags": node.tags, "meta": node.meta, **node.config}
-        texts[unique_id] = _as_texts(_at(config, criterion.arguments))
+        texts[unique_id] = _as_texts(_at(config_as_json(node), criterion.arguments))
         if _in_any_case(criterion):
             texts[unique_id] = [text.lower() for text in texts[unique_id]]
     found = {unique_id for unique_id, values in texts.items() if any(_is(value, wanted) for value in values)}

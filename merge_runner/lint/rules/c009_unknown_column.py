@@ -85,11 +85,12 @@ def _config(merge: LintedMerge) -> Iterator[Hit]:
     """Hits in the config of the model: layout and key name columns of the target."""
     from merge_runner.pruning.layout.layout import partition_field
 
-    if merge.file.node is None:
+    node = merge.file.node
+    if node is None:
         return
     known = [column.name for column in merge.layout.columns or ()]
     for key in _NAMING_COLUMNS:
-        for text in merge.config[key] or ():
+        for text in getattr(node.config, key):
             name = partition_field(text).column
             if merge.layout.has_column(name) is False and merge.layout.has_column(name.split(".")[0]) is False:
                 message = f'{key} names the column "{name}", which the target does not have'
@@ -194,7 +195,7 @@ def _meant(merge: LintedMerge, column: str) -> str | None:
 
 
 def _declares_variables(merge: LintedMerge) -> bool:
-    return "declare" in str(merge.config.get("pre_hook", "")).lower()
+    return merge.file.node is not None and any("declare" in hook.lower() for hook in merge.file.node.config.pre_hook)
 
 
 def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> Iterator[Hit]:

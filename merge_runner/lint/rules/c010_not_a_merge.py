@@ -46,7 +46,7 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.graph.graph import Node
+    from merge_runner.graph.graph import ModelNode
     from merge_runner.lint.context import LintedFile
 
 SEVERITY: Severity = "error"
@@ -67,7 +67,7 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
         )
 
 
-def _may_be_default(node: Node) -> bool:
+def _may_be_default(node: ModelNode) -> bool:
     """Whether the model's schema may be the one of the session, judged by the project."""
     named_by_macro = any(macro.endswith(".generate_schema_name") for macro in node.macros)
-    return named_by_macro or node.config.get("schema") is None
+    return named_by_macro or node.config.schema is None

@@ -61,16 +61,18 @@ _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
+    from merge_runner.graph.graph import ModelNode
+
     if project.files.profile.platform != "oss":
         return
     for node in project.graph.nodes.values():
-        if node.resource_type != "model" or node.config["materialized"] not in ("merge", "table"):
+        if not isinstance(node, ModelNode) or node.materialized not in ("merge", "table"):
             continue
         # Without declared columns the source says what the table has.
         columns = tuple(node.columns) or None
-        conf = {**project.files.profile.conf, **node.config["conf"]}
+        conf = {**project.files.profile.conf, **node.config.conf}
         any_name = conf.get(_ANY_NAME, "").lower() == "true"
-        for key, value in node.config["properties"].items():
-            found = rules(node.config["format"]).property_fault(key, value, columns)
+        for key, value in node.config.properties.items():
+            found = rules(node.config.format).property_fault(key, value, columns)
             if found is not None and found.kind == "refused" and not (found.unknown and any_name):
                 yield Hit(entry_place(project, node, "properties", key), found.message, found.hint, subject=key)

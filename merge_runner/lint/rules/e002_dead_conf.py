@@ -45,7 +45,7 @@ When the same project also runs on a platform that reads the setting.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.confs import INSTEAD, instead, status
@@ -71,6 +71,8 @@ _FIXED = {
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
+    from merge_runner.graph.graph import ModelNode
+
     profile = project.files.profile
     if profile.platform != "oss":
         return
@@ -79,20 +81,19 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         if found := _dead(key, sure):
             yield Hit(_PROFILES, found, _hint(key), subject=key)
     for node in project.graph.nodes.values():
-        if node.resource_type != "model":
+        if not isinstance(node, ModelNode):
             continue
-        conf: Mapping[str, str] = node.config["conf"]
-        for key in conf:
+        for key in node.config.conf:
             fixed = _FIXED.get(status(key))
             if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):
                 hint = "set it in the profile, for all models" if fixed else _hint(key)
                 yield Hit(entry_place(project, node, "conf", key), found, hint, subject=key)
-        if node.config["materialized"] not in ("merge", "table"):
+        if node.materialized not in ("merge", "table"):
             continue
-        for key, value in node.config["properties"].items():
-            useless = rules(node.config["format"]).property_fault(key, value, None)
+        for key, value in node.config.properties.items():
+            useless = rules(node.config.format).property_fault(key, value, None)
             # A location provider of the author's own may read what Iceberg does not.
-            if useless is None or useless.kind != "dead" or "write.location-provider.impl" in node.config["properties"]:
+            if useless is None or useless.kind != "dead" or "write.location-provider.impl" in node.config.properties:
                 continue
             yield Hit(entry_place(project, node, "properties", key), useless.message, useless.hint, subject=key)
 

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile
     from merge_runner.lint.finding import Severity
     from merge_runner.merge.statement import Clause, Expr, MergeStatement
+    from merge_runner.project.schema.config import ModelConfig
     from merge_runner.pruning.predicate.scope import Scope
 
 SEVERITY: Severity = "error"
@@ -75,15 +76,15 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
         yield Hit(file.error.span, file.error.message, file.error.hint)
     if file.statement is not None:
         yield from _merge(file, file.statement)
-    if file.node is not None and file.platform == "oss" and file.config.get("materialized") in ("merge", "table"):
-        yield from _table(file)
+    if file.node is not None and file.platform == "oss" and file.node.materialized in ("merge", "table"):
+        yield from _table(file, file.node.config)
 
 
 def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
     from merge_runner.pruning.layout.layout import UNKNOWN
     from merge_runner.pruning.predicate.scope import Scope
 
-    name: Format | None = file.config.get("format")
+    name = file.node.config.format if file.node is not None else None
     scope = Scope.of(statement, UNKNOWN)
     yield from _parameters(statement)
     if name is None or file.platform != "oss":
@@ -284,13 +285,12 @@ def _generated(column: Any) -> str:
     return next((text for text in texts if re.match(r"\s*(generated|default)\b", text, re.IGNORECASE)), "").strip()
 
 
-def _table(file: LintedFile) -> Iterator[Hit]:
+def _table(file: LintedFile, config: ModelConfig) -> Iterator[Hit]:
     from merge_runner.formats.rules import rules
     from merge_runner.formats.table_clauses import DeclaredTable
 
-    config = file.config
-    table = DeclaredTable(config["partition_by"], config["cluster_by"], _columns(file), config["properties"])
-    for fault in rules(config["format"]).clause_faults(table):
+    table = DeclaredTable(config.partition_by, config.cluster_by, _columns(file), config.properties)
+    for fault in rules(config.format).clause_faults(table):
         yield Hit(_place(file, fault.key), fault.message, fault.hint, subject=f"{fault.key} {fault.subject}")
 
 

@@ -81,9 +81,11 @@ class Options(RuleOptions):
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models of the graph and in the project's macros."""
+    from merge_runner.graph.graph import ModelNode
+
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
-    models = (node for node in project.graph.nodes.values() if node.resource_type == "model")
+    models = (node for node in project.graph.nodes.values() if isinstance(node, ModelNode))
     for source in [*(project.files.models[node.name].source for node in models), *project.files.macros]:
         for raw in raw_vars(source):
             if options.allows(raw.name):

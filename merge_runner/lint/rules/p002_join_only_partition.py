@@ -73,9 +73,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 def _hint(merge: LintedMerge, column: str) -> str:
     """What to write: what gives bounds where the config keeps them away, else a filter."""
     literal = constant_filter(merge, column)
-    bounds = merge.config.get("bounds")
+    bounds = merge.file.node.config.bounds if merge.file.node is not None else "auto"
     if bounds == "off":
         return f"leave `bounds` at auto, so that they are derived from the source when it runs, or {literal}"
-    if bounds not in (None, "auto") and column.casefold() not in {str(name).casefold() for name in bounds}:
+    if bounds != "auto" and column.casefold() not in {name.casefold() for name in bounds}:
         return f"add {column} to `bounds` or leave it at auto, so that they are derived from the source, or {literal}"
     return literal

@@ -73,7 +73,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
     from merge_runner.graph.writers import unordered_writers
 
     for first, second in unordered_writers(project.graph):
-        if first.config.get("concurrent") and second.config.get("concurrent"):
+        if first.config.concurrent and second.config.concurrent:
             continue
         assert second.relation is not None
         yield Hit(

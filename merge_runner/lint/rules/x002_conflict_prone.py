@@ -63,12 +63,13 @@ SEVERITY: Severity = "warning"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
+    from merge_runner.graph.graph import ModelNode
     from merge_runner.graph.writers import unordered_writers
     from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
     for unique_id, node in project.graph.nodes.items():
-        if not node.config.get("concurrent") or node.config.get("materialized") != "merge":
+        if not isinstance(node, ModelNode) or node.materialized != "merge" or not node.config.concurrent:
             continue
         merge = project.merges.get(unique_id)
         if merge is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merge_runner.errors import Problem, Problems
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.lint.check import check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
@@ -53,7 +53,7 @@ def lint_project(
     selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
     baseline = _baseline(prepared, options)
     linter = ProjectLinter(prepared, Layouts.load(prepared, options.layout), selection)
-    chosen = [unique_id for unique_id in ids if prepared.graph.nodes[unique_id].resource_type == "model"]
+    chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
     checked = check_all(linter, chosen)
     told = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
@@ -89,7 +89,7 @@ def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:
 
 
 def _models(graph: Graph) -> int:
-    return sum(node.resource_type == "model" for node in graph.nodes.values())
+    return sum(isinstance(node, ModelNode) for node in graph.nodes.values())
 
 
 def _paths(graph: Graph, chosen: Sequence[str]) -> set[str]:

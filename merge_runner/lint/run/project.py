@@ -42,7 +42,7 @@ class ProjectLinter:
         What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
         hand.
         """
-        if not self._prepared.graph.nodes[unique_id].differs_by_run:
+        if not self._prepared.graph.model(unique_id).differs_by_run:
             return self._checked(self._file(unique_id, self._compiler))
         found: dict[object, Text] = {}
         verdict = None
@@ -85,7 +85,7 @@ class ProjectLinter:
         return replace(self._prepared, invocation=invocation).compiler
 
     def _file(self, unique_id: str, compiler: Compiler) -> LintedFile:
-        node = self._prepared.graph.nodes[unique_id]
+        node = self._prepared.graph.model(unique_id)
         model = self._prepared.files.models[node.name]
         source = model.source
         file = LintedFile(
@@ -93,10 +93,11 @@ class ProjectLinter:
             node,
             None,
             node.name,
-            is_merge=node.config["materialized"] == "merge",
+            is_merge=node.materialized == "merge",
             platform=self._prepared.files.profile.platform,
-            conf={**self._prepared.files.profile.conf, **(node.config.get("conf") or {})},
+            conf={**self._prepared.files.profile.conf, **node.config.conf},
             layers=model.layers,
+            scan=node.config.scan,
         )
         try:
             rendered = compiler.rendered(unique_id)

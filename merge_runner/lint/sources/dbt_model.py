@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedMerge
@@ -77,18 +77,18 @@ class DbtModel:
         return self.node.kind == "model" and raw != "" and raw != self.config.source.text.strip()
 
     @property
-    def declared(self) -> Mapping[str, Any]:
+    def scan(self) -> Literal["bounded", "full"]:
         """What `meta: {merge_runner: …}` of the model's config declares. Raises ProblemsError for anything else."""
         meta = self.node.config.get("meta")
         given = meta.get("merge_runner") if isinstance(meta, Mapping) else None
         if given is None:
-            return {}
+            return "bounded"
         scan = given.get("scan", "bounded") if isinstance(given, Mapping) and given.keys() <= {"scan"} else None
         if scan not in _SCANS:
             place = (self.config.find("meta") or self.config.place).place
             message = f"meta of {self.node.name}: merge_runner takes `scan`, which is bounded or full"
             raise ProblemsError([Problem("invalid-config", message, place, "write meta: {merge_runner: {scan: full}}")])
-        return {"scan": scan}
+        return "full" if scan == "full" else "bounded"
 
     def rendered(self, statement: MergeStatement | None) -> Rendered:
         """Return the MERGE as a rendered text whose places are those of the model's config and query."""

@@ -152,7 +152,7 @@ class _PlainLinter:
         """Look at the MERGE that dbt runs for a model; nothing where it has none, or where it is not known."""
         if model.text is None:
             return Checked(())
-        linted = LintedFile(source, None, None, model.node.name, declared=model.declared)
+        linted = LintedFile(source, None, None, model.node.name, scan=model.scan)
         try:
             statement = parse(model.text)
         except MergeSyntaxError as error:

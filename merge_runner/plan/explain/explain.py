@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.formats.write_distribution import WriteDistribution
+from merge_runner.graph.graph import ModelNode, run_config
 from merge_runner.graph.order import contracted, levels, unit_tests_first
 from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
 from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
@@ -156,8 +157,8 @@ def explain(
             plan = planner.plan(unique_id)
             if plan is not None:
                 node = prepared.graph.nodes[unique_id]
-                kind = str(node.config["materialized"]) if node.resource_type == "model" else node.resource_type
-                conf = {**prepared.files.profile.conf, **(node.config.get("conf") or {})}
+                kind = node.materialized if isinstance(node, ModelNode) else node.resource_type
+                conf = {**prepared.files.profile.conf, **run_config(node).conf}
                 explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf)
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})

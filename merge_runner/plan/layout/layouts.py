@@ -6,11 +6,11 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.formats.registry import table_format_of
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, run_config
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from merge_runner.formats import Format
     from merge_runner.project.schema.profile import Profile
 
 _TEXT_FORMATS = ("csv", "json", "xml")
@@ -69,7 +68,7 @@ class Layouts:
         self._by_name: dict[TableKey, str] = {}
         self._feeds: dict[str, str] = {}
         """The tables whose changes are read, by the names of their views."""
-        self._sharing: dict[TableKey, list[Node]] = {}
+        self._sharing: dict[TableKey, list[ModelNode]] = {}
         self._name_tables()
         self._lock = threading.RLock()
         self._layouts: dict[str, TableLayout] = {}
@@ -119,7 +118,7 @@ class Layouts:
         layout, node = self.of(unique_id), self._prepared.graph.nodes[unique_id]
         if layout.complete:
             return tuple(column.name for column in layout.columns or ())
-        if node.resource_type != "model" or node.config["materialized"] not in ("view", "ephemeral"):
+        if node.materialized not in ("view", "ephemeral"):
             return None
         with self._lock:
             found, complete = self._queried(node)
@@ -157,7 +156,7 @@ class Layouts:
             if unique_id in self._known:
                 return self._known[unique_id]
             node = self._prepared.graph.nodes[unique_id]
-            if node.config.get("materialized") == "view":
+            if node.materialized == "view":
                 # Who asks reads the query, and wants to know what is declared besides.
                 known = KnownTable(self._declared_columns(node), self._query(node))
             else:
@@ -186,7 +185,7 @@ class Layouts:
     def _ephemeral(self) -> Iterator[KnownTable]:
         """What is declared of ephemeral models, with their queries."""
         for node in self._prepared.graph.nodes.values():
-            if node.config.get("materialized") == "ephemeral":
+            if node.materialized == "ephemeral":
                 yield KnownTable(self._declared_columns(node), self._query(node))
 
     def _changes(self, unique_id: str) -> TableLayout:
@@ -199,15 +198,15 @@ class Layouts:
     def _name_tables(self) -> None:
         deferral = self._prepared.deferral
         for node in self._prepared.graph.nodes.values():
-            if node.changes_of is not None:
+            if isinstance(node, ModelNode) and node.changes_of is not None:
                 view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
                 self._feeds[view.identifier.casefold()] = node.changes_of
-            if node.relation is None or node.config.get("materialized") == "ephemeral":
+            if node.relation is None or node.materialized == "ephemeral":
                 continue
             self._by_name.setdefault(self._key(node), node.unique_id)
             if node.unique_id in deferral.ids:
                 self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
-            if node.config.get("materialized") == "merge":
+            if isinstance(node, ModelNode) and node.materialized == "merge":
                 self._sharing.setdefault(self._key(node), []).append(node)
 
     def _key(self, node: Node) -> TableKey:
@@ -217,20 +216,20 @@ class Layouts:
         return self._namespace.key(part for part in (relation.catalog, relation.schema, relation.identifier) if part)
 
     def _find(self, node: Node) -> TableLayout:
-        if node.resource_type == "source":
+        if isinstance(node, SourceNode):
             return self._with_recorded(node, self._source(node))
-        if node.resource_type == "seed":
+        if isinstance(node, SeedNode):
             return self._with_recorded(node, self._with_config(node, self._seed(node)))
-        if node.resource_type != "model":
-            raise LookupError(f"{node.unique_id} is no table")
-        kinds: dict[str, Callable[[Node], TableLayout]] = {"merge": self._merge, "table": self._table}
-        find = kinds.get(node.config["materialized"])
+        if not isinstance(node, ModelNode):
+            raise TypeError(f"{node.unique_id} is no table")
+        kinds: dict[str, Callable[[ModelNode], TableLayout]] = {"merge": self._merge, "table": self._table}
+        find = kinds.get(node.materialized)
         if find is None:
             return self._view(node)
         layouts = [self._with_config(writer, find(writer)) for writer in self._writers(node)]
         return self._with_recorded(node, layouts[0] if len(layouts) == 1 else common_layout(layouts))
 
-    def _merge(self, node: Node) -> TableLayout:
+    def _merge(self, node: ModelNode) -> TableLayout:
         """As engine/tables/catalog.py creates the target: of declared columns, or of those that the MERGE inserts."""
         said = self._declared(node)
         evolves = self._evolves(node)
@@ -241,7 +240,7 @@ class Layouts:
         columns = said.over(inserted or (), True)
         return TableLayout(columns=columns or None, complete=inserted is not None and not evolves, unique=said.unique)
 
-    def _writers(self, node: Node) -> Sequence[Node]:
+    def _writers(self, node: ModelNode) -> Sequence[ModelNode]:
         """The models whose layouts the table of a model may have: the one that creates it, where that is known.
 
         Several MERGEs may write one table. The one that all others depend on runs first; else any of them may.
@@ -263,13 +262,13 @@ class Layouts:
             left += children
         return found
 
-    def _table(self, node: Node) -> TableLayout:
+    def _table(self, node: ModelNode) -> TableLayout:
         """As CREATE TABLE AS does: the query says which columns there are, and every one takes NULL."""
         said = self._declared(node)
         found, complete = self._queried(node)
         return TableLayout(columns=said.over(found, True) or None, complete=complete, unique=said.unique)
 
-    def _view(self, node: Node) -> TableLayout:
+    def _view(self, node: ModelNode) -> TableLayout:
         layout = self._declared_columns(node)
         if self._declared(node).typed:
             return layout
@@ -284,11 +283,11 @@ class Layouts:
         columns += [TableColumn(name, None, False) for name in sorted(said.not_null - own)]
         return TableLayout(columns=tuple(columns) or None, unique=said.unique)
 
-    def _seed(self, node: Node) -> TableLayout:
+    def _seed(self, node: SeedNode) -> TableLayout:
         said = self._declared(node)
         seed = self._prepared.files.seeds[node.name]
-        types = {name.casefold(): text for name, text in dict(node.config["column_types"]).items()}
-        header = seed_header(seed.path, node.config["delimiter"])
+        types = {name.casefold(): text for name, text in node.config.column_types.items()}
+        header = seed_header(seed.path, node.config.delimiter)
         columns = said.over((TableColumn(name) for name in header or ()), True)
         columns = tuple(
             replace(column, data_type=type_of(types.get(column.name.casefold())) or column.data_type)
@@ -296,9 +295,8 @@ class Layouts:
         )
         return TableLayout(columns=columns or None, complete=header is not None, unique=said.unique)
 
-    def _source(self, node: Node) -> TableLayout:
-        entry = self._prepared.files.sources[(str(node.source_name), node.name)]
-        table = entry.table
+    def _source(self, node: SourceNode) -> TableLayout:
+        table = node.config
         said = self._declared(node)
         columns = tuple(said.column(column, None) for column in said.columns)
         if table.stream is not None:
@@ -324,15 +322,15 @@ class Layouts:
             unique=said.unique,
         )
 
-    def _with_config(self, node: Node, layout: TableLayout) -> TableLayout:
+    def _with_config(self, node: RefNode, layout: TableLayout) -> TableLayout:
         """The layout with what the config of a model or seed says of the table; what it leaves out is none."""
         config = node.config
         return replace(
             layout,
-            format=cast("Format", config["format"]),
-            partition_by=_fields(config["partition_by"]),
-            cluster_by=tuple(config["cluster_by"]),
-            properties=dict(config["properties"]),
+            format=config.format,
+            partition_by=_fields(config.partition_by),
+            cluster_by=config.cluster_by,
+            properties=dict(config.properties),
         )
 
     def _with_recorded(self, node: Node, layout: TableLayout) -> TableLayout:
@@ -342,22 +340,21 @@ class Layouts:
 
     def _declared(self, node: Node) -> Declared:
         files = self._prepared.files
-        if node.resource_type == "source":
-            key = (str(node.source_name), node.name)
-            table = files.sources[key].table
-            return declared(table.columns, table.constraints, self._tests.get(key, ()))
-        entry = files.models.get(node.name) if node.resource_type == "model" else files.seeds.get(node.name)
+        if isinstance(node, SourceNode):
+            tests = self._tests.get((node.source_name, node.name), ())
+            return declared(node.config.columns, node.config.constraints, tests)
+        entry = files.models.get(node.name) if isinstance(node, ModelNode) else files.seeds.get(node.name)
         properties = entry.properties if entry is not None else None
         return declared(
             properties.columns if properties else (),
             properties.constraints if properties else (),
             self._tests.get((node.name,), ()),
-            node.config["unique_key"],
+            run_config(node).unique_key,
         )
 
-    def _evolves(self, node: Node) -> bool:
+    def _evolves(self, node: ModelNode) -> bool:
         """Whether the MERGE may add columns to its target."""
-        for conf in (node.config["conf"], self._prepared.files.profile.conf):
+        for conf in (node.config.conf, self._prepared.files.profile.conf):
             if any(key.lower() == _AUTO_MERGE and str(value).lower() == "true" for key, value in conf.items()):
                 return True
         try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from merge_runner.formats.registry import capabilities, table_format_of
+from merge_runner.graph.graph import RefNode, SourceNode
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput
@@ -20,13 +21,13 @@ def recordable(prepared: Prepared) -> tuple[TableInput, ...]:
 def _tables(prepared: Prepared) -> Iterator[TableInput]:
     root, profile = prepared.files.root, prepared.files.profile
     for node in prepared.graph.nodes.values():
-        if node.relation is None or node.config.get("materialized") in ("view", "ephemeral"):
+        if node.relation is None or node.materialized in ("view", "ephemeral"):
             continue
-        if node.resource_type in ("model", "seed"):
-            location = table_location(root, profile, node.relation, node.config)
-            yield TableInput(node.relation, node.config["format"], location)
-        elif node.resource_type == "source":
-            path, said = node.config["path"], node.config["format"]
+        if isinstance(node, RefNode):
+            location = table_location(root, profile, node.relation, node.config.format)
+            yield TableInput(node.relation, node.config.format, location)
+        elif isinstance(node, SourceNode):
+            path, said = node.config.path, node.config.format
             format = table_format_of(said)
             if path is None:
                 yield TableInput(node.relation, said or "", None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.registry import capabilities
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Node, RefNode, SourceNode
 from merge_runner.graph.naming import SESSION_CATALOG, table_location
 from merge_runner.plan.layout.declared_schema import folded
 from merge_runner.plan.load.project_context import Prepared
@@ -16,12 +16,11 @@ from merge_runner.project.schema import properties
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from merge_runner.graph.graph import Node
     from merge_runner.project.schema import properties as declared
     from merge_runner.project.schema.profile import Profile
 
 
-def table_layout(prepared: Prepared, node: Node) -> Layout:
+def table_layout(prepared: Prepared, node: RefNode) -> Layout:
     """The table of a model or seed as the project declares it.
 
     Raises ProblemsError `iceberg-catalog` for an Iceberg table that no catalog would take.
@@ -29,21 +28,21 @@ def table_layout(prepared: Prepared, node: Node) -> Layout:
     relation = own_relation(node)
     config = node.config
     files = prepared.files
-    if capabilities(config["format"]).needs_catalog and relation.catalog is None:
+    if capabilities(config.format).needs_catalog and relation.catalog is None:
         check_iceberg_catalog(files.profile, node)
     entry = files.models.get(node.name) or files.seeds.get(node.name)
     declared = entry.properties if entry is not None else None
     return Layout(
         relation,
-        config["format"],
-        table_location(files.root, files.profile, relation, config),
+        config.format,
+        table_location(files.root, files.profile, relation, config.format),
         columns=table_columns(declared),
         checks=table_checks(declared),
-        partition_by=tuple(config["partition_by"]),
-        cluster_by=tuple(config["cluster_by"]),
-        sort_by=tuple(config["sort_by"]),
-        properties=dict(config["properties"]),
-        on_schema_change=config["on_schema_change"],
+        partition_by=config.partition_by,
+        cluster_by=config.cluster_by,
+        sort_by=config.sort_by,
+        properties=dict(config.properties),
+        on_schema_change=config.on_schema_change,
         comment=node.description.strip(),
     )
 
@@ -51,8 +50,8 @@ def table_layout(prepared: Prepared, node: Node) -> Layout:
 def declared_columns(prepared: Prepared, node: Node) -> tuple[properties.Column, ...]:
     """The columns that YAML declares of a model, seed or source."""
     files = prepared.files
-    if node.resource_type == "source":
-        return files.sources[(str(node.source_name), node.name)].table.columns
+    if isinstance(node, SourceNode):
+        return node.config.columns
     entry = files.models.get(node.name) or files.seeds.get(node.name)
     return entry.properties.columns if entry is not None and entry.properties is not None else ()
 

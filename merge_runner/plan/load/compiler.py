@@ -8,7 +8,7 @@ from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.build import Invocation
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node, SourceNode, run_config
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.defer import Deferral
@@ -64,29 +64,30 @@ class Compiler:
 
     def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
-        name = node.generic_test.name if node.generic_test is not None else node.name
+        name = node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else node.name
         text, _ = self._templates.render_test(name, self._context(node), caller, arguments)
         return Rendered.plain(PlacedText(caller.path, text, caller.at))
 
-    def read_by(self, node: Node) -> Sequence[str]:
+    def read_by(self, node: ModelNode) -> Sequence[str]:
         """Return the parents that this kind of run reads: what another kind alone reads need not be there.
 
         Raises ProblemsError for Jinja that cannot be rendered.
         """
         if not node.differs_by_run:
             return node.depends_on
-        hooks = [SourceText(node.path, text) for when in ("pre_hook", "post_hook") for text in node.config[when]]
+        hooks = [SourceText(node.path, text) for text in (*node.config.pre_hook, *node.config.post_hook)]
         capture, context = self._templates.capture, self._context(node)
         captured = [self.rendered(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
         names = {ref.name for each in captured for ref in each.refs}
         sources = {(source.source, source.table) for each in captured for source in each.sources}
         nodes = self._graph.nodes
-        return [
-            parent
-            for parent in node.depends_on
-            if (nodes[parent].source_name, nodes[parent].name) in sources
-            or (nodes[parent].resource_type != "source" and nodes[parent].name in names)
-        ]
+
+        def is_read(parent: Node) -> bool:
+            if isinstance(parent, SourceNode):
+                return (parent.source_name, parent.name) in sources
+            return parent.name in names
+
+        return [parent for parent in node.depends_on if is_read(nodes[parent])]
 
     def _render(self, node: Node, source: SourceText) -> Rendered:
         rendered = self._templates.render(source, self._context(node))
@@ -118,7 +119,7 @@ class Compiler:
         node = self._graph.nodes[unique_id]
         if node.relation is None:
             raise LookupError(f"{node.name} has no relation")
-        if node.config.get("materialized") != "ephemeral":
+        if node.materialized != "ephemeral":
             return node.relation
         # The closing parenthesis is on a separate line: the query may end in a comment.
         return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
@@ -136,7 +137,7 @@ class Compiler:
                     return self.relation(f"{kind}.{project}.{name}")
             if name in self._graph.unread:
                 return Relation(name)  # the problem is in its own file
-            hint = did_you_mean(name, [other.name for other in nodes.values() if other.resource_type == "model"])
+            hint = did_you_mean(name, [other.name for other in nodes.values() if isinstance(other, ModelNode)])
             raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
 
         def resolve_source(source: str, table: str) -> Relation:
@@ -154,8 +155,8 @@ class Compiler:
             env=invocation.env,
             target=files.profile.target_values,
             full_refresh=full_refresh,
-            incremental=invocation.incremental and not full_refresh and node.config.get("materialized") == "merge",
-            config=files.described_config(node.name) if node.resource_type == "model" else {},
+            incremental=invocation.incremental and not full_refresh and node.materialized == "merge",
+            config=files.described_config(node.name) if isinstance(node, ModelNode) else {},
             model=model_values(node.resource_type, node.fqn, node.path),
             macros=invocation.macros,
         )
@@ -163,4 +164,4 @@ class Compiler:
 
 def is_rebuilt(node: Node, invocation: Invocation) -> bool:
     """Return whether a full refresh is asked of a node; a model with `full_refresh: false` keeps its table."""
-    return invocation.full_refresh and node.config.get("full_refresh") is not False
+    return invocation.full_refresh and run_config(node).full_refresh is not False

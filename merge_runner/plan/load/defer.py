@@ -10,7 +10,7 @@ from typing import Any
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.formats.registry import table_format_of
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, RefNode
 from merge_runner.graph.naming import no_folder, table_location, view_definition
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
@@ -52,8 +52,9 @@ def defer(
     ids = frozenset(
         node.unique_id
         for node in graph.nodes.values()
-        if node.unique_id not in chosen
-        and node.config.get("materialized") != "ephemeral"
+        if isinstance(node, RefNode)
+        and node.unique_id not in chosen
+        and node.materialized != "ephemeral"
         and node.unique_id in built
         and built[node.unique_id].materialized != "ephemeral"
         and not _is_built(node, root, profile)
@@ -83,11 +84,11 @@ def _name(value: Any) -> str | None:
     return str(value) if value else None
 
 
-def _is_built(node: Node, root: Path, profile: Profile) -> bool:
+def _is_built(node: RefNode, root: Path, profile: Profile) -> bool:
     if node.relation is None:
         return False
-    if node.config.get("materialized") == "view":
+    if node.materialized == "view":
         place = view_definition(root, profile, node.relation)
     else:
-        place = table_location(root, profile, node.relation, node.config)
+        place = table_location(root, profile, node.relation, node.config.format)
     return place is not None and place.exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import no_query, query_span
 from merge_runner.template.rendered import Rendered
@@ -23,7 +23,7 @@ def check_queries(graph: Graph) -> None:
     """Raise ProblemsError for each model that is to be a query and whose raw text is another statement."""
     problems = Problems()
     for node in graph.nodes.values():
-        if node.resource_type != "model" or node.config["materialized"] == "merge":
+        if not isinstance(node, ModelNode) or node.materialized == "merge":
             continue
         error = no_query(node.raw_code)
         if error is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats import DEFAULT
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode
 from merge_runner.graph.naming import failures_table, table_location
 from merge_runner.graph.test_nodes import test_arguments
 from merge_runner.merge.syntax.query_span import selects_all
@@ -32,7 +32,7 @@ class DataTestPlanner:
     """Makes the plans of data tests, generic and singular. `judge` judges the MERGE of a model."""
 
     def __init__(
-        self, prepared: Prepared, inputs: Inputs, judge: Callable[[Node, MergeStatement], JudgedMerge]
+        self, prepared: Prepared, inputs: Inputs, judge: Callable[[ModelNode, MergeStatement], JudgedMerge]
     ) -> None:
         self._prepared = prepared
         self._compiler = prepared.compiler
@@ -41,7 +41,7 @@ class DataTestPlanner:
         self._inputs = inputs
         self._judge = judge
 
-    def plan(self, node: Node) -> NodePlan:
+    def plan(self, node: DataTestNode) -> NodePlan:
         """The steps of a test. Raises ProblemsError."""
         from merge_runner.testing.data_tests import data_test_query, is_narrow
 
@@ -52,9 +52,9 @@ class DataTestPlanner:
             test = node.generic_test
             tested = self._prepared.graph.nodes[str(test.attached_node)]
             arguments = {key: self._argument(node, key, value) for key, value in test.kwargs.items()}
-            where = self._text(node, "where", config["where"]) if config["where"] else None
+            where = self._text(node, "where", config.where) if config.where else None
             relation = self._compiler.relation(tested.unique_id)
-            if config["since"] == "bounds":
+            if config.since == "bounds":
                 since = self._touched(node, tested)
                 relation = TOUCHED if since is not None else relation
             if self._prepared.templates.has_test(test.name):
@@ -70,23 +70,23 @@ class DataTestPlanner:
                 except ValueError as error:
                     raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
         else:
-            if config["since"] is not None:
+            if config.since is not None:
                 message = "`since` is for tests in YAML: this one says itself which rows it reads"
                 raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
             narrow = not selects_all(query(rendered))
         tested_query = sql if rendered is None else query(rendered)
-        store = self._failures_layout(node) if config["store_failures"] else None
+        store = self._failures_layout(node) if config.store_failures else None
         steps: tuple[Step, ...] = (
             self._inputs.attach(node.depends_on),
             RunTest(
                 tested_query,
-                config["severity"],
-                config["limit"],
-                config["fail_calc"] or "count(*)",
-                config["error_if"] or "!= 0",
-                config["warn_if"] or "!= 0",
+                config.severity,
+                config.limit,
+                config.fail_calc or "count(*)",
+                config.error_if or "!= 0",
+                config.warn_if or "!= 0",
                 store,
                 since,
                 narrow,
@@ -96,7 +96,9 @@ class DataTestPlanner:
             sql = since.within(sql, None)
         return NodePlan(node.unique_id, steps, rendered, sql, store.relation if store is not None else None)
 
-    def _own_test(self, node: Node, model: Relation, arguments: Mapping[str, Any], where: str | None) -> Rendered:
+    def _own_test(
+        self, node: DataTestNode, model: Relation, arguments: Mapping[str, Any], where: str | None
+    ) -> Rendered:
         """A test of the project, rendered. Raises ProblemsError at the test's macro, or where it is used."""
         assert node.generic_test is not None
         if where is not None:
@@ -104,31 +106,30 @@ class DataTestPlanner:
         given = test_arguments(node.generic_test, model, arguments)
         return self._compiler.test(node, PlacedText(f"{node.path} ({node.name})", "", node.place), given)
 
-    def _touched(self, node: Node, tested: Node) -> Touched | None:
+    def _touched(self, node: DataTestNode, tested: Node) -> Touched | None:
         """What a test looks at that is about what the MERGE of its model has touched; None: all rows.
 
         Raises ProblemsError where the model is no MERGE.
         """
-        if tested.resource_type != "model" or tested.config["materialized"] != "merge":
+        if not isinstance(tested, ModelNode) or tested.materialized != "merge":
             message = f"`since: bounds` is about what a MERGE has touched, and {tested.name} is none"
             raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
         if tested.unique_id in self._prepared.deferral.ids:
             return None
         judged = self._judge(tested, self._compiler.merge(tested.unique_id))
-        bounds = bounding(judged, tested.config["bounds"])
+        bounds = bounding(judged, tested.config.bounds)
         if bounds is None or bounds.left_out is not None:
             return None
         return touched(self._compiler.relation(tested.unique_id), tested.unique_id, judged, bounds.bounds)
 
-    def _failures_layout(self, node: Node) -> Layout:
+    def _failures_layout(self, node: DataTestNode) -> Layout:
         """The table for the failing rows of a test: of the format of what it tests, in a catalog of that one."""
         relation = failures_table(self._profile, node.name)
         nodes = (self._prepared.graph.nodes[parent] for parent in node.depends_on)
         beside = (each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog)
-        formats = (each.config.get("format") for each in beside if each.resource_type in ("model", "seed"))
-        format = next(formats, None) if relation.catalog is not None else None
-        config: dict[str, Any] = {"format": format or DEFAULT}
-        return Layout(relation, config["format"], table_location(self._root, self._profile, relation, config))
+        formats = (each.config.format for each in beside if isinstance(each, RefNode))
+        format = next(formats, DEFAULT) if relation.catalog is not None else DEFAULT
+        return Layout(relation, format, table_location(self._root, self._profile, relation, format))
 
     def _argument(self, node: Node, name: str, value: Any) -> Any:
         """Return an argument of a test; the id of a node gives its relation."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from merge_runner.errors import did_you_mean
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode
 from merge_runner.plan.layout.table_layout import own_relation
 from merge_runner.project.schema.unit_test import Given
 from merge_runner.project.syntax.places import KeyPath
@@ -66,8 +66,8 @@ class UnitTestInputs:
 
     def _read_this(self, given: Given, number: int) -> None:
         at: KeyPath = ("given", number, "input")
-        if self._model.config["materialized"] != "merge":
-            kind = self._model.config["materialized"]
+        if self._model.materialized != "merge":
+            kind = self._model.materialized
             self._fault(f"{self._model.name} is a {kind}, and does not read `this`", None, at)
         elif self.this is not None:
             self._fault("gives rows of this twice", None, at)
@@ -81,13 +81,13 @@ class UnitTestInputs:
         while waiting:
             node = waiting.pop()
             for parent in (self._nodes[each] for each in node.depends_on):
-                if node.changes_of == parent.unique_id:
+                if isinstance(node, ModelNode) and node.changes_of == parent.unique_id:
                     yield f"changes:{parent.unique_id}", f"changes('{parent.name}')"
                 if parent.unique_id in seen or self._is_this(parent):
                     continue
                 seen.add(parent.unique_id)
                 yield parent.unique_id, input_name(parent)
-                if parent.config.get("materialized") == "ephemeral":
+                if parent.materialized == "ephemeral":
                     waiting.append(parent)
 
     def _is_this(self, node: Node) -> bool:
@@ -106,9 +106,9 @@ class UnitTestInputs:
                 if parent.unique_id in seen or parent.unique_id in self.rows or self._is_this(parent):
                     continue
                 seen.add(parent.unique_id)
-                if parent.config.get("materialized") == "ephemeral":
+                if parent.materialized == "ephemeral":
                     waiting.append(parent)
-                elif node.changes_of != parent.unique_id:
+                elif not isinstance(node, ModelNode) or node.changes_of != parent.unique_id:
                     yield input_name(parent)
                 elif f"changes:{parent.unique_id}" not in self.rows:
                     yield f"changes('{parent.name}')"
@@ -116,7 +116,7 @@ class UnitTestInputs:
 
 def input_name(node: Node) -> str:
     """How a unit test names what a model reads: as its template does."""
-    if node.resource_type == "source":
+    if isinstance(node, SourceNode):
         return f"source('{node.source_name}', '{node.name}')"
     return f"ref('{node.name}')"
 

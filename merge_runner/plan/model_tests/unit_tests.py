@@ -13,7 +13,7 @@ from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.registry import capabilities
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode, UnitTestNode
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
 from merge_runner.plan.layout.layouts import Layouts
@@ -78,12 +78,9 @@ class UnitTestPlanner:
         self._scratch = scratch
         self._entries = {(entry.test.model, entry.test.name): entry for entry in prepared.files.unit_tests}
 
-    def plan(self, node: Node) -> NodePlan:
+    def plan(self, node: UnitTestNode) -> NodePlan:
         """The step of one unit test. Raises ProblemsError."""
-        case = node.unit_test
-        if case is None:
-            raise TypeError(f"{node.unique_id} is no unit test")
-        entry = self._entries[(case.model, node.name)]
+        entry = self._entries[(node.unit_test.model, node.name)]
         return _Planned(self._prepared, self._scratch, self._layouts, entry, node).plan()
 
 
@@ -92,7 +89,7 @@ def check_unit_tests(prepared: Prepared) -> None:
 
     Errors of the models under test are left to `compile` and `build`.
     """
-    nodes = [node for node in prepared.graph.nodes.values() if node.resource_type == "unit_test"]
+    nodes = [node for node in prepared.graph.nodes.values() if isinstance(node, UnitTestNode)]
     if not nodes:
         return
     planner, problems = UnitTestPlanner(prepared, Scratch.of("")), Problems()
@@ -108,14 +105,14 @@ class _Planned:
     """One unit test on its way to a plan."""
 
     def __init__(
-        self, prepared: Prepared, scratch: Scratch, layouts: Layouts, entry: UnitTestEntry, node: Node
+        self, prepared: Prepared, scratch: Scratch, layouts: Layouts, entry: UnitTestEntry, node: UnitTestNode
     ) -> None:
         self.real = prepared
         self.layouts = layouts
         self.entry = entry
         self.test = entry.test
         self.node = node
-        self.model = prepared.graph.nodes[node.depends_on[0]]
+        self.model = prepared.graph.model(node.depends_on[0])
         self.folder = scratch.folder / f"{node.checksum[:12]}"
         self.schema = f"{scratch.prefix}{node.checksum[:8]}"
         self.problems = Problems()
@@ -126,9 +123,9 @@ class _Planned:
         self._check_overrides(self.test.overrides)
         self.problems.check()
         prepared = self._in_scratch()
-        model = prepared.graph.nodes[self.model.unique_id]
+        model = prepared.graph.model(self.model.unique_id)
         rendered = prepared.compiler.rendered(model.unique_id)
-        is_merge = model.config["materialized"] == "merge"
+        is_merge = model.materialized == "merge"
         statement = prepared.compiler.merge(model.unique_id) if is_merge else None
         if statement is not None and not own_relation(model).is_named_by(statement.target.parts, default=False):
             # Whatever else it names is no table of the test's.
@@ -229,17 +226,19 @@ class _Planned:
         if is_target and self._embedded and self._format.needs_catalog:
             catalog = _CATALOG
         schema = f"{self.schema}_{relation.schema or 'default'}"
-        config = node.config
-        if config.get("materialized") == "ephemeral" and not is_target:
-            config = {**config, "materialized": "view"}
+        moved = replace(node, relation=Relation(relation.identifier, schema, catalog))
+        if not isinstance(moved, ModelNode):
+            return moved
         if is_target:
-            config = {**config, "full_refresh": None}  # what the test overrides counts
-        return replace(node, relation=Relation(relation.identifier, schema, catalog), config=config)
+            return replace(moved, config=replace(moved.config, full_refresh=None))  # what the test overrides counts
+        if moved.materialized == "ephemeral":
+            return replace(moved, config=replace(moved.config, materialized="view"))
+        return moved
 
     @property
     def _format(self) -> Capabilities:
         """What is true of the table format of the model."""
-        return capabilities(self.model.config["format"])
+        return capabilities(self.model.config.format)
 
     @property
     def _embedded(self) -> bool:
@@ -247,7 +246,7 @@ class _Planned:
 
     def _confs(self) -> Mapping[str, str]:
         """The model's own confs, and those of the catalog that Iceberg tables of the test are in."""
-        confs = {str(key): str(value) for key, value in (self.model.config.get("conf") or {}).items()}
+        confs = dict(self.model.config.conf)
         catalog_class = self._format.catalog_class
         if not self._embedded or catalog_class is None:
             return confs
@@ -290,7 +289,7 @@ class _Planned:
             self._add_error(name, error)
             return Rows()
 
-    def _layout(self, prepared: Prepared, model: Node) -> Layout:
+    def _layout(self, prepared: Prepared, model: ModelNode) -> Layout:
         layout = table_layout(prepared, model)
         if self.test.expect.changes is None:
             return layout
@@ -377,13 +376,13 @@ class _Planned:
         names = self.layouts.names(unique_id)
         if names is None:
             return None
-        if self.real.graph.nodes[unique_id].resource_type == "source":
+        if isinstance(self.real.graph.nodes[unique_id], SourceNode):
             names = (*names, *_WORD.findall(text))
         return (*names, *_OF_A_CHANGE) if key != unique_id else names
 
     def _key(self, statement: MergeStatement | None) -> tuple[str, ...]:
         """Return the columns that identify a row: the model's `unique_key`, else what ON ties to the source."""
-        key = tuple(self.model.config.get("unique_key") or ())
+        key = self.model.config.unique_key
         if key or statement is None:
             return key
         from merge_runner.pruning.layout.layout import UNKNOWN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import SourceNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import AttachInputs, ShareInputs
 from merge_runner.plan.steps.node_plan import NodePlan, Step
@@ -75,24 +75,20 @@ class _Sharing:
             node = self._nodes.get(parent)
             if node is None or parent in self._prepared.deferral.ids:
                 continue
-            if _kind(node) == "ephemeral":
+            if node.materialized == "ephemeral":
                 yield from self.read_by(parent)
-            elif node.resource_type == "source" or _kind(node) == "view":
+            elif isinstance(node, SourceNode) or node.materialized == "view":
                 yield parent
 
     def is_dear(self, unique_id: str) -> bool:
         """Whether reading a source or view costs more than reading what was kept of it."""
         if unique_id not in self._dear:
             node = self._nodes[unique_id]
-            if node.resource_type == "source":
-                table = self._prepared.files.sources[(str(node.source_name), node.name)].table
+            if isinstance(node, SourceNode):
+                table = self._prepared.files.sources[node.source_name, node.name].table
                 files = table.path is not None and table.stream is None  # a batch of a stream is kept anyway
                 self._dear[unique_id] = files and table.format in _TEXT_FORMATS
             else:
                 text = self._prepared.compiler.rendered(unique_id).text
                 self._dear[unique_id] = not reads_row_by_row(text) or any(map(self.is_dear, self.read_by(unique_id)))
         return self._dear[unique_id]
-
-
-def _kind(node: Node) -> str | None:
-    return node.config.get("materialized") if node.resource_type == "model" else None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.registry import capabilities, table_format_of
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import RefNode, SourceNode
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.layout.table_layout import own_relation
 from merge_runner.plan.load.project_context import Prepared
@@ -39,12 +39,14 @@ class Inputs:
             yield from self._deferred_input(unique_id)
             return
         node = self._prepared.graph.nodes[unique_id]
-        if node.resource_type == "source":
+        if isinstance(node, SourceNode):
             source = self._file_source(node)
             if source is not None:
                 yield source
             return
-        kind = node.config["materialized"]
+        if not isinstance(node, RefNode):
+            raise TypeError(f"{unique_id} cannot be read")
+        kind = node.materialized
         if kind in ("view", "ephemeral"):
             for parent in node.depends_on:
                 yield from self._input(parent)
@@ -52,9 +54,8 @@ class Inputs:
         if kind == "view":
             yield ViewInput(relation, view_definition(self._root, self._profile, relation))
         elif kind != "ephemeral":
-            yield TableInput(
-                relation, node.config["format"], table_location(self._root, self._profile, relation, node.config)
-            )
+            format = node.config.format
+            yield TableInput(relation, format, table_location(self._root, self._profile, relation, format))
 
     def _deferred_input(self, unique_id: str, below: frozenset[str] = frozenset()) -> Iterable[Input]:
         """The same of a node as the state that is deferred to has built it; `below` are the views that need it."""
@@ -64,7 +65,7 @@ class Inputs:
         node = self._prepared.deferral.built.get(unique_id)
         if node is None:
             known = self._prepared.graph.nodes.get(unique_id)
-            if known is not None and known.resource_type == "source":
+            if isinstance(known, SourceNode):
                 yield from self._input(unique_id)
             return
         if node.materialized in ("view", "ephemeral"):
@@ -73,14 +74,14 @@ class Inputs:
         if node.materialized == "view":
             yield ViewInput(node.relation, view_definition(self._root, self._profile, node.relation))
         elif node.materialized != "ephemeral":
-            location = table_location(self._root, self._profile, node.relation, {"format": node.format})
+            location = table_location(self._root, self._profile, node.relation, node.format)
             yield TableInput(node.relation, node.format, location)
 
-    def _file_source(self, node: Node) -> Input | None:
-        entry = self._prepared.files.sources[(str(node.source_name), node.name)]
+    def _file_source(self, node: SourceNode) -> Input | None:
+        entry = self._prepared.files.sources[node.source_name, node.name]
         declared = entry.table
         if declared.stream is not None:
-            return BatchInput(own_relation(node), f"{node.source_name}.{node.name}")
+            return BatchInput(own_relation(node), node.full_name)
         if declared.path is None:
             return None
         format = table_format_of(declared.format)
@@ -88,7 +89,7 @@ class Inputs:
             table = capabilities(format).a_table
             problem = Problem(
                 "iceberg-path",
-                f"source {node.source_name}.{node.name} names {table} by `path`",
+                f"source {node.full_name} names {table} by `path`",
                 entry.place,
                 f"{table} belongs to a catalog: name it by catalog, schema and identifier",
             )

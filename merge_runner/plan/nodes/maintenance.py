@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 from merge_runner.formats import Format
 from merge_runner.formats.registry import capabilities
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Node, RefNode, SeedNode
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.table import Layout
+from merge_runner.project.schema.config import Optimize
 from merge_runner.project.syntax.duration import in_words
 
 _WHO_NEEDS_IT = (
@@ -35,30 +36,28 @@ class Fault:
     hint: str
 
 
-def is_maintained(node: Node) -> bool:
+def is_maintained(node: Node) -> TypeGuard[RefNode]:
     """Whether a node has a table that may be compacted: a model or seed that does not say `optimize: false`."""
-    return has_table(node) and node.config["optimize"] is not False
+    return has_table(node) and node.config.optimize is not False
 
 
-def has_table(node: Node) -> bool:
+def has_table(node: Node) -> TypeGuard[RefNode]:
     """Whether a node is a model or a seed that keeps its rows in a table."""
-    kept = node.resource_type == "model" and node.config["materialized"] in ("merge", "table")
-    return kept or node.resource_type == "seed"
+    return isinstance(node, SeedNode) or node.materialized in ("merge", "table")
 
 
-def compaction(node: Node, layout: Layout) -> OptimizeTable:
+def compaction(node: RefNode, layout: Layout) -> OptimizeTable:
     """How the table of a node is compacted on demand, as its config says."""
     said = _said(node)
-    return OptimizeTable(layout, tuple(said.get("zorder_by") or ()), said.get("where"))
+    return OptimizeTable(layout, said.zorder_by, said.where)
 
 
-def compacted_after(node: Node) -> int | None:
+def compacted_after(node: RefNode) -> int | None:
     """With how many MERGEs a build compacts the table of a node; None: never."""
-    after: int | None = _said(node).get("after")
-    return after
+    return _said(node).after
 
 
-def faults(node: Node, layout: Layout) -> Iterator[Fault]:
+def faults(node: RefNode, layout: Layout) -> Iterator[Fault]:
     """What the config key `optimize` asks of a table that its format refuses, by the layout that is declared.
 
     The conditions of Delta 4.4.0's own errors: DELTA_CLUSTERING_WITH_ZORDER_BY, DELTA_NON_PARTITION_COLUMN_REFERENCE,
@@ -100,6 +99,6 @@ def shorter(retain: float, table_format: Format, properties: Mapping[str, str], 
     )
 
 
-def _said(node: Node) -> Mapping[str, Any]:
-    said = node.config["optimize"]
-    return said if isinstance(said, Mapping) else {}
+def _said(node: RefNode) -> Optimize:
+    said = node.config.optimize
+    return said if isinstance(said, Optimize) else Optimize()

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from merge_runner.errors import Problems
 from merge_runner.formats import DEFAULT
 from merge_runner.formats.registry import FORMATS, capabilities, table_format_of
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode, Node, SourceNode
 from merge_runner.graph.naming import no_folder, table_location
 from merge_runner.graph.streams import fed_by, is_stream, streams_read
 from merge_runner.plan.load.project_context import Prepared
@@ -72,18 +72,18 @@ def stream_inputs(prepared: Prepared, ids: Sequence[str]) -> tuple[StreamInput, 
 
 
 def _runs(node: Node) -> bool:
-    return node.resource_type == "model" and node.config["materialized"] != "ephemeral"
+    return isinstance(node, ModelNode) and node.materialized != "ephemeral"
 
 
 class _StreamReader:
     """Reads one stream; a problem is reported at its table in YAML."""
 
-    def __init__(self, prepared: Prepared, node: Node, problems: Problems) -> None:
+    def __init__(self, prepared: Prepared, node: SourceNode, problems: Problems) -> None:
         self.prepared = prepared
         self.node = node
-        self.entry: SourceEntry = prepared.files.sources[(str(node.source_name), node.name)]
+        self.entry: SourceEntry = prepared.files.sources[node.source_name, node.name]
         self.problems = problems
-        self.name = f"{node.source_name}.{node.name}"
+        self.name = node.full_name
 
     def read(self, direct: tuple[str, ...], fed: tuple[str, ...]) -> StreamInput | None:
         stream = self.entry.table.stream
@@ -133,7 +133,7 @@ class _StreamReader:
         if relation is None or table_format is None or capabilities(table_format).needs_catalog:
             return None
         files = self.prepared.files
-        return TableInput(relation, format, table_location(files.root, files.profile, relation, {"format": format}))
+        return TableInput(relation, format, table_location(files.root, files.profile, relation, format))
 
     def _columns(self, format: str) -> tuple[tuple[str, str], ...]:
         columns = [(column.name, column.data_type) for column in self.entry.table.columns]

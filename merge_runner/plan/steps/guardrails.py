@@ -13,9 +13,6 @@ from merge_runner.pruning.runtime_filter.source_determinism import source_readin
 from merge_runner.pruning.runtime_filter.source_pinning import Fixing, named_through_schema, reads_target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
     from merge_runner.text import Span
 
@@ -53,10 +50,9 @@ class Expectation:
         return f"{how} ({self.limits})"
 
 
-def expectation(said: Mapping[str, Any] | None, merge: JudgedMerge, format: Format) -> Expectation | None:
+def expectation(limits: ExpectMerge | None, merge: JudgedMerge, format: Format) -> Expectation | None:
     """What the config key `expect_merge` expects of a MERGE; None where it says nothing."""
-    limits = ExpectMerge(**said) if said else ExpectMerge()
-    if not (limits.about_source or limits.about_rows):
+    if limits is None or not (limits.about_source or limits.about_rows):
         return None
     statement = merge.statement
     target = statement.target

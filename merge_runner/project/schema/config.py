@@ -89,6 +89,8 @@ class Contract:
     """Accepted for dbt projects, without effect: Spark reads all type names. Example: `alias_types: true`"""
 
 
+Materialized = Literal["merge", "table", "view", "ephemeral"]
+
 OnSchemaChange = Literal["ignore", "append_new_columns", "fail"]
 """What happens where an existing table lacks declared columns: a warning, they are added, or the model stops."""
 
@@ -103,7 +105,7 @@ class ModelConfig:
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    materialized: Literal["merge", "table", "view", "ephemeral"] | None = None
+    materialized: Materialized | None = None
     """How the model is built: `merge` runs its MERGE statement, `table` replaces a table with the result of its query,
     `view` creates a view, `ephemeral` inlines its query as a subquery where another model reads it. Default: `merge`
     where the file contains a MERGE, else `view`.

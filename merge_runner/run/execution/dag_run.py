@@ -14,6 +14,7 @@ from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
+from merge_runner.graph.graph import UnitTestNode, run_config
 from merge_runner.graph.label import label, named
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
@@ -136,9 +137,9 @@ class NodeRun:
             text_path=partial(text_path, self.prepared),
         )
         nodes = self.graph.nodes
-        unit_tests = [node for node in self.plans if nodes[node].resource_type == "unit_test"]
+        unit_tests = [node for node in self.plans if isinstance(nodes[node], UnitTestNode)]
         dag = unit_tests_first(contracted(self.graph, self.plans), unit_tests)
-        own = {node: self.graph.nodes[node].config.get("priority") or 0 for node in dag}
+        own = {node: run_config(self.graph.nodes[node]).priority for node in dag}
 
         def cancel() -> None:
             for unique_id in list(self._running):
@@ -216,7 +217,7 @@ class NodeRun:
             return True
         if self.settings.independent and not self.settings.fail_fast:
             return True
-        return self.graph.nodes[unique_id].config.get("on_error") == "continue"
+        return run_config(self.graph.nodes[unique_id]).on_error == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
         if cause in self._lost:

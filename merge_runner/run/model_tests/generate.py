@@ -18,7 +18,7 @@ from merge_runner.engine.steps.perform import perform
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode
 from merge_runner.graph.test_nodes import unit_test_node
 from merge_runner.plan.layout.table_layout import table_layout
 from merge_runner.plan.load.project_context import Prepared
@@ -45,7 +45,7 @@ _NAME = "what_it_does_today"
 
 def write_first_unit_test(
     prepared: Prepared,
-    model: Node,
+    model: ModelNode,
     events: Events,
     driver: Driver | None = None,
     starting: Starting | None = None,
@@ -79,7 +79,7 @@ def _no_rows(given: Mapping[str, Sample]) -> str:
 
 class _Sampling:
     def __init__(
-        self, prepared: Prepared, model: Node, scratch: Scratch, session: SparkSession, catalog: Catalog
+        self, prepared: Prepared, model: ModelNode, scratch: Scratch, session: SparkSession, catalog: Catalog
     ) -> None:
         self.prepared = prepared
         self.model = model
@@ -97,7 +97,7 @@ class _Sampling:
         if given and not any(given.values()):
             hint = f"load them first (`merge-runner build -s +{self.model.name}`), or write the test by hand"
             raise EngineError("nothing-to-sample", f"no test is written: {_no_rows(given)}", hint)
-        if self.model.config["materialized"] == "merge":
+        if self.model.materialized == "merge":
             layout = table_layout(self.prepared, self.model)
             there = self.context.catalog.adopt(self.context.session, layout)
             met = met_rows(self._step(given), self.context, layout.relation, ROWS) if there else []

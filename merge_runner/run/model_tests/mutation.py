@@ -19,7 +19,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.failures import Kind
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode, UnitTestNode
 from merge_runner.graph.named_model import named_model
 from merge_runner.merge.splice import origin
 from merge_runner.plan.layout.table_layout import table_layout
@@ -94,13 +94,13 @@ def mutation_check(
     the tests run on breaks.
     """
     node = named_model(prepared.graph, model)
-    if node.config["materialized"] != "merge":
-        message = f"{model} is a {node.config['materialized']}: only a MERGE is changed"
+    if node.materialized != "merge":
+        message = f"{model} is a {node.materialized}: only a MERGE is changed"
         raise ProblemsError([Problem("not-a-merge", message, node.place)])
     tests = [
         each
         for each in prepared.graph.nodes.values()
-        if each.unit_test is not None and each.depends_on == (node.unique_id,)
+        if isinstance(each, UnitTestNode) and each.depends_on == (node.unique_id,)
     ]
     if not tests:
         hint = f"`merge-runner test --generate {model}` writes a first one"
@@ -114,7 +114,7 @@ def mutation_check(
 class _Place:
     """The tests as one thread runs them, in separate schemas, and the changes of what each of them runs."""
 
-    def __init__(self, prepared: Prepared, model: Node, tests: Sequence[Node], scratch: Scratch) -> None:
+    def __init__(self, prepared: Prepared, model: ModelNode, tests: Sequence[UnitTestNode], scratch: Scratch) -> None:
         from merge_runner.merge.parse import parse
         from merge_runner.testing.mutants import mutants
 
@@ -136,7 +136,7 @@ class _Place:
 
 class _Check:
     def __init__(
-        self, prepared: Prepared, model: Node, places: Sequence[_Place], driver: Driver, events: Events
+        self, prepared: Prepared, model: ModelNode, places: Sequence[_Place], driver: Driver, events: Events
     ) -> None:
         self.model = model
         self.driver = driver

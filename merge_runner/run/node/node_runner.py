@@ -27,7 +27,7 @@ from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.engine.tables.first_run import chosen
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, Node, run_config
 from merge_runner.graph.label import named
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.model_tests import RunTest
@@ -156,8 +156,8 @@ class NodeRunner:
         return taken
 
     def _attempts(self, node: Node, plan: NodePlan, context: NodeContext) -> Attempts:
-        retries = node.config.get("retries")
-        timeout = node.config.get("timeout")
+        config = run_config(node)
+        retries, timeout = config.retries, config.timeout
         return Attempts(
             context,
             DEFAULT_RETRIES if retries is None else retries,
@@ -193,15 +193,15 @@ class NodeRunner:
         """The version that the node's statement has committed, as the table says. Raises EngineError."""
         if plan.writes is None or not table_exists(context.session, plan.writes):
             return None
-        format = self.nodes[plan.unique_id].config.get("format")
+        format = run_config(self.nodes[plan.unique_id]).format
         commit = context.table_format(format).commit_with(context.session, plan.writes, context.stamp)
         return commit.version if commit is not None else None
 
     def _cancelled(self, node: Node, plan: NodePlan, context: NodeContext, timed_out: bool) -> EngineError:
         """What to say of a node that was stopped: whether its statement had committed is asked of the table."""
-        reason = f"stopped after its timeout of {node.config['timeout']} s" if timed_out else "cancelled"
+        reason = f"stopped after its timeout of {run_config(node).timeout} s" if timed_out else "cancelled"
         code = "timeout" if timed_out else "cancelled"
-        if plan.maintains or node.resource_type == "test":
+        if plan.maintains or isinstance(node, DataTestNode):
             return EngineError(code, f"{reason}; the rows are what they were", kind=Kind.CANCELLED)
         try:
             version = self._committed(plan, context)
@@ -231,7 +231,7 @@ class NodeRunner:
         if found:
             error.message = several_matches(found)
 
-    def _test_message(self, node: Node, plan: NodePlan, context: NodeContext, response: NodeResponse) -> str:
+    def _test_message(self, node: DataTestNode, plan: NodePlan, context: NodeContext, response: NodeResponse) -> str:
         """Return what a data test that does not pass says; its parts are added to the response."""
         tested = cast(Tested, context.tested)
         rows = failing_rows(node, self.nodes, self._read_failing_rows(context, tested), self.conceal)
@@ -280,7 +280,7 @@ class NodeRunner:
         return f"{self.invocation_id}/{unique_id}"
 
     def _configure(self, node: Node, context: NodeContext) -> None:
-        confs = {**stamp_confs(context.stamp), **(node.config.get("conf") or {}), **branch_confs(self.settings.branch)}
+        confs = {**stamp_confs(context.stamp), **run_config(node).conf, **branch_confs(self.settings.branch)}
         set_confs(context.session, confs)
 
     def _lock(self, plan: NodePlan) -> AbstractContextManager[None]:
@@ -299,7 +299,7 @@ class NodeRunner:
         return unique_id in self.writes and self.writes[unique_id].group > 0
 
     def _timer(self, node: Node, timed_out: threading.Event) -> threading.Timer | None:
-        seconds = node.config.get("timeout")
+        seconds = run_config(node).timeout
         if not seconds:
             return None
 
@@ -325,7 +325,7 @@ class NodeRunner:
             message = error_message(error, where or node.path)
             if where is not None:
                 response.place = place_as_json(where)
-        elif context.tested is not None and node.resource_type == "test":
+        elif context.tested is not None and isinstance(node, DataTestNode):
             status = context.tested.verdict
             message = self._test_message(node, plan, context, response) if status != "pass" else ""
         else:

@@ -9,7 +9,7 @@ from merge_runner.engine.maintenance.optimize import changed_files, in_words
 from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.results import Status
 from merge_runner.text import Place
@@ -80,4 +80,4 @@ def error_message(error: EngineError, where: Place | str | None) -> str:
 def error_place(error: EngineError, plan: NodePlan, node: Node) -> Place | None:
     """Return where an error is: where the engine says in the plan's text, else the place of the test; None: unknown."""
     where = error.place or plan.locate(error.statement, error.offset)
-    return node.place if where is None and node.resource_type in ("test", "unit_test") else where
+    return node.place if where is None and isinstance(node, DataTestNode | UnitTestNode) else where

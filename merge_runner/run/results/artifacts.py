@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.tables.first_run import built_in_warehouse
 from merge_runner.errors import Problems
+from merge_runner.graph.graph import UnitTestNode
 from merge_runner.graph.manifest import Compiled, Metadata, manifest
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
@@ -102,7 +103,7 @@ def compiled_path(prepared: Prepared, unique_id: str) -> str:
     """The path of a node's compiled text below target/compiled and target/run."""
     node = prepared.graph.nodes[unique_id]
     name = node.path
-    if node.unit_test is not None:
+    if isinstance(node, UnitTestNode):
         # Names of unit tests are free text, and several models may use the same one.
         name += f"/{node.unit_test.model}.{re.sub(r'[^A-Za-z0-9_]+', '_', node.name)}.sql"
     elif not name.endswith(".sql"):

@@ -15,7 +15,7 @@ from merge_runner.engine.steps.audit_table import write_audit
 from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.engine.table_format.registry import stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
@@ -47,7 +47,7 @@ def audit(
     try:
         stamped = stamp_confs(stamp(invocation_id, "audit"))
         with driver.session(stamped) as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
-            location = table_location(root, profile, table, {})
+            location = table_location(root, profile, table, None)
             drift = write_audit(session, Catalog(driver.table_format), table, location, rows, lock)
     except Exception as error:
         if not from_engine(error) and not isinstance(error, OSError):
@@ -65,7 +65,7 @@ def audit_rows(invocation_id: str, results: Iterable[Result], nodes: Mapping[str
     return [
         _row(invocation_id, result, nodes[result.unique_id].name)
         for result in results
-        if nodes[result.unique_id].resource_type == "model"
+        if isinstance(nodes[result.unique_id], ModelNode)
     ]
 
 

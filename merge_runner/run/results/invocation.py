@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.formats.registry import table_format_of
+from merge_runner.graph.graph import run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.artifacts import write_manifest, write_texts
@@ -97,9 +97,7 @@ class Invocation:
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
         nodes = self._prepared.graph.nodes
-        formats = {
-            node: format for node in plans if (format := table_format_of(nodes[node].config.get("format"))) is not None
-        }
+        formats = {node: run_config(nodes[node]).format for node in plans}
         merges = summary(results, formats)
         if merges:
             shown, hidden = merges[:ROWS], merges[ROWS:]

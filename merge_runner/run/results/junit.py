@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from xml.etree import ElementTree as ET
 
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Node, UnitTestNode
 from merge_runner.run.results.results import Result, RunResults
 from merge_runner.text import xml_text
 
@@ -29,7 +29,7 @@ def junit(run: RunResults, nodes: Mapping[str, Node]) -> str:
 
 
 def _add(suite: ET.Element, node: Node, result: Result) -> None:
-    tested = f"{node.unit_test.model}." if node.unit_test is not None else ""
+    tested = f"{node.unit_test.model}." if isinstance(node, UnitTestNode) else ""
     named = {
         "name": xml_text(f"{tested}{node.name}"),
         "classname": xml_text(str(PurePosixPath(node.path).with_suffix(""))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from merge_runner.engine.response import FailingRows
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, Node, RefNode
 from merge_runner.testing.failing_rows import MOST_SHOWN, FailingRow, cut_rows, named_columns, read_rows, table_lines
 
 WIDTH = 100
@@ -13,7 +13,7 @@ WIDTH = 100
 
 
 def failing_rows(
-    node: Node, nodes: Mapping[str, Node], texts: Sequence[str], conceal: Callable[[str], str]
+    node: DataTestNode, nodes: Mapping[str, Node], texts: Sequence[str], conceal: Callable[[str], str]
 ) -> FailingRows:
     """Return what the adapter response has of the failing rows that `texts` are; nothing where there are none.
 
@@ -26,27 +26,23 @@ def failing_rows(
     first: list[str] = []
     if test is not None:
         tested = nodes.get(str(test.attached_node))
-        first += (tested.config.get("unique_key") or ()) if tested is not None else ()
+        first += tested.config.unique_key if isinstance(tested, RefNode) else ()
         first += [test.column] if test.column is not None else []
-        first += named_columns(rows[0], map(str, (*test.kwargs.values(), node.config.get("where") or "")))
+        first += named_columns(rows[0], map(str, (*test.kwargs.values(), node.config.where or "")))
         rows = read_rows(texts, first)
     shown = cut_rows(rows[:MOST_SHOWN], conceal)
     return FailingRows(shown, len(rows) > MOST_SHOWN)
 
 
-def heading(node: Node, nodes: Mapping[str, Node], failures: int, kept_in: str | None) -> str:
+def heading(node: DataTestNode, nodes: Mapping[str, Node], failures: int, kept_in: str | None) -> str:
     """Return the first line: the place of the test, how many failures it found, of what."""
     words = f"{failures:,} failure{'' if failures == 1 else 's'}"
     if node.generic_test is not None:
-        tested = nodes[str(node.generic_test.attached_node)]
-        name = tested.name if tested.source_name is None else f"{tested.source_name}.{tested.name}"
+        name = nodes[str(node.generic_test.attached_node)].full_name
         column = node.generic_test.column
         words += f" of {node.generic_test.name} on {name}{'' if column is None else f'.{column}'}"
-    limits = " and ".join(
-        f"{verb} if {node.config[key]}"
-        for key, verb in (("error_if", "fails"), ("warn_if", "warns"))
-        if node.config.get(key)
-    )
+    conditions = (("fails", node.config.error_if), ("warns", node.config.warn_if))
+    limits = " and ".join(f"{verb} if {condition}" for verb, condition in conditions if condition)
     words += f" ({limits})" if limits else ""
     words += f"; they are kept in {kept_in}" if kept_in is not None else ""
     return f"{node.place}: {words}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import DataTestNode, Node
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -19,11 +19,11 @@ def parents_with_tests(nodes: Mapping[str, Node], dag: nx.DiGraph[str]) -> dict[
     parents = {node: set(dag.pred[node]) for node in dag}
     above: dict[str, set[str]] = {}
     for test in dag:
-        if nodes[test].resource_type != "test":
+        if not isinstance(nodes[test], DataTestNode):
             continue
         tested = set(dag.pred[test])
         for child in {child for parent in tested for child in dag.succ[parent]}:
-            if nodes[child].resource_type != "test" and _below_all(dag, child, tested, above):
+            if not isinstance(nodes[child], DataTestNode) and _below_all(dag, child, tested, above):
                 parents[child].add(test)
     return parents
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
@@ -43,7 +43,7 @@ def write_keys(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> dict
 
 def _concurrent(plan: NodePlan, node: Node) -> JudgedMerge | None:
     """The MERGE of a node that may share its table; None where it may not."""
-    if not node.config.get("concurrent") or any(isinstance(step, OptimizeTable) for step in plan.steps):
+    if not run_config(node).concurrent or any(isinstance(step, OptimizeTable) for step in plan.steps):
         return None
     merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
     if len({_on(form) for form in plan.forms}) > 1:
