@@ -64,9 +64,8 @@ def lint(monkeypatch, capfd):
 
     def run(*arguments: str) -> tuple[int, str, str, bool]:
         made.clear()
-        monkeypatch.setattr(sys, "argv", ["merge-runner", "lint", *arguments])
         with pytest.raises(SystemExit) as end:
-            main()
+            main(["lint", *arguments])
         return (end.value.code, *capfd.readouterr(), bool(made))
 
     return run
@@ -261,10 +260,9 @@ def test_profiles_outside_of_the_project_count(root, lint):
     assert lint("--profiles-dir", "elsewhere")[3]
 
 
-def test_the_version_of_the_package_counts(root, lint, monkeypatch):
-    lint()
-    monkeypatch.setattr(cache, "_tool", lambda: ["another"])
-    assert lint()[3]
+def test_the_version_of_the_package_counts(root):
+    keys = [cache.ReportCache.of(root, {}, (), tool).key for tool in (None, None, ["another"])]
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_what_reads_the_project_is_told_by_versions_and_files():

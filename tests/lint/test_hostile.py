@@ -86,12 +86,11 @@ def lint(monkeypatch, capfd, tmp_path):
     def run(root: Path, *arguments: str) -> dict:
         monkeypatch.chdir(root)
         monkeypatch.setenv("HOME", str(tmp_path))
-        monkeypatch.setattr(sys, "argv", ["merge-runner", "lint", "--format", "json", *arguments])
         before = signal.signal(signal.SIGALRM, late)
         signal.alarm(SECONDS)
         try:
             with pytest.raises(SystemExit) as end:
-                main()
+                main(["lint", "--format", "json", *arguments])
         finally:
             signal.alarm(0)
             signal.signal(signal.SIGALRM, before)
@@ -167,9 +166,8 @@ def test_every_output_can_show_odd_letters(lint, tmp_path, monkeypatch, capfd, k
     text = as_plain(merge(f"{'x' * 50_000}(t.`]]>\0\x1b🦊\u202e` = '&lt;<'"))
     root = write(tmp_path / "odd", {"🦊 &<>'\".sql": text})
     monkeypatch.chdir(root)
-    monkeypatch.setattr(sys, "argv", ["merge-runner", "lint", "--format", kind, "."])
     with pytest.raises(SystemExit) as end:
-        main()
+        main(["lint", "--format", kind, "."])
     out, err = capfd.readouterr()
     assert end.value.code == 1
     assert "C010" in out

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,8 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.check import Checked
-from merge_runner.lint.run import parallel
-from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.run.lint_project import lint_project
+from merge_runner.lint.run.parallel import check_all
 from merge_runner.project.syntax.environment import RecordingEnv
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
@@ -38,36 +40,48 @@ def models(make_project):
     return make_project({**files, "models/s.yml": SOURCES})
 
 
-@pytest.fixture
-def forked(monkeypatch):
-    """From two models on, three processes."""
-    monkeypatch.setattr(parallel, "_WORTH", 2)
-    monkeypatch.setattr(parallel, "_processes", lambda models: 3 if models > 1 else 1)
+def lint(models, processes, select=(), env=None):
+    project = Project.load(models, env=env)
+    return lint_project(project.prepared, project.select(select).ids, processes=processes)
 
 
-def test_the_report_is_that_of_one_process(models, forked, monkeypatch):
-    together = Project.load(models).lint()
-    monkeypatch.setattr(parallel, "_processes", lambda _models: 1)
-    alone = Project.load(models).lint()
+def test_the_report_is_that_of_one_process(models):
+    together, alone = lint(models, 3), lint(models, 1)
     assert together == alone
     assert len(together.merges) == 12
     assert together.findings
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 12])
-def test_every_model_is_looked_at_once(models, forked, count):
-    ids = [f"model.shop.m{number:02}" for number in range(count)]
-    report = Project.load(models).lint([id_.rpartition(".")[2] for id_ in ids])
-    assert [merge.model for merge in report.merges] == [id_.rpartition(".")[2] for id_ in ids]
+@pytest.mark.parametrize("count", [2, 3, 4, 12])
+def test_every_model_is_looked_at_once(models, count):
+    names = [f"m{number:02}" for number in range(count)]
+    assert [merge.model for merge in lint(models, 3, names).merges] == names
 
 
-def test_what_the_processes_ask_of_the_environment_is_known(models, forked):
+def test_what_the_processes_ask_of_the_environment_is_known(models):
     env = RecordingEnv({"X7": "seven"})
-    Project.load(models, env=env).lint()
+    lint(models, 3, env=env)
     assert {name: env.asked[name] for name in env.asked if name.startswith("X")} == {
         f"X{number}": "seven" if number == 7 else None for number in range(12)
     }
+
+
+IDS = [f"model.shop.m{number:02}" for number in range(12)]
+
+
+@dataclass(frozen=True)
+class Linter:
+    """What `check_all` asks, with an end of its own in each forked process."""
+
+    ends: Callable[[str], None]
+    parent: int = field(default_factory=os.getpid)
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self, unique_id):
+        if os.getpid() != self.parent:
+            self.ends(unique_id)
+        return Checked(())
 
 
 class OddError(Exception):
@@ -85,31 +99,22 @@ class OddError(Exception):
         (ProblemsError([Problem("some-code", "is wrong")]), (ProblemsError, r"is wrong \[some-code\]")),
     ],
 )
-def test_what_a_process_runs_into_is_raised(models, forked, monkeypatch, raised, told):
-    parent = os.getpid()
+def test_what_a_process_runs_into_is_raised(raised, told):
+    def ends(_unique_id):
+        raise raised
 
-    def check(_self, _unique_id):
-        if os.getpid() != parent:
-            raise raised
-        return Checked(())
-
-    monkeypatch.setattr(ProjectLinter, "check", check)
     with pytest.raises(told[0], match=told[1]):
-        Project.load(models).lint()
+        check_all(Linter(ends), IDS, processes=3)
     assert not multiprocessing.active_children()
 
 
-def test_a_process_that_is_killed_is_an_error_and_no_hang(models, forked, monkeypatch):
-    parent = os.getpid()
-
-    def check(_self, unique_id):
-        if os.getpid() != parent and unique_id.endswith("m07"):
+def test_a_process_that_is_killed_is_an_error_and_no_hang():
+    def ends(unique_id):
+        if unique_id.endswith("m07"):
             os.kill(os.getpid(), signal.SIGKILL)
-        return Checked(())
 
-    monkeypatch.setattr(ProjectLinter, "check", check)
     with pytest.raises(RuntimeError, match="ended from outside"):
-        Project.load(models).lint()
+        check_all(Linter(ends), IDS, processes=3)
     assert not multiprocessing.active_children()
 
 
@@ -128,8 +133,7 @@ def check(self, unique_id):
 
 ProjectLinter.check = check
 parallel._processes = lambda models: 3
-sys.argv = ["merge-runner", "lint", "--no-cache"]
-main()
+main(["lint", "--no-cache"])
 """
 
 

@@ -6,6 +6,7 @@ changed. The cache can be deleted at any time, and an entry that cannot be read 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -54,10 +55,13 @@ class ReportCache:
     """The files of the project, by path: excerpts of a kept report come from them."""
 
     @classmethod
-    def of(cls, root: Path, options: Mapping[str, Any], others: Iterable[Path]) -> ReportCache | None:
-        """The cache of a project for a run with these options (plain values); None where its settings are not read.
+    def of(
+        cls, root: Path, options: Mapping[str, Any], others: Iterable[Path], tool: Sequence[Any] | None = None
+    ) -> ReportCache | None:
+        """Return the cache of a project for a run with these options (plain values); None: its settings are not read.
 
-        `others` are files outside of the project's folders that the report depends on.
+        `others` are files outside of the project's folders that the report depends on; `tool` is what lints, by default
+        this package and what it uses.
         """
         try:
             table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
@@ -73,7 +77,7 @@ class ReportCache:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         digest = hashlib.blake2b(digest_size=20)
-        said = json.dumps([str(root), _tool(), options], sort_keys=True, default=str)
+        said = json.dumps([str(root), _tool() if tool is None else tool, options], sort_keys=True, default=str)
         digest.update(said.encode("utf-8", "surrogatepass"))
         for name, content in (*sorted(texts.items()), *outside):
             digest.update(f"\0{name}\0".encode("utf-8", "surrogatepass"))
@@ -181,11 +185,16 @@ def _listed(value: Any) -> list[str]:
 
 def _tool() -> list[Any]:
     """What reads the project: Python, the libraries, and this package and those with rules, down to their files."""
-    from importlib.metadata import version
-
     packages = [Path(__file__).parents[2], *provided_paths()]
     own = [status for package in packages for status in _status(package)]
-    return [sys.version, [version(library) for library in _LIBRARIES], own]
+    return [sys.version, _library_versions(), own]
+
+
+@functools.cache
+def _library_versions() -> list[str]:
+    from importlib.metadata import version
+
+    return [version(library) for library in _LIBRARIES]
 
 
 def _status(package: Path) -> Iterator[list[Any]]:

@@ -43,9 +43,11 @@ def lint_project(
     ids: Iterable[str],
     options: LintOptions | None = None,
     jinja: Sequence[Problem] = (),
+    processes: int | None = None,
 ) -> Report:
-    """Lints the models among the nodes `ids`; `jinja` are the problems to report of files that could not become models.
+    """Lint the models among the nodes `ids`, in as many processes as pay by default.
 
+    `jinja` are the problems to report of files that could not become models.
     Raises ProblemsError for settings, layout files or a baseline that are wrong.
     """
     options = options or LintOptions()
@@ -54,7 +56,7 @@ def lint_project(
     baseline = _baseline(prepared, options)
     linter = ProjectLinter(prepared, Layouts.load(prepared, options.layout), selection)
     chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
-    checked = check_all(linter, chosen)
+    checked = check_all(linter, chosen, processes)
     told = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
         finding for item in checked for finding in item.findings if finding.code != "J001" or finding.place not in told

@@ -25,9 +25,10 @@ Chunks = Mapping[int, Sequence[str]]
 """Ids of models by the number of their chunk."""
 
 
-def check_all(linter: ProjectLinter, unique_ids: Sequence[str]) -> list[Checked]:
-    """The outcome for each model, in their order."""
-    processes = _processes(len(unique_ids))
+def check_all(linter: ProjectLinter, unique_ids: Sequence[str], processes: int | None = None) -> list[Checked]:
+    """Return the outcome for each model, in their order; `processes` None: as many processes as pay."""
+    if processes is None:
+        processes = _processes(len(unique_ids))
     if processes == 1:
         return [linter.check(unique_id) for unique_id in unique_ids]
     first = linter.check(unique_ids[0])  # loads what all checks need, for the processes to inherit
