@@ -8,7 +8,8 @@
 
 PYTHON ?= python3
 VENV := .venv
-PYTEST := python -m pytest -n 2 --dist loadfile  # two workers, a Spark driver each; a file's tests share what they build
+# Two workers, a Spark driver each; a file's tests share what they build; tests/conftest.py orders the files.
+PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-fast test-slow check docs clean java data

@@ -35,13 +35,33 @@ _FOR_A_FEW_ROWS = {
     # command line as a process has the confs that users have.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    # Spark writes the text of each plan for its UI, with all details of each node: a tenth of the processor time of a MERGE.
+    "spark.sql.ui.explainMode": "simple",
+    # Hadoop starts processes for its own checksum of each file of Delta's log: half of the 24 of a MERGE.
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 """Confs of the driver of the test run: none of them changes what a statement means."""
 _FUZZED = Counter()
 """How many odd inputs were tried, by their kind."""
 
 
+_LONGEST = (
+    *("run/test_killed_everywhere.py", "flights/test_flights.py", "run/test_warm_driver.py", "engine/test_cluster.py"),
+    *("formats/test_facts_against_engines.py", "examples/test_patterns_page.py", "run/test_two_processes.py"),
+    *("engine/test_archive.py", "engine/test_bounded.py", "run/test_unit_tests.py", "run/test_engine_faults.py"),
+)
+"""Files in the order in which workers take them, so that none runs alone at the end; then all others with an engine."""
+
+
+def _turn(item, engines):
+    file = "/".join(item.path.parts[-2:])
+    return _LONGEST.index(file) if file in _LONGEST else len(_LONGEST) + (item.path not in engines)
+
+
 def pytest_collection_modifyitems(items):
+    engines = {item.path for item in items if item.get_closest_marker("spark") or item.get_closest_marker("slow")}
+    items.sort(key=lambda item: _turn(item, engines))
     for item in items:
         marker = item.get_closest_marker("fuzz")
         test = getattr(getattr(item, "obj", None), "hypothesis", None)

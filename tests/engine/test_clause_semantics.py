@@ -34,7 +34,11 @@ def clauses():
                 yield f"when {kind} and {side}.c = '{case['case']}' and ({condition}) then {action}"
 
 
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(
+    "kind",
+    ["delta", "iceberg, merge-on-read"]
+    + [pytest.param(kind, marks=pytest.mark.slow) for kind in ("delta, deletion vectors", "iceberg, copy-on-write")],
+)
 def test_conditions_and_values_see_the_rows_as_they_were(spark, kind):
     table, table_format, properties = TABLES[kind]
     spark.sql(f"create schema if not exists {table.rpartition('.')[0]}")
@@ -54,7 +58,7 @@ def test_conditions_and_values_see_the_rows_as_they_were(spark, kind):
     assert rows == {case["case"]: case["after"] for case in CASES}
 
 
-@pytest.mark.parametrize("vectors", ["false", "true"])
+@pytest.mark.parametrize("vectors", ["false", pytest.param("true", marks=pytest.mark.slow)])
 def test_a_row_that_several_rows_of_the_source_delete_is_told_once(spark, vectors):
     """The change feed of a lone unconditional DELETE, the one MERGE in which several source rows may match a row."""
     table = f"clauses.deleted_{vectors}"

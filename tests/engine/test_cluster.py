@@ -1,4 +1,4 @@
-"""The same project on a real standalone cluster (a master and two workers of this machine) and in a local driver."""
+"""The same project on a real standalone cluster (a master and two workers of this machine) and on a local driver."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import pytest
 
+from merge_runner import Project
 from tests.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.slow
@@ -21,10 +22,10 @@ FILES = {
         shop:
           target: local
           outputs:
-            local: {master: "local[2]", schema: shop, warehouse: warehouse/local}
+            local: {master: "local[2]", schema: clustered, warehouse: warehouse/local}
             cluster:
               master: "{{ env_var('SPARK_MASTER') }}"
-              schema: shop
+              schema: clustered
               warehouse: warehouse/cluster
               jvm: fast-start
               conf:
@@ -73,21 +74,6 @@ FILES = {
     """,
 }
 
-READ = """
-import json, os, sys
-from pathlib import Path
-from merge_runner.engine.startup import start_driver
-from merge_runner.project.schema.profile import Profile
-
-root = Path(sys.argv[1])
-driver = start_driver(Profile("read", "read", "read", master="local[1]", warehouse="none"), root, root / "read.log", os.environ)
-found = {}
-for folder in sys.argv[2:]:
-    found[folder] = sorted(map(str, driver.spark.read.format("delta").load(folder).collect()))
-driver.stop()
-print(json.dumps(found))
-"""
-
 
 @dataclass(frozen=True)
 class Master:
@@ -116,12 +102,15 @@ def project(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def built(project, master):
+def built(project, master, driver):
     """Results by target of the first build on each, and those of a second one on the cluster as `again`."""
-    return {
-        name: build(project, target, master)
-        for name, target in (("local", "local"), ("cluster", "cluster"), ("again", "cluster"))
+    env = {**os.environ, "SPARK_MASTER": master.address}
+    local = Project.load(project, target="local", env=env).build(driver=driver, lint=False, threads=2)
+    assert local.ok, [result.message for result in local.results]
+    responses = {
+        result.unique_id.split(".")[2]: {"adapter_response": result.adapter_response} for result in local.results
     }
+    return {"local": responses} | {name: build(project, "cluster", master) for name in ("cluster", "again")}
 
 
 def build(root, target, master):
@@ -145,22 +134,14 @@ def counts(results, *keys):
     return {name: [entry["adapter_response"].get(key) for key in keys] for name, entry in results.items()}
 
 
-def test_a_cluster_gives_the_same_tables_as_a_local_driver(built, project):
-    folders = {
-        target: [str(project / "warehouse" / target / "shop" / table) for table in TABLES]
-        for target in ("local", "cluster")
-    }
-    process = subprocess.run(
-        [sys.executable, "-c", READ, str(project), *folders["local"], *folders["cluster"]],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    rows = json.loads(process.stdout)
-    for local, cluster in zip(folders["local"], folders["cluster"], strict=True):
-        assert rows[local] == rows[cluster]
-    assert [len(rows[folder]) for folder in folders["cluster"]] == [2, 40, 2, 6]
+def test_a_cluster_gives_the_same_tables_as_a_local_driver(built, project, spark):
+    def rows(target, table):
+        folder = project / "warehouse" / target / "clustered" / table
+        return sorted(map(str, spark.read.format("delta").load(str(folder)).collect()))
+
+    for table in TABLES:
+        assert rows("local", table) == rows("cluster", table)
+    assert [len(rows("cluster", table)) for table in TABLES] == [2, 40, 2, 6]
 
 
 def test_a_cluster_reports_the_same_counts_as_a_local_driver(built):

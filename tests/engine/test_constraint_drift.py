@@ -73,7 +73,14 @@ def real_checks(spark, relation):
     return {row["key"].removeprefix(prefix): row["value"] for row in rows if row["key"].startswith(prefix)}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['format']}: {case['case']}")
+# Every third case in `make test`, the others in `make test-slow`.
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{case['format']}: {case['case']}", marks=pytest.mark.slow if number % 3 else [])
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_case(spark, table, case):
     relation = table(case)
     layout = declared(case, relation)

@@ -196,6 +196,7 @@ print(found)
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_driver_starts_with_the_defaults_of_its_user(tmp_path):
     home = tmp_path / "a spark"
     home.symlink_to(spark_home({}))

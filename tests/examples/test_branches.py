@@ -8,7 +8,7 @@ import pytest
 
 from merge_runner import Project
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "branches"
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)

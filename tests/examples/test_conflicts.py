@@ -5,7 +5,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.run.results.events import Events
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def test_another_writer_alters_the_table_while_it_is_merged(example, driver, spark):

@@ -8,7 +8,7 @@ from merge_runner import Project
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 WRITES = ("files_added", "files_removed", "rows_copied")
 READS = ("verdict", "verdict_held", "files_scanned", "files_total")

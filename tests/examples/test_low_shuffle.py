@@ -72,6 +72,7 @@ class Watched:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_hundred_changed_rows_and_the_others_beside_them(example, driver, spark):
     root, _ = example("low_shuffle")
     relations = {name: Project.load(root).graph.nodes[f"model.low_shuffle.{name}"].relation for name in MODELS}

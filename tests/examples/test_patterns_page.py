@@ -48,6 +48,7 @@ def test_lint_reports_no_error(root):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_the_unit_tests_pass_and_a_repeated_build_changes_no_row(root, driver, spark):
     schema = re.search(r"schema: (\w+)", (root / "profiles.yml").read_text())[1]
 

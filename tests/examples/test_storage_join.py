@@ -12,8 +12,6 @@ import pytest
 
 from merge_runner import Project
 
-pytestmark = pytest.mark.spark
-
 EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_join"
 SCRIPT = """
 import json, os, sys
@@ -91,6 +89,8 @@ def told(tmp_path_factory):
     return json.loads(process.stdout.splitlines()[-1])
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_the_tables_lie_in_the_only_catalog(told):
     assert [told[target]["relation"] for target in ("joined", "plain")] == ["ice.joined.orders", "ice.plain.orders"]
 
@@ -100,6 +100,8 @@ def shuffles(plan):
     return re.findall(r"^[ :+*-]*(Exchange|Sort) \(\d+\)", plan, re.MULTILINE)
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_written_are(told):
     # Both tables have about as many rows, so that neither is hashed.
     assert told["joined"]["nodes"] == 2 * ["Sort join"]
@@ -108,6 +110,8 @@ def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_wr
     assert len(shuffles(told["plain"]["plan"])) == 5
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_what_runs_is_what_was_explained(told):
     assert "Exchange" not in shuffles(told["joined"]["ran"])
     assert shuffles(told["plain"]["ran"]).count("Exchange") == 3
@@ -119,6 +123,8 @@ def test_lint_tells_where_it_is_missing():
     assert [(each.code, each.model) for each in findings["plain"]] == [("K005", "orders")]
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_a_bounded_statement_shuffles_nothing_either(told):
     bounded = told["bounded"]
     assert set(bounded["bounds"]) == {"order_id"}
@@ -129,6 +135,8 @@ def test_a_bounded_statement_shuffles_nothing_either(told):
     assert bounded["inserted"] == 200
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_the_rows_are_the_same_either_way(told):
     assert told["joined"]["rows"] == told["plain"]["rows"]
     assert len(told["joined"]["rows"]) == 1000

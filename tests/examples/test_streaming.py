@@ -10,8 +10,6 @@ from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.results.events import Events
 
-pytestmark = pytest.mark.spark
-
 
 @pytest.fixture
 def stream(driver):
@@ -34,6 +32,8 @@ def test_an_insert_only_merge_is_one_anti_join(example):
     assert (told.engine_plan.find, told.engine_plan.write) == (None, "left anti")
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_changes_in_disorder_feed_all_targets(example, stream, spark):
     root, schema = example("streaming")
     (root / "landing").mkdir()
@@ -110,6 +110,8 @@ def test_changes_in_disorder_feed_all_targets(example, stream, spark):
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, stream, spark):
     root, schema = example("streaming")
     (root / "landing").mkdir()
@@ -166,6 +168,8 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
     assert spark.sql(f"select max(seq) from {schema}.customers").collect()[0][0] == 12
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_upserts_and_then_deletes_in_two_merges_lose_a_customer_that_came_back(spark):
     """The common form, which is wrong where one batch holds a delete and a later insert of a key."""
     spark.sql("create schema if not exists two_merges")

@@ -1,6 +1,7 @@
 """The flights project built on Spark, its tables against numbers that are computed from the CSV files alone.
 
-Two warehouses: one is built for the whole year at once, the other window by window for a few days of it.
+`make test` builds two days and corrects one of them. `make test-slow` builds the whole year with all tests in one
+warehouse, and a few days window by window in another.
 """
 
 import datetime as dt
@@ -18,7 +19,11 @@ pytestmark = [
     pytest.mark.skipif(bool(expected.missing_files()), reason="the data is missing: run `make data`"),
 ]
 
-MERGES = tuple(expected.tables())
+MERGES = (
+    *("dim_airline", "dim_airport", "dim_plane", "dim_route", "fct_flight", "fct_weather_hour", "fct_cancellation"),
+    *("agg_route_day", "agg_airport_day", "agg_carrier_month", "agg_plane_month", "agg_weather_month"),
+    "top_route_month",
+)
 
 END_OF_JANUARY = (dt.date(2013, 1, 31), dt.date(2013, 2, 1))
 OVER_THE_END_OF_JANUARY = (dt.date(2013, 1, 31), dt.date(2013, 2, 2))
@@ -101,6 +106,18 @@ class History:
 
 
 @pytest.fixture(scope="module")
+def two_days(driver, tmp_path_factory):
+    """Two days as they were known then, and one of them again with the corrections that came later."""
+    warehouse = Warehouse(driver, tmp_path_factory.mktemp("two_days"), "flights_two_days")
+    history = History()
+    history.rows["built"] = warehouse.build(OVER_THE_END_OF_JANUARY, BEFORE_CORRECTIONS, exclude=NO_TESTS)
+    history.differences["built"] = warehouse.differences(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)
+    history.rows["corrected"] = warehouse.build(END_OF_JANUARY, select=("+fct_flight+",), exclude=NO_TESTS)
+    history.differences["corrected"] = warehouse.differences(OVER_THE_END_OF_JANUARY)
+    return history
+
+
+@pytest.fixture(scope="module")
 def year(driver, tmp_path_factory):
     warehouse = Warehouse(driver, tmp_path_factory.mktemp("year"), "flights_year")
     history = History()
@@ -123,35 +140,56 @@ def windows(driver, tmp_path_factory):
     return history
 
 
+CORRECTED = {
+    "fct_flight": (0, 3, 0),
+    "fct_cancellation": (1, 0, 1),
+    "agg_route_day": (0, 3, 0),
+    "agg_airport_day": (0, 2, 0),
+    "agg_carrier_month": (0, 3, 0),
+    "agg_plane_month": (0, 3, 0),
+    "agg_weather_month": (0, 2, 0),
+}
+"""Rows that the corrections of the end of January insert, update and delete."""
+
+
+def test_two_days_give_the_expected_tables(two_days):
+    assert two_days.differences["built"] == {}
+    tables = expected.tables(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)
+    assert two_days.rows["built"] == {name: (len(rows), 0, 0) for name, rows in tables.items()}
+
+
+def test_late_corrections_of_one_of_two_days_reach_all_tables(two_days):
+    assert changed(two_days.rows["corrected"]) == CORRECTED
+    assert two_days.differences["corrected"] == {}
+
+
+@pytest.mark.slow
 def test_the_whole_year_gives_the_expected_tables(year):
     assert year.differences["built"] == {}
 
 
+@pytest.mark.slow
 def test_a_first_build_only_inserts(year):
     assert year.rows["built"] == {name: (len(rows), 0, 0) for name, rows in expected.tables(YEAR).items()}
 
 
+@pytest.mark.slow
 def test_windows_one_by_one_give_the_tables_of_all_at_once_even_where_they_cut_a_month(windows):
     assert windows.differences["one by one"] == {}
 
 
+@pytest.mark.slow
 def test_a_window_built_again_changes_no_row(windows):
     assert windows.rows["at once"].keys() == set(MERGES)
     assert changed(windows.rows["at once"]) == {}
 
 
+@pytest.mark.slow
 def test_late_corrections_reach_the_facts_and_all_that_is_made_of_them(windows):
-    assert changed(windows.rows["corrected"]) == {
-        "fct_flight": (0, 3, 0),
-        "fct_cancellation": (1, 0, 1),
-        "agg_route_day": (0, 3, 0),
-        "agg_airport_day": (0, 2, 0),
-        "agg_carrier_month": (0, 3, 0),
-        "agg_plane_month": (0, 3, 0),
-        "agg_weather_month": (0, 2, 0),
-    }
+    assert changed(windows.rows["corrected"]) == CORRECTED
     assert windows.differences["corrected"] == {}
 
 
+@pytest.mark.slow
 def test_what_was_known_earlier_does_not_undo_a_correction(windows):
     assert windows.rows["older"] == {"fct_flight": (0, 0, 0)}

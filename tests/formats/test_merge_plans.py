@@ -29,7 +29,10 @@ NAMES = {
     "full outer": "FullOuter",
     "left anti": "LeftAnti",
 }
-ROWS = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.format}-{plan.shape}-{plan.marks}")
+
+
+def name(plan):
+    return f"{plan.format}-{plan.shape}-{plan.marks}"
 
 
 def statement(plan, table):
@@ -37,7 +40,7 @@ def statement(plan, table):
     return f"merge into {table} as t using {using} as s on t.id = s.id {CLAUSES[plan.shape]}"
 
 
-@ROWS
+@pytest.mark.parametrize("plan", PLANS, ids=name)
 def test_the_row_of_a_statement_is_found(plan):
     marking = capabilities(plan.format).marking
     properties = {marking.property.upper(): marking.marks} if plan.marks else {"other": "true"}
@@ -67,8 +70,15 @@ def table(spark):
     return make
 
 
+# Upserts that copy rows in `make test`, the other rows in `make test-slow`.
 @pytest.mark.spark
-@ROWS
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(plan, marks=[] if plan.shape == "upsert" and not plan.marks else pytest.mark.slow, id=name(plan))
+        for plan in PLANS
+    ],
+)
 def test_the_engine_joins_as_the_row_says(spark, table, plan):
     text = statement(plan, table(plan))
     found = _delta_joins(spark, text) if plan.format == "delta" else _explained_joins(spark, text)

@@ -122,6 +122,7 @@ def strings(session, name):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_delta_has_these_properties(session):
     java = session._jvm.scala.jdk.javaapi.CollectionConverters
     configs = java.asJava(scala_object(session, "org.apache.spark.sql.delta.DeltaConfigs").getAllConfigs())
@@ -134,6 +135,7 @@ def test_delta_has_these_properties(session):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_iceberg_has_these_properties(session):
     found = strings(session, "org.apache.iceberg.TableProperties")
     named = {value for key, value in found.items() if not key.endswith("_DEFAULT") and "_DEFAULT_SINCE_" not in key}
@@ -155,6 +157,7 @@ LOST = 3
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_spark_has_these_confs(session):
     jvm = session._jvm
     sql = scala_object(session, "org.apache.spark.sql.internal.SQLConf")
@@ -169,6 +172,7 @@ def test_spark_has_these_confs(session):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_running_session_refuses_what_belongs_to_the_start(session):
     conf = session.newSession().conf
     fixed = [key for key in confs.known() if confs.status(key) in ("static", "launch")]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.oracle.tables import REFUSED
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SCHEMA = {"delta": "oracle_facts", "copy-on-write": "ice.oracle_facts", "merge-on-read": "ice.oracle_facts_marked"}
 """A schema for each way to run a MERGE; the last two are Iceberg's."""

@@ -22,8 +22,6 @@ pytestmark = pytest.mark.spark
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 GRAPHS = int(os.environ.get("ORACLE_GRAPHS", "1"))
 NODES = 8
-THREADS = (4, 1)
-"""Each graph is built so many times, with so many threads."""
 _COLUMNS = ", ".join(f"{{name: {name}, data_type: '{kind}'}}" for name, kind in COLUMNS.items())
 
 
@@ -64,8 +62,12 @@ def write_seed(root, node: Node) -> None:
         out.writerows(["" if row[name] is None else row[name] for name in COLUMNS] for row in node.rows)
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
-def test_random_graphs(make_project, driver, monkeypatch, table_format):
+@pytest.mark.parametrize(
+    ("table_format", "builds"),
+    [("iceberg", (4,)), *(pytest.param(name, (4, 1), marks=pytest.mark.slow) for name in ("delta", "iceberg"))],
+)
+def test_random_graphs(make_project, driver, monkeypatch, table_format, builds):
+    """`builds`: how often each graph is built, and with how many threads."""
     monkeypatch.setattr("merge_runner.engine.merge.runtime_filter.SMALL", 0)
     seen: Counter[str] = Counter()
     for number in range(GRAPHS):
@@ -76,7 +78,7 @@ def test_random_graphs(make_project, driver, monkeypatch, table_format):
             if node.materialized == "seed":
                 write_seed(root, node)
         state = State(nodes, table_format)
-        for threads in THREADS:
+        for threads in builds:
             state.build()
             project = Project.load(root)
             results = project.build(driver=driver, lint=False, threads=threads)

@@ -144,9 +144,17 @@ def _enough(counted: Counter[str], number: int) -> None:
     assert min(counted["static"], counted["none"]) > number / 6, counted
 
 
+def _tiers(few: int, many: int) -> list[object]:
+    """How many `make test` measures, and how many `make test-slow`."""
+    return [pytest.param(few, id="few"), pytest.param(many, id="many", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("number", _tiers(30, 120))
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
-def test_random_merges_are_judged_as_the_engine_prunes(engines, form):
-    _enough(_held(engines, form, seed=1, number=120), 120)
+def test_random_merges_are_judged_as_the_engine_prunes(engines, form, number):
+    counted = _held(engines, form, seed=1, number=number)
+    if number > 30:
+        _enough(counted, number)
 
 
 _SOURCES = {
@@ -190,13 +198,14 @@ def _value(text: str, data_type: str) -> str:
     return f"cast(cast('{text}' as double) as {data_type})" if numeric else f"cast('{text}' as {data_type})"
 
 
+@pytest.mark.parametrize("number", _tiers(15, 60))
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
-def test_a_bound_makes_the_engine_skip_files(engines, form):
+def test_a_bound_makes_the_engine_skip_files(engines, form, number):
     """The values that the runner would find, of the type that the source's expression has."""
     from pyspark.errors.exceptions.captured import CapturedException
 
     missed, refused = [], 0
-    joins = Random(form).sample(_bounded(form), 60)
+    joins = Random(form).sample(_bounded(form), 60)[:number]
     for table, column, operator, expression in joins:
         key = "c1" if table == "two_indexed" else "id"
         name = f"{_SCHEMAS[form]}.{table}"
@@ -215,6 +224,7 @@ def test_a_bound_makes_the_engine_skip_files(engines, form):
     assert refused < len(joins) / 2
 
 
+@pytest.mark.slow
 def test_nothing_is_skipped_where_a_clause_is_by_source(engines):
     """Delta decides on that while a MERGE runs; a source without rows changes nothing."""
     merges = random_merges.random_merges("delta", 1, 60)

@@ -119,7 +119,7 @@ def rows_of(spark, table):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("table", ["audited_delta.runs", "ice.audited.runs"])
+@pytest.mark.parametrize("table", [pytest.param("audited_delta.runs", marks=pytest.mark.slow), "ice.audited.runs"])
 def test_two_invocations_are_kept_and_the_same_one_is_written_once(built, driver, spark, table):
     project, (first, second) = built("audited_shop_" + table.partition(".")[0], table, 1, 2)
     rows = rows_of(spark, table)
@@ -168,6 +168,7 @@ def test_a_table_that_cannot_be_written_is_a_warning_and_changes_no_result(built
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_writers_without_a_lock_try_again_after_a_conflict(spark, tmp_path):
     table, folder = Relation("runs", "audited_at_once"), tmp_path / "runs"
 

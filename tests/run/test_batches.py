@@ -33,6 +33,7 @@ def merges(spark, project, name):
     return history.count("MERGE"), times
 
 
+@pytest.mark.slow
 def test_a_batch_is_merged_once(make_project, driver, spark):
     root = make_project(
         {

@@ -324,7 +324,7 @@ def test_singular_and_relationship_tests_run(build):
 
 
 def test_independent_models_overlap_in_time(build):
-    slow = "{{ config(materialized='table') }} select count(*) as n from range(3000000) a where sha2(cast(id as string), 512) <> 'x'"
+    slow = "{{ config(materialized='table') }} select count(*) as n from range(150000) a where sha2(cast(id as string), 512) <> 'x'"
     _, results = build({"models/a.sql": slow, "models/b.sql": slow}, threads=2)
     assert results.ok
     (_, a), (_, b) = (results[name].timing for name in "ab")

@@ -158,6 +158,7 @@ def test_each_change_is_consumed_once(shop):
     assert found.read(batch_id=7)[::2] == ("success", [*seen, "insert 5 e @4", "insert 6 f @5"])
 
 
+@pytest.mark.slow
 def test_two_readers_of_one_table_consume_its_changes_each_for_itself(make_project, driver, spark):
     """One fails before its commit and one behind it, as a crash might: the next build reads what each has not consumed."""
     more = FCT.replace("CONFIG", "post_hook=\"select if({{ var('broken') }}, raise_error('hook'), 1)\"")
@@ -187,6 +188,7 @@ def test_two_readers_of_one_table_consume_its_changes_each_for_itself(make_proje
     assert read(broken="false") == ({"fct": "no-op", "more": "no-op"}, twice, twice)
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_made_anew_reads_the_whole_table(shop):
     found = shop()
     found.sql("delete from {stg} where id = 1")
@@ -201,6 +203,7 @@ def test_a_reader_that_is_made_anew_reads_the_whole_table(shop):
     assert found.read()[::2] == ("success", ["insert 2 b @2", "insert 3 c @2"])
 
 
+@pytest.mark.slow
 def test_a_table_that_is_made_anew_tells_that_all_rows_are_others(shop):
     found = shop()
     found.sql("update {stg} set v = 'z' where id = 1")
@@ -222,6 +225,7 @@ def test_a_table_that_is_made_anew_tells_that_all_rows_are_others(shop):
     ), message
 
 
+@pytest.mark.slow
 def test_a_table_of_a_query_and_a_seed_have_changes_as_well(make_project, driver, spark):
     root = make_project(
         {
@@ -257,6 +261,7 @@ def test_another_writer_gets_ahead(shop, race):
     assert found.seen() == ["none 0 other @0", *FIRST, "insert 4 d @2", "insert 5 e @3"]
 
 
+@pytest.mark.slow
 def test_another_run_of_the_reader_gets_ahead(shop, race):
     found = shop("bounds='off'")
     text = (found.root / "models/fct.sql").read_text()
@@ -287,19 +292,23 @@ def test_another_run_of_the_reader_gets_ahead(shop, race):
             ],
             "the changes of {stg} from version 2 to 4 cannot be read",
         ),
-        (
+        pytest.param(
             ["alter table {stg} set tblproperties ('delta.enableChangeDataFeed' = 'false')"],
             "{stg} keeps no change feed",
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             [
                 "update {stg} set v = 'z'",
                 "set spark.databricks.delta.retentionDurationCheck.enabled = false",
                 "vacuum {stg} retain 0 hours",
             ],
             "the changes of {stg} from version 2 to 4 cannot be read",
+            marks=pytest.mark.slow,
         ),
-        (["restore table {fct} to version as of 0"], "{fct} was restored in version 2"),
+        pytest.param(
+            ["restore table {fct} to version as of 0"], "{fct} was restored in version 2", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_changes_that_cannot_be_read_are_an_error_until_all_is_read_anew(shop, statements, message):
@@ -316,6 +325,7 @@ def test_changes_that_cannot_be_read_are_an_error_until_all_is_read_anew(shop, s
     assert (status, [each.rpartition(" ")[0] for each in seen]) == ("success", rows), told
 
 
+@pytest.mark.slow
 def test_a_table_that_was_dropped_and_made_anew_is_another(shop):
     found = shop()
     location = found.root / "warehouse" / found.stg.schema / "stg"
@@ -333,6 +343,7 @@ def test_a_table_that_was_dropped_and_made_anew_is_another(shop):
     assert found.read(full_refresh=True)[::2] == ("success", ["insert 0 x @3", "insert 1 x @3", "insert 2 x @3"])
 
 
+@pytest.mark.slow
 def test_bounds_come_from_the_changes_that_the_merge_reads(make_project, driver, spark):
     latest = """
         {{ config(partition_by=['p'], bounds=['p']) }}

@@ -52,10 +52,17 @@ def raced(race, project, winner, **options):
     ("code", "statement", "change"),
     [
         ("DELTA_CONCURRENT_APPEND", "insert into {t} values (5, 10), (50, 10)", {5: 11, 50: 10}),
-        ("DELTA_CONCURRENT_DELETE_READ", "delete from {t} where id >= 0", {0: 0, 1: 0, 2: 0, 3: 1, 4: 1}),
+        pytest.param(
+            "DELTA_CONCURRENT_DELETE_READ",
+            "delete from {t} where id >= 0",
+            {0: 0, 1: 0, 2: 0, 3: 1, 4: 1},
+            marks=pytest.mark.slow,
+        ),
         ("DELTA_METADATA_CHANGED", "alter table {t} set tblproperties ('a.b' = 'c')", {}),
-        ("DELTA_METADATA_CHANGED", "alter table {t} add columns (extra string)", {}),
-        ("DELTA_CONCURRENT_APPEND", "optimize {t}", {}),
+        pytest.param(
+            "DELTA_METADATA_CHANGED", "alter table {t} add columns (extra string)", {}, marks=pytest.mark.slow
+        ),
+        pytest.param("DELTA_CONCURRENT_APPEND", "optimize {t}", {}, marks=pytest.mark.slow),
     ],
 )
 def test_a_delta_merge_runs_again_after_another_writer(begin, race, spark, code, statement, change):

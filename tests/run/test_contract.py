@@ -52,13 +52,14 @@ EVOLVES = "with schema evolution"
     ("merge", "message"),
     [
         ({"source": SAME + ", 7 as n", "evolves": EVOLVES}, "models/m.yml:3:11: column n is not declared"),
-        (
+        pytest.param(
             {
                 "source": SAME + ", 7 as n",
                 "evolves": EVOLVES,
                 "clauses": "when not matched then insert (id, v, n) values (s.id, s.v, s.n)",
             },
             "models/m.yml:3:11: column n is not declared",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -77,6 +78,7 @@ def test_a_merge_that_would_add_a_column_does_not_run(shop, merge, message):
     assert (result.status, shop.state()[1]) == ("error", before[1])
 
 
+@pytest.mark.slow
 def test_a_type_that_would_be_widened(shop, spark):
     assert shop.merge().status == "success"
     spark.sql(f"alter table {shop.relation} set tblproperties ('delta.enableTypeWidening' = 'true')")

@@ -66,6 +66,7 @@ def test_a_delta_table_is_altered_and_no_file_is_written_again(build, spark):
     assert len(operations(spark, relation)) == 6
 
 
+@pytest.mark.slow
 def test_what_cannot_be_altered_is_reported_and_the_merge_runs(build, spark):
     build("", COLUMNS.replace("MOST", "10"))
     result, relation = build(
@@ -88,6 +89,7 @@ def test_rows_that_violate_a_new_check_are_told(build):
     assert "put these rows right, or change the check: the next build adds it" in warning
 
 
+@pytest.mark.slow
 def test_a_table_that_asks_for_no_clustering_keeps_its_own(build, spark):
     build("cluster_by=['id']")
     result, relation = build("")

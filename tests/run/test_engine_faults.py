@@ -249,7 +249,7 @@ def test_a_warehouse_that_cannot_be_written_is_told_by_each_model(make_project, 
     assert mended.ok
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_a_table_that_is_dropped_under_its_merge(make_project, race, spark, table_format):
     gated = MERGE.replace("FORMAT", table_format).replace(
         "select id,", "select if({{ var('gated') }}, gate(id), id) as id,"

@@ -32,7 +32,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["delta", "iceberg"])
+@pytest.fixture(params=["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
 def shop(request, make_project, driver, spark):
     files = {"models/m.yml": YAML, "data/item.csv": "id,v\n"}
     files |= {f"models/{name}.sql": MERGE.replace("LIMITS", repr(limits)) for name, limits in MODELS.items()}
@@ -127,6 +127,7 @@ def test_a_branch_is_begun_again_where_main_moves_and_none_is_left(shop, spark, 
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_changes_that_go_beyond_are_read_again(make_project, driver, spark):
     files = {
         "models/base.sql": """

@@ -50,12 +50,13 @@ class Shop:
         return str(self.project(to=1).graph.nodes["model.shop.fct"].relation)
 
 
-@pytest.fixture(params=FORMATS)
+@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def shop(request, make_project, driver):
     files = {"models/fct.sql": MODEL, "models/fct.yml": COLUMNS}
     return Shop(make_project(files, request.param), driver)
 
 
+@pytest.mark.parametrize("shop", FORMATS, indirect=True)
 def test_a_first_run_takes_everything_and_the_next_one_what_is_new(shop, spark):
     assert shop.run(3) == (False, 3)
     first = shop.build(to=3)["fct"]
@@ -74,6 +75,7 @@ def test_the_artifacts_hold_what_ran(shop):
         assert ("first run" in result.message) is not told
 
 
+@pytest.mark.parametrize("shop", FORMATS, indirect=True)
 def test_a_table_that_was_only_created_is_not_built(shop, spark):
     failed = shop.build(to=3, id=FAILS)["fct"]
     assert failed.status == "error"
@@ -197,7 +199,7 @@ when not matched then insert *
 """
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
 def test_a_full_refresh_of_history_is_refused_or_said(make_project, driver, spark, format):
     hook = "insert into {{ this }} values (9, 9)"
     files = {
@@ -253,7 +255,7 @@ def test_a_read_of_the_target_that_delta_cannot_plan_says_what_to_write(make_pro
     assert "Iceberg" not in message
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_a_full_refresh_goes_on_where_the_table_holds_no_history(make_project, driver, spark, format):
     files = {"models/fct.sql": SCD2.replace("KEEP", "none"), "models/fct.yml": COLUMNS}
     shop = Shop(make_project(files, format), driver)

@@ -72,6 +72,7 @@ def test_small_files_become_one_and_readers_stay_undisturbed(table, driver, spar
     assert operations(spark, relation)[:2] == ["OPTIMIZE", "WRITE"]
 
 
+@pytest.mark.slow
 def test_where_leaves_other_partitions_alone_and_zorder_orders(table, driver, spark):
     config = "partition_by=['p'], optimize={'where': 'p = 0 -- of two', 'zorder_by': ['id']}"
     project, relation = table(config, clauses="partitioned by (p)")
@@ -86,6 +87,7 @@ def test_where_leaves_other_partitions_alone_and_zorder_orders(table, driver, sp
     )
 
 
+@pytest.mark.slow
 def test_a_clustered_table_is_clustered_where_it_is_not_yet(table, driver, spark):
     project, relation = table("cluster_by=['id']", clauses="cluster by (id)")
     assert project.optimize(driver=driver)["fct"].status == "success"
@@ -96,6 +98,7 @@ def test_a_clustered_table_is_clustered_where_it_is_not_yet(table, driver, spark
     assert (newest["operation"], newest["operationParameters"]["clusterBy"]) == ("OPTIMIZE", '["id"]')
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_optimized_keeps_no_other_from_it(table, driver, spark):
     more = {
         "models/below.sql": "{{ config(materialized='table') }} select * from {{ ref('fct') }}",
@@ -131,6 +134,7 @@ def test_a_build_optimizes_with_the_nth_merge_and_not_before(table, driver, spar
     assert operations(spark, relation)[:3] == ["WRITE", "OPTIMIZE", "MERGE"]
 
 
+@pytest.mark.slow
 def test_a_merge_is_committed_though_its_table_cannot_be_optimized(table, driver, spark):
     project, relation = table("optimize={'after': 1, 'zorder_by': 'nope'}", files=2)
     result = project.build(driver=driver, lint=False, batch_id=3)["fct"]
@@ -141,6 +145,7 @@ def test_a_merge_is_committed_though_its_table_cannot_be_optimized(table, driver
     assert operations(spark, relation)[0] == "MERGE"
 
 
+@pytest.mark.slow
 def test_optimize_runs_again_after_another_writer(table, race, spark):
     project, relation = table("partition_by=['p'], optimize={'where': 'gate(p) >= 0'}", clauses="partitioned by (p)")
     retried = []
@@ -159,6 +164,7 @@ def test_optimize_runs_again_after_another_writer(table, race, spark):
     assert len(files(spark, relation)) == 2
 
 
+@pytest.mark.slow
 def test_vacuum_removes_what_the_retention_lets_go(table, driver, spark):
     properties = "tblproperties ('delta.deletedFileRetentionDuration' = 'interval 0 hours')"
     project, relation = table(

@@ -22,7 +22,7 @@ NEW = "select 2 as id, 'b' as v, 'web' as channel"
 APPEND = "on_schema_change: append_new_columns"
 
 
-@pytest.fixture(params=["delta", "iceberg"])
+@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def table_format(request):
     return request.param
 
@@ -60,6 +60,7 @@ def shop(make_project, driver, spark):
     return Shop()
 
 
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_a_column_declared_later_is_added_and_filled_in_the_same_run(shop, spark, table_format):
     assert shop.build(table_format=table_format).status == "success"
     files = set(spark.table(str(shop.relation)).inputFiles())
@@ -156,6 +157,7 @@ def test_what_alter_cannot_add_is_reported(shop):
     assert shop.columns == [("id", "int"), ("v", "string"), ("d", "string")]
 
 
+@pytest.mark.slow
 def test_a_contract_holds_for_what_the_table_has_once_columns_are_added(shop):
     contract = "contract: {enforced: true}"
     named = "when matched then update set channel = s.channel when not matched then insert *"

@@ -105,7 +105,14 @@ def merge(make_project, driver, tables):
     return lambda case: Merge(root, driver, case)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+# Every third case in `make test`, the others in `make test-slow`.
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case["name"], marks=pytest.mark.slow if number % 3 else [])
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_what_removes_a_node_removes_it(merge, case):
     asked = merge(case)
     told = asked.told()

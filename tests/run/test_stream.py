@@ -91,7 +91,7 @@ def rows(spark):
     return read
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_a_batch_that_goes_beyond_a_models_limits_comes_again(project, stream, rows, table_format):
     limited = "{{ config(expect_merge={'max_updates': MOST}) }}" + FILES["models/eu.sql"]
     root = project({**FILES, "models/eu.sql": limited.replace("MOST", "1")}, table_format)
@@ -172,6 +172,7 @@ def test_a_batch_that_failed_in_part_comes_again_and_changes_nothing_twice(proje
     assert rows(root, "total") == [("eu", 10), ("us", 7)]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_does_not_fit_is_refused(project, stream, rows):
     root = project()
     land(root, "a", (1, "eu", 10))
@@ -193,6 +194,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(project, stream, rows):
         stream(root)
 
 
+@pytest.mark.slow
 def test_a_target_is_compacted_between_batches(project, stream, rows):
     config = "{{ config(cluster_by='id', optimize={'after': 2}) }}"
     root = project({**FILES, "models/eu.sql": config + FILES["models/eu.sql"]})
@@ -246,7 +248,7 @@ def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
     assert rows(root, "total") == [("eu", 10)]
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_a_table_as_a_stream(project, stream, rows, spark, table_format):
     schema = "ice.streamed" if table_format == "iceberg" else "streamed"
     spark.sql(f"create schema if not exists {schema}")

@@ -13,8 +13,8 @@ from tests.run.test_stream import FILES, land
 
 pytestmark = pytest.mark.slow
 
-BATCHES = 7
-KILLED_AT = ["batch_started", "node_started", "node_finished", "batch_finished"]
+BATCHES = 4
+KILLED_AT = ["node_started", "node_finished"]
 """At the first event of this name that tells of a batch that is new."""
 
 

@@ -47,7 +47,13 @@ def merged(make_project, driver):
     return run
 
 
-@pytest.mark.parametrize("filter", RUNS)
+OFTEN = ("t.dt = s.dt and t.dt = date'2024-01-02'", "t.dt = s.dt")
+"""What `make test` runs; `make test-slow` runs the others."""
+
+
+@pytest.mark.parametrize(
+    "filter", [text if text in OFTEN else pytest.param(text, marks=pytest.mark.slow) for text in RUNS]
+)
 def test_the_verdict_holds(merged, filter):
     response = merged(filter)
     verdict, total, scanned = RUNS[filter]
@@ -55,7 +61,10 @@ def test_the_verdict_holds(merged, filter):
     assert response["verdict_held"] is True if "between" not in filter else response["verdict_held"] in (True, None)
 
 
-@pytest.mark.parametrize(("filter", "wrong"), [("abs(t.k) < 5", "static"), ("t.dt = date'2024-01-02'", "none")])
+@pytest.mark.parametrize(
+    ("filter", "wrong"),
+    [("abs(t.k) < 5", "static"), pytest.param("t.dt = date'2024-01-02'", "none", marks=pytest.mark.slow)],
+)
 def test_a_wrong_verdict_is_caught(merged, monkeypatch, filter, wrong):
     right = merge_analysis.judge
 

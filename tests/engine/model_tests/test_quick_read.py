@@ -11,6 +11,8 @@ from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
 
 TABLES = yaml.safe_load((Path(__file__).parent / "quick_read.yml").read_text())
+OFTEN = {"partitions, odd values and NULL", "rows that are all gone"}
+"""What `make test` reads; `make test-slow` reads the other tables."""
 CONF = "spark.databricks.delta.v2.enableMode"
 
 
@@ -20,7 +22,9 @@ def session(spark):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in OFTEN else pytest.mark.slow) for name in TABLES]
+)
 def test_both_readers_give_the_same_rows(session, name):
     table = f"tests.kernel_{list(TABLES).index(name)}"
     session.sql("create schema if not exists tests")

@@ -165,6 +165,7 @@ def test_delta_all_clauses_with_a_change_feed(table):
     }
 
 
+@pytest.mark.slow
 def test_delta_skips_by_partition_and_counts_deletion_vectors(table):
     target = table("delta", delta__enableDeletionVectors="true")
     before = target.delta_files()
@@ -204,7 +205,7 @@ def test_delta_insert_only_and_a_merge_that_changes_nothing(table):
 
 
 @pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
-@pytest.mark.parametrize("by_source", [False, True])
+@pytest.mark.parametrize("by_source", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_iceberg_rows_and_files(table, mode, by_source):
     target = table("iceberg", manifests=2, write__merge__mode=mode)
     before = target.iceberg_files()
@@ -240,7 +241,7 @@ def test_iceberg_rows_and_files(table, mode, by_source):
     assert response["execution_ms"] > 0
 
 
-@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize("mode", ["copy-on-write", pytest.param("merge-on-read", marks=pytest.mark.slow)])
 def test_iceberg_files_of_skipped_manifests_and_of_other_scans_are_counted_right(table, mode):
     target = table("iceberg", manifests=4, write__merge__mode=mode)
     insert = "when not matched then insert *"
@@ -266,7 +267,7 @@ def test_the_first_merge_into_an_empty_iceberg_table(spark, table):
     assert (response["files_total"], response["files_scanned"]) == (0, 0)
 
 
-@pytest.mark.parametrize("format", ["delta", "iceberg"])
+@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_only_our_own_commit_is_ours(table, format):
     target = table(format)
     ours = target.merge(f"using ({SOURCE}) as s on t.id = s.id {CLAUSES}", node="model.shop.a")
@@ -276,7 +277,7 @@ def test_only_our_own_commit_is_ours(table, format):
     assert table_format(format).commit_with(session, target.relation, stamp("run", "model.shop.a")) is None
 
 
-@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize("mode", ["copy-on-write", pytest.param("merge-on-read", marks=pytest.mark.slow)])
 def test_rows_that_spark_looks_at_twice_are_counted_once(table, mode):
     target = table("iceberg", **{"write__merge__mode": mode, "write__merge__distribution-mode": "range"})
     response = target.merge(ALL)
