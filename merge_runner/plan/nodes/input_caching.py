@@ -85,7 +85,7 @@ class _Sharing:
         if unique_id not in self._dear:
             node = self._nodes[unique_id]
             if isinstance(node, SourceNode):
-                table = self._prepared.files.sources[node.source_name, node.name].table
+                table = node.config
                 files = table.path is not None and table.stream is None  # a batch of a stream is kept anyway
                 self._dear[unique_id] = files and table.format in _TEXT_FORMATS
             else:

@@ -78,8 +78,7 @@ class Inputs:
             yield TableInput(node.relation, node.format, location)
 
     def _file_source(self, node: SourceNode) -> Input | None:
-        entry = self._prepared.files.sources[node.source_name, node.name]
-        declared = entry.table
+        declared = node.config
         if declared.stream is not None:
             return BatchInput(own_relation(node), node.full_name)
         if declared.path is None:
@@ -90,19 +89,19 @@ class Inputs:
             problem = Problem(
                 "iceberg-path",
                 f"source {node.full_name} names {table} by `path`",
-                entry.place,
+                node.place,
                 f"{table} belongs to a catalog: name it by catalog, schema and identifier",
             )
             raise ProblemsError([problem])
         remote = "://" in declared.path
         path = declared.path if remote else str((self._root / declared.path).absolute())
         if format is not None and not remote:
-            return TableInput(own_relation(node), format, Path(path), entry.place)
+            return TableInput(own_relation(node), format, Path(path), node.place)
         return FileInput(
             own_relation(node),
             path,
             declared.format or "parquet",
             dict(declared.options),
             tuple((column.name, column.data_type) for column in declared.columns),
-            entry.place,
+            node.place,
         )

@@ -14,7 +14,6 @@ from merge_runner.graph.naming import no_folder, table_location
 from merge_runner.graph.streams import fed_by, is_stream, streams_read
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput
-from merge_runner.project.load.files import SourceEntry
 from merge_runner.project.schema.stream import Stream, Watermark
 from merge_runner.relation import Relation
 
@@ -81,12 +80,11 @@ class _StreamReader:
     def __init__(self, prepared: Prepared, node: SourceNode, problems: Problems) -> None:
         self.prepared = prepared
         self.node = node
-        self.entry: SourceEntry = prepared.files.sources[node.source_name, node.name]
         self.problems = problems
         self.name = node.full_name
 
     def read(self, direct: tuple[str, ...], fed: tuple[str, ...]) -> StreamInput | None:
-        stream = self.entry.table.stream
+        stream = self.node.config.stream
         if stream is None or self.node.relation is None:
             raise LookupError(self.node.unique_id)
         before = len(self.problems)
@@ -123,10 +121,10 @@ class _StreamReader:
         """The table that is read; None where a path or the options say what."""
         if stream.table is not None:
             return Relation(*reversed(stream.table.split(".")))
-        table = self.entry.table
+        table = self.node.config
         if stream.path is not None or stream.format in _WITHOUT_PLACE:
             return None
-        return Relation(table.identifier or table.name, table.schema or self.entry.source, table.catalog)
+        return Relation(table.identifier or table.name, table.schema or self.node.source_name, table.catalog)
 
     def _attach(self, relation: Relation | None, format: str) -> TableInput | None:
         table_format = table_format_of(format)
@@ -136,7 +134,7 @@ class _StreamReader:
         return TableInput(relation, format, table_location(files.root, files.profile, relation, format))
 
     def _columns(self, format: str) -> tuple[tuple[str, str], ...]:
-        columns = [(column.name, column.data_type) for column in self.entry.table.columns]
+        columns = [(column.name, column.data_type) for column in self.node.config.columns]
         if not format or format in _WITH_COLUMNS:
             return ()
         typed = tuple((name, data_type) for name, data_type in columns if data_type is not None)
@@ -173,7 +171,7 @@ class _StreamReader:
         return str((self.prepared.files.root / path).absolute())
 
     def _problem(self, message: str, hint: str) -> None:
-        self.problems.add("stream", f"source {self.name}: {message}", self.entry.place, hint)
+        self.problems.add("stream", f"source {self.name}: {message}", self.node.place, hint)
 
 
 def _check_checkpoints(streams: Iterable[StreamInput], prepared: Prepared, problems: Problems) -> None:
