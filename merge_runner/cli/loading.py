@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,8 +16,9 @@ from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from merge_runner.api import Project
-    from merge_runner.plan.load.project_context import Flags
+    from merge_runner.api.project import Project
+    from merge_runner.graph.select import Selection as Chosen
+    from merge_runner.plan.load.project_context import Flags, Prepared
     from merge_runner.project.syntax.environment import RecordingEnv
     from merge_runner.template.rendered import Log
 
@@ -28,16 +28,23 @@ _Selection = TypeVar("_Selection", bound=Selection)
 
 def load_project(options: ProjectOptions) -> Project:
     """Return the project that the options mean; warn of vars that it does not read."""
-    from merge_runner.api import Project
+    from merge_runner.api.project import Project
     from merge_runner.cli.display.problems import show_unread_vars
+
+    prepared = prepared_project(options)
+    show_unread_vars(prepared, options)
+    return Project(prepared)
+
+
+def prepared_project(options: ProjectOptions) -> Prepared:
+    """Return the project that the options mean, whose secrets no message shows from here on."""
     from merge_runner.plan.load.project_context import prepare
 
     root = project_root(options.project_dir)
     env = recording_env()
     prepared = prepare(root, project_flags(options), env, lambda log: _show_log(log, options))
     hide(lambda: prepared.secrets)
-    show_unread_vars(prepared, options)
-    return Project(prepared)
+    return prepared
 
 
 def recording_env() -> RecordingEnv:
@@ -81,22 +88,19 @@ def with_default_selector(project: Project, options: _Selection) -> _Selection:
     return replace(options, selector=name)
 
 
-def selected(project: Project, options: Selection) -> tuple[str, ...]:
-    """Return the ids of the nodes that the options select; warn of what matches nothing."""
+def selected(project: Project, options: Selection) -> Chosen:
+    """Return the nodes that the options select; warn of what matches nothing."""
     from merge_runner.cli.display.problems import show_warnings
 
     selection = project.select(options.select, options.exclude, options.selector, options.state)
     show_warnings(selection.warnings, as_errors=options.warn_error)
-    return selection.ids
+    return selection
 
 
-def deferred(project: Project, ids: Sequence[str], defer: bool, state: Path | None) -> Project:
-    """Return the project as --defer makes it for a build of the nodes `ids`."""
-    if not defer:
-        return project
-    if state is None:
+def check_defer(defer: bool, state: Path | None) -> None:
+    """Raise UsageError for --defer without --state."""
+    if defer and state is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
-    return project.defer(ids, state)
 
 
 def parsed_vars(text: str | None) -> dict[str, Any]:

@@ -10,40 +10,20 @@ from merge_runner.atomic import write_atomic
 from merge_runner.cli.display.display import JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import counted, say
 from merge_runner.cli.display.problems import show_no_effect, show_not_read, show_problems, show_warnings
-from merge_runner.cli.loading import deferred, load_project, selected, with_default_selector
+from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.errors import Problem
-from merge_runner.options.kept import kept
+from merge_runner.lint.run.lint_project import LintError
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.output import OutputOptions
-from merge_runner.plan.nodes.maintenance import Maintenance
-from merge_runner.run.build import TYPES, build
-from merge_runner.run.execution.driver_scope import starting_driver
-from merge_runner.run.results.events import Events
+from merge_runner.run.build import TYPES
 from merge_runner.run.results.junit import junit
 from merge_runner.run.results.results import Command
-from merge_runner.run.settings import RunSettings
 
 if TYPE_CHECKING:
-    from merge_runner.api import Project
+    from merge_runner.api.project import Project
+    from merge_runner.graph.select import Selection
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import RunResults
-
-
-def _passes_lint(project: Project, ids: Sequence[str], options: NodeOptions) -> bool:
-    """Return whether lint finds no error in the models; write its findings to standard error."""
-    from merge_runner.lint.run.lint_project import lint_project
-
-    report = lint_project(project.prepared, ids)
-    grave = ("error", "warning") if options.warn_error else ("error",)
-    found = [finding for finding in report.findings if finding.severity in grave]
-    if found:
-        show_problems([Problem(f"{each.code} {each.name}", each.message, each.place, each.hint) for each in found])
-        say(
-            f"{counted(len(found), 'finding')} of lint, and nothing has run: `merge-runner lint` shows them in full, "
-            "`build --no-lint` builds nevertheless",
-            "error",
-        )
-    return not found
 
 
 def run_command(name: Command, options: NodeOptions) -> int:
@@ -52,11 +32,11 @@ def run_command(name: Command, options: NodeOptions) -> int:
     if name == "build":
         show_not_read(project.prepared.files, options)
     options = with_default_selector(project, options)
-    ids = selected(project, options)
+    selection = selected(project, options)
     if name in ("build", "run", "test"):
-        show_no_effect(project.graph, ids, options)
-    show_warnings(_passed_over(name, project, ids), as_errors=options.warn_error)
-    return run_nodes(name, project, ids, options)
+        show_no_effect(project.graph, selection.ids, options)
+    show_warnings(_passed_over(name, project, selection.ids), as_errors=options.warn_error)
+    return run_nodes(name, project, selection, options)
 
 
 _RUN_BY = {
@@ -79,38 +59,31 @@ def _passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterato
 
 
 def run_nodes(
-    name: Command, project: Project, ids: tuple[str, ...], options: NodeOptions, last: LastInvocation | None = None
+    name: Command, project: Project, selection: Selection, options: NodeOptions, last: LastInvocation | None = None
 ) -> int:
     """Runs these nodes as `run_command` does; `last` is the invocation that they are left over from."""
-    # A left-over node reads what the previous invocation has built, and not the other target.
-    chosen = ids if last is None or not options.defer else (*ids, *_selected_before(project, options))
-    project = deferred(project, chosen, options.defer, options.state)
+    check_defer(options.defer, options.state)
     display = display_for(options)
-    args = kept(options)
-    settings = RunSettings(
-        threads=options.threads,
-        batch_id=options.batch_id,
-        branch=options.branch,
-        fail_fast=options.fail_fast,
-        maintenance=Maintenance(options.vacuum, options.retain),
-        args=args if last is None else {**args, "retried": list(last.retried)},
-        begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
-        made=_made_before(project, ids, options) if last is not None else (),
-    )
-    events = Events(display, observe=display.observe)
     try:
-        with starting_driver(project.prepared, events) as starting:
-            if ids:
-                starting.launch()  # the JVM comes up while the project is looked at
-            if name == "build" and not options.no_lint and not _passes_lint(project, ids, options):
-                return 1
-            starting.proceed()  # lint uses processes only where there is no thread that they could not have
-            results = build(project.prepared, ids, name, settings, events, starting=starting)
+        results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)
+    except LintError as error:
+        _show_refused(error)
+        return 1
     finally:
         display.close()
     if options.junit is not None:
-        write_atomic(options.junit, junit(results, project.prepared.graph.nodes))
+        write_atomic(options.junit, junit(results, project.graph.nodes))
     return exit_status(results, options)
+
+
+def _show_refused(error: LintError) -> None:
+    found = error.refused
+    show_problems([Problem(f"{each.code} {each.name}", each.message, each.place, each.hint) for each in found])
+    say(
+        f"{counted(len(found), 'finding')} of lint, and nothing has run: `merge-runner lint` shows them in full, "
+        "`build --no-lint` builds nevertheless",
+        "error",
+    )
 
 
 def exit_status(results: RunResults, options: OutputOptions) -> int:
@@ -120,20 +93,7 @@ def exit_status(results: RunResults, options: OutputOptions) -> int:
 
 
 def display_for(options: OutputOptions) -> JsonDisplay | TextDisplay:
-    """What shows a run as the options of `output_options` ask for it."""
+    """What shows a run as the options ask for it."""
     if options.log_format == "json":
         return JsonDisplay(options.quiet)
     return TextDisplay(options.quiet, options.debug)
-
-
-def _made_before(project: Project, ids: tuple[str, ...], options: NodeOptions) -> tuple[str, ...]:
-    """Return the tables that a full refresh has recreated by nodes that are not left over: those keep their rows."""
-    if not options.full_refresh:
-        return ()
-    done = set(_selected_before(project, options)).difference(ids)
-    relations = (project.graph.nodes[node].relation for node in done)
-    return tuple(relation.name for relation in relations if relation is not None)
-
-
-def _selected_before(project: Project, options: NodeOptions) -> tuple[str, ...]:
-    return project.select(options.select, options.exclude, options.selector, options.state).ids

@@ -8,7 +8,7 @@ from pathlib import Path
 from merge_runner.atomic import write_atomic
 from merge_runner.lint import documentation
 from merge_runner.lint.registry import built_in_rules
-from merge_runner.reference import command_page, error_page, project_pages, record_pages, yaml_page
+from merge_runner.reference import command_page, error_page, project_pages, python_page, record_pages, yaml_page
 
 FOLDERS = ("docs/reference", "docs/reference/rules")
 """Where the pages are. In the second one there are no others."""
@@ -23,6 +23,7 @@ def pages() -> dict[str, str]:
         "settings.md": project_pages.settings(),
         "yaml.md": yaml_page.yaml(),
         "cli.md": command_page.command_line(),
+        "python-api.md": python_page.python_interface(),
         "error-codes.md": error_page.error_codes(),
         "adapter-response.md": record_pages.adapter_response(),
         "journal-events.md": record_pages.journal_events(),

@@ -3,7 +3,6 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.events import Events
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -13,7 +12,7 @@ def test_another_writer_alters_the_table_while_it_is_merged(example, driver, spa
 
     def build(**variables):
         events = []
-        results = Project.load(root, vars=variables).build(driver=driver, events=Events(events.append))
+        results = Project.load(root, vars=variables).build(driver=driver, on_event=events.append)
         retried = [event.data for event in events if event.event == "node_retried"]
         return results, [(each["name"], each["code"], each["kind"], each["attempt"]) for each in retried]
 

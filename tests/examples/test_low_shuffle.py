@@ -8,7 +8,6 @@ from rich.console import Console
 from merge_runner import Project
 from merge_runner.cli.display.display import TextDisplay
 from merge_runner.plan.explain.explain import explain
-from merge_runner.run.results.events import Events
 
 MODELS = ("delta_copied", "delta_marked", "iceberg_copied", "iceberg_marked")
 
@@ -81,7 +80,7 @@ def test_a_hundred_changed_rows_and_the_others_beside_them(example, driver, spar
 
     def build(day):
         with Watched(driver) as watched:
-            results = Project.load(root, vars={"day": day}).build(driver=driver, events=Events(watched.display))
+            results = Project.load(root, vars={"day": day}).build(driver=driver, on_event=watched.display)
         assert results.ok, [result.message for result in results.results]
         responses = {name: results[name].adapter_response for name in MODELS}
         phases.update({name: watched.phases(name) for name in MODELS})

@@ -8,7 +8,6 @@ import pytest
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain.explain import explain
-from merge_runner.run.results.events import Events
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def stream(driver):
     def run(root, select=()):
         events = []
         project = Project.load(root)
-        results = project.stream(select, driver=driver, available_now=True, events=Events(events.append))
+        results = project.stream(select, driver=driver, available_now=True, on_event=events.append)
         return results, [event for event in events if event.event.startswith(("batch", "stream"))]
 
     return run

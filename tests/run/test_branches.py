@@ -8,7 +8,6 @@ import pytest
 from merge_runner import Project
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.errors import ProblemsError
-from merge_runner.run.results.events import Events
 
 MERGE = """
 {{ config(CONFIG) }}
@@ -42,11 +41,11 @@ def shop(make_project, driver, spark):
         return Project.load(roots[0], vars={"v": v, "to": to, "most": most}, **flags)
 
     def build(v=1, to=3, most=100, full_refresh=False, **options):
-        events = Events(told.append)
-        return load(v, to, most, full_refresh=full_refresh).build(driver=driver, lint=False, events=events, **options)
+        project = load(v, to, most, full_refresh=full_refresh)
+        return project.build(driver=driver, lint=False, on_event=told.append, **options)
 
     def publish(branch="ci", **options):
-        return load().publish(branch, driver=driver, events=Events(told.append), **options)
+        return load().publish(branch, driver=driver, on_event=told.append, **options)
 
     def table(name):
         return str(load().graph.nodes[f"model.shop.{name}"].relation)
@@ -254,7 +253,7 @@ def test_a_first_run_is_one_of_the_branch(shop):
 def test_what_has_no_branches_is_refused_before_anything_runs(make_project):
     root = make_project({"models/near.sql": "{{ config(materialized='table') }} select 1 as id"})
     with pytest.raises(ProblemsError, match="near writes a delta table, which has no branches"):
-        Project.load(root).build(branch="ci", lint=False)
+        Project.load(root).build(branch="ci", lint=False, driver=object())
     assert not (root / "target").exists()
     with pytest.raises(ValueError, match="main is what everybody reads"):
         Project.load(root).build(branch="main", lint=False)

@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -43,7 +42,7 @@ class Shop:
         nodes = Project.load(root, vars={"broken": "false"}).graph.nodes
         self.stg, self.fct = (nodes[f"model.shop.{name}"].relation for name in ("stg", "fct"))
 
-    def build(self, select="fct", broken="false", driver=None, events=None, full_refresh=False, batch_id=None):
+    def build(self, select="fct", broken="false", driver=None, on_event=None, full_refresh=False, batch_id=None):
         project = Project.load(self.root, vars={"broken": broken}, full_refresh=full_refresh)
         return project.build(
             driver=driver or self.driver,
@@ -51,7 +50,7 @@ class Shop:
             select=select,
             threads=1,
             batch_id=batch_id,
-            **({"events": events} if events else {}),
+            on_event=on_event,
         )
 
     def read(self, **options):
@@ -255,7 +254,7 @@ def test_another_writer_gets_ahead(shop, race):
         found.sql("insert into {stg} values (5, 'e')")
 
     events = []
-    results = race.meanwhile(meanwhile, lambda: found.build(driver=race, events=Events(events.append)))
+    results = race.meanwhile(meanwhile, lambda: found.build(driver=race, on_event=events.append))
     assert results["fct"].status == "success", results["fct"].message
     assert results["fct"].adapter_response["attempts"] == 2
     assert found.seen() == ["none 0 other @0", *FIRST, "insert 4 d @2", "insert 5 e @3"]

@@ -3,7 +3,6 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -44,7 +43,7 @@ MERGED = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 1, 6: 1, 7: 1}
 
 def raced(race, project, winner, **options):
     events = []
-    results = race.meanwhile(winner, lambda: project.build(driver=race, lint=False, events=Events(events.append)))
+    results = race.meanwhile(winner, lambda: project.build(driver=race, lint=False, on_event=events.append))
     return results["fct"], [event.data for event in events if event.event == "node_retried"]
 
 

@@ -5,7 +5,6 @@ import itertools
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -39,7 +38,7 @@ def raced(make_project, race, spark):
         events = []
         result = race.meanwhile(
             lambda: spark.sql(statement.format(t=f"{schema}.fct")),
-            lambda: project.build(driver=race, lint=False, events=Events(events.append)),
+            lambda: project.build(driver=race, lint=False, on_event=events.append),
         )["fct"]
         retried = [(event.data["code"], event.data["kind"]) for event in events if event.event == "node_retried"]
         return result, f"{schema}.fct", retried
@@ -115,9 +114,9 @@ def test_what_had_committed_before_the_cancellation_is_told(make_project, race, 
         """,
     }
     project, groups = Project.load(make_project(files)), []
-    events = Events(lambda event: groups.append(event.data["group"]) if event.event == "node_started" else None)
+    listen = lambda event: groups.append(event.data["group"]) if event.event == "node_started" else None  # noqa: E731
     result = race.meanwhile(
-        lambda: race.cancel(groups[0]), lambda: project.build(driver=race, lint=False, events=events)
+        lambda: race.cancel(groups[0]), lambda: project.build(driver=race, lint=False, on_event=listen)
     )["fct"]
     snapshot = spark.sql("select snapshot_id from ice.stopped.fct.snapshots").collect()[0][0]
     assert result.message == f"cancelled; its statement had committed as version {snapshot} [cancelled]"

@@ -3,7 +3,6 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -108,7 +107,7 @@ def test_a_table_that_cannot_be_optimized_keeps_no_other_from_it(table, driver, 
     config = "partition_by=['p'], optimize={'where': 'id > 3'}"
     project, _ = table(config, clauses="partitioned by (p)", **more)
     told = []
-    results = project.optimize(driver=driver, events=Events(told.append))
+    results = project.optimize(driver=driver, on_event=told.append)
     assert {each.unique_id.split(".")[2]: each.status for each in results.results} == {"fct": "error", "below": "no-op"}
     assert "id" in results["fct"].message
     assert "write partition columns alone into `where`" in results["fct"].message
@@ -157,7 +156,7 @@ def test_optimize_runs_again_after_another_writer(table, race, spark):
     def merge():
         spark.sql(f"delete from {relation} where id = 3")
 
-    results = race.meanwhile(merge, lambda: project.optimize(driver=race, events=Events(listen)))
+    results = race.meanwhile(merge, lambda: project.optimize(driver=race, on_event=listen))
     assert results["fct"].status == "success", results["fct"].message
     assert (retried, results["fct"].adapter_response["attempts"]) == (["conflict"], 2)
     assert spark.table(str(relation)).count() == 59

@@ -11,7 +11,6 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.branches import Branch
 from merge_runner.errors import ProblemsError
 from merge_runner.run import publish as module
-from merge_runner.run.results.events import Events
 
 MERGE = "merge into {{ this }} t using (UPSTREAM) s on t.id = s.id when not matched then insert *"
 FILES = {
@@ -75,7 +74,7 @@ def publish(make_project, monkeypatch):
             (root / "target").mkdir(exist_ok=True)
             (root / "target/run_results.json").write_text(json.dumps(results))
         events = []
-        outcome = Project.load(root).publish("ci", driver=driver, events=Events(events.append), **options)
+        outcome = Project.load(root).publish("ci", driver=driver, on_event=events.append, **options)
         told = [event.data.get("message") for event in events if event.level == "error"]
         return outcome, tables, told
 

@@ -3,7 +3,6 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -19,9 +18,9 @@ def test_what_had_committed_before_the_cancellation_is_told(make_project, race, 
         }
     )
     project, groups = Project.load(root), []
-    events = Events(lambda event: groups.append(event.data["group"]) if event.event == "node_started" else None)
+    listen = lambda event: groups.append(event.data["group"]) if event.event == "node_started" else None  # noqa: E731
     results = race.meanwhile(
-        lambda: race.cancel(groups[0]), lambda: project.build(driver=race, lint=False, events=events)
+        lambda: race.cancel(groups[0]), lambda: project.build(driver=race, lint=False, on_event=listen)
     )
     assert {result.unique_id.split(".")[2]: result.status for result in results.results} == {
         "fct": "error",

@@ -8,7 +8,6 @@ from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
-from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -76,7 +75,7 @@ def stream(driver):
 
     def run(root, **options):
         events = []
-        results = Project.load(root).stream(driver=driver, available_now=True, events=Events(events.append), **options)
+        results = Project.load(root).stream(driver=driver, available_now=True, on_event=events.append, **options)
         return results, events
 
     return run
@@ -242,7 +241,7 @@ def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
     told = explain_on_spark(loaded.prepared, explain(loaded.prepared, loaded.select("eu").ids), driver)
     assert "raw.orders is a stream, and no batch of it is being worked on" in told.levels[0][0].told.error
     events = []
-    results = Project.load(root).build(driver=driver, lint=False, events=Events(events.append))
+    results = Project.load(root).build(driver=driver, lint=False, on_event=events.append)
     assert [result.unique_id for result in results.results] == ["model.shop.total"]
     assert "left to `merge-runner stream`, since a stream feeds them: eu, us" in str(events)
     assert rows(root, "total") == [("eu", 10)]

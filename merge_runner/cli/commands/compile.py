@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.loading import deferred, load_project, selected, with_default_selector
+from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
@@ -21,13 +20,13 @@ def command(options: Options) -> int:
     from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.display.problems import show_no_effect
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.run.results.artifacts import compile_nodes
 
     project = load_project(options)
-    ids = selected(project, with_default_selector(project, options))
-    show_no_effect(project.graph, ids, options)
-    project = deferred(project, ids, options.defer, options.state)
-    texts = compile_nodes(project.prepared, ids, str(uuid.uuid4()), (lambda _: None) if options.quiet else say)
+    selection = selected(project, with_default_selector(project, options))
+    show_no_effect(project.graph, selection.ids, options)
+    check_defer(options.defer, options.state)
+    notify = (lambda _: None) if options.quiet else say
+    texts = project.compile(selection, defer=options.defer, state=options.state, on_message=notify)
     models = {node: text for node, text in texts.items() if isinstance(project.graph.nodes[node], ModelNode)}
     if len(models) == 1 and options.select:
         show(next(iter(models.values())))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.loading import load_project
+from merge_runner.cli.loading import prepared_project
 from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import ProjectOptions
+
+if TYPE_CHECKING:
+    from merge_runner.errors import ProblemsError
+    from merge_runner.plan.load.project_context import Prepared
 
 
 @dataclass(frozen=True)
@@ -48,152 +51,43 @@ def command(options: Options) -> int:
 
 
 def _checks(options: Options) -> Iterator[tuple[str, Callable[[], str]]]:
-    yield "versions", _versions
-    yield "java", _java
-    yield "jars", _jars
-    yield "project", lambda: _project(options)
-    yield "merges", lambda: _merges(options)
-    yield "catalogs", lambda: _catalogs(options)
-    yield "home", lambda: _home(options)
-    yield "archive", lambda: _archive(options)
+    from merge_runner.cli.display.messages import say
+    from merge_runner.run import set_up
+
+    prepared = _Loaded(options)
+    yield "versions", set_up.versions
+    yield "java", set_up.java
+    yield "jars", lambda: set_up.jars(say)
+    yield "project", lambda: set_up.project(prepared(warn=True))
+    yield "merges", lambda: set_up.merges(prepared())
+    yield "catalogs", lambda: set_up.catalogs(prepared(), say)
+    yield "home", lambda: set_up.spark_home(prepared(), lambda note: say(f"warning: {note}", "warn"))
+    yield "archive", lambda: set_up.archive(prepared())
     if options.spark:
-        yield "spark", lambda: _spark(options)
+        yield "spark", lambda: set_up.spark_version(prepared())
     if options.write_catalog is not None:
-        yield "catalog", lambda: _catalog(options)
+        file = Path(options.write_catalog) if options.write_catalog else None
+        yield "catalog", lambda: set_up.write_catalog(prepared(), file)
 
 
-def _versions() -> str:
-    from importlib.metadata import version
+class _Loaded:
+    """The project, loaded when it is first needed; the checks that need one that cannot be loaded all report why."""
 
-    names = ("merge-runner", "pyspark", "delta-spark", "sqlglot")
-    return f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in names)
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._prepared: Prepared | ProblemsError | None = None
 
+    def __call__(self, *, warn: bool = False) -> Prepared:
+        from merge_runner.cli.display.problems import show_unread_vars
+        from merge_runner.errors import ProblemsError
 
-def _java() -> str:
-    from merge_runner.engine.spark.java import require_java
-
-    return str(require_java(os.environ))
-
-
-def _jars() -> str:
-    from merge_runner.cli.display.messages import say
-    from merge_runner.engine.spark.jars import fetch_jars
-    from merge_runner.formats import DEFAULT
-
-    paths = fetch_jars((DEFAULT,), os.environ, say)
-    return f"{len(paths)} in {paths[0].parent}"
-
-
-def _project(options: Options) -> str:
-    project = load_project(options)
-    profile = project.prepared.files.profile
-    return (
-        f"{project.graph.project} at {project.prepared.files.root}, {len(project.graph.nodes)} nodes, "
-        f"target {profile.target} on {profile.where}, schema {profile.schema}"
-    )
-
-
-def _merges(options: Options) -> str:
-    """How many of the merges have what changes how they write, and what that sets on this platform."""
-    from merge_runner.formats import DEFAULT
-    from merge_runner.formats.presets import low_shuffle
-    from merge_runner.formats.registry import capabilities
-    from merge_runner.graph.graph import ModelNode
-
-    prepared = load_project(options).prepared
-    nodes = prepared.graph.nodes.values()
-    merges = [node for node in nodes if isinstance(node, ModelNode) and node.materialized == "merge"]
-    keys = ("low_shuffle", "storage_join")
-    parts = [
-        f"{len(merges)} models",
-        *(f"{key} in {sum(bool(getattr(node.config, key)) for node in merges)}" for key in keys),
-    ]
-    found = low_shuffle(DEFAULT, prepared.files.profile.platform, on=True)
-    sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
-    return f"{', '.join(parts)}; on {capabilities(DEFAULT).label} low_shuffle sets {sets} here"
-
-
-def _catalogs(options: Options) -> str:
-    from merge_runner.cli.display.messages import say
-    from merge_runner.engine.spark.confs import jar_groups
-    from merge_runner.engine.spark.embedded_catalog import database
-    from merge_runner.engine.spark.jars import fetch_jars
-
-    files = load_project(options).prepared.files
-    profile = files.profile
-    if profile.iceberg_catalogs:
-        fetch_jars(jar_groups(profile), os.environ, say)
-    kinds = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
-    kinds |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
-    return ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
-
-
-def _home(options: Options) -> str:
-    """The Spark that starts, and what its spark-defaults.conf says."""
-    from merge_runner.cli.display.messages import say
-    from merge_runner.engine.spark.confs import jar_groups
-    from merge_runner.engine.spark.jars import pinned
-    from merge_runner.engine.spark.user_confs import notes
-    from merge_runner.engine.startup import fitting_spark
-
-    files = load_project(options).prepared.files
-    profile = files.profile
-    if profile.remote is not None:
-        return f"no Spark starts here: the project runs on {profile.where}"
-    spark = fitting_spark(profile, files.root, os.environ)
-    for note in notes(profile, spark, [Path(jar.name) for jar in pinned(jar_groups(profile))]):
-        say(f"warning: {note}", "warn")
-    if not spark.defaults:
-        return spark.words
-    names = ", ".join(sorted(spark.defaults))
-    return f"{spark.words}; {spark.defaults_file or 'SPARK_DRIVER_MEMORY'} sets {names}"
-
-
-def _archive(options: Options) -> str:
-    from merge_runner.engine.spark.appcds import archive_state
-
-    files = load_project(options).prepared.files
-    return archive_state(files.profile, files.root, os.environ)
-
-
-def _spark(options: Options) -> str:
-    from merge_runner.engine.startup import start_driver
-
-    prepared = load_project(options).prepared
-    log = prepared.target_path / "logs" / "spark.log"
-    driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
-    try:
-        version = driver.spark.sql("SELECT version()").collect()[0][0]
-    finally:
-        driver.stop()
-    return f"Spark {version} answers"
-
-
-def _catalog(options: Options) -> str:
-    from merge_runner.atomic import write_atomic
-    from merge_runner.engine.spark.errors import EngineError
-    from merge_runner.engine.startup import start_driver
-    from merge_runner.engine.tables.catalog import Catalog
-    from merge_runner.engine.tables.introspect import record
-    from merge_runner.errors import Problem, ProblemsError
-    from merge_runner.plan.layout.recordable import recordable
-    from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
-
-    prepared = load_project(options).prepared
-    root = prepared.files.root
-    file = Path(options.write_catalog or root / RECORDED)
-    driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)
-    try:
-        with driver.session() as session:
-            found = record(session, Catalog(driver.table_format), recordable(prepared))
-    except EngineError as error:
-        raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
-    finally:
-        driver.stop()
-    head = "Recorded by `merge-runner debug --write-catalog`: lint reads it where the project does not say more."
-    try:
-        write_atomic(file, layout_file_text(found.tables, head))
-    except OSError as error:
-        raise ProblemsError([Problem("unwritable", f"{file} cannot be written: {error.strerror}")]) from error
-    left_out = f"; {len(found.missing)} do not exist yet" if found.missing else ""
-    return f"{len(found.tables)} tables in {file}{left_out}"
+        if self._prepared is None:
+            try:
+                self._prepared = prepared_project(self._options)
+            except ProblemsError as error:
+                self._prepared = error
+        if isinstance(self._prepared, ProblemsError):
+            raise self._prepared
+        if warn:
+            show_unread_vars(self._prepared, self._options)
+        return self._prepared

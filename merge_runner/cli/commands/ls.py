@@ -37,7 +37,7 @@ def command(options: Options) -> int:
 
     project = load_project(options)
     show_not_read(project.prepared.files, options)
-    ids = selected(project, with_default_selector(project, options))
+    ids = selected(project, with_default_selector(project, options)).ids
     if options.resource_type:
         ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options.resource_type)
     for line in output(project.graph, ids, options.output):

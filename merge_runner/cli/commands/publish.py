@@ -27,17 +27,12 @@ def command(options: Options) -> int:
     left a model or a test failed or skipped.
     """
     from merge_runner.cli.node_commands import display_for
-    from merge_runner.run.execution.driver_scope import starting_driver
-    from merge_runner.run.publish import publish
-    from merge_runner.run.results.events import Events
 
     project = load_project(options)
-    ids = selected(project, with_default_selector(project, options))
+    selection = selected(project, with_default_selector(project, options))
     display = display_for(options)
-    events = Events(display)
     try:
-        with starting_driver(project.prepared, events) as starting:
-            outcome = publish(project.prepared, ids, options.branch, events, starting=starting, drop=options.drop)
+        outcome = project.publish(options.branch, selection, drop=options.drop, on_event=display)
     finally:
         display.close()
     return 0 if outcome.ok else 1

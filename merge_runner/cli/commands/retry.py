@@ -21,6 +21,7 @@ def command(options: NodeOptions) -> int:
     from merge_runner.cli.display.problems import show_no_effect, show_warnings
     from merge_runner.cli.node_commands import run_nodes
     from merge_runner.errors import Problem, Problems
+    from merge_runner.graph.select import Selection
     from merge_runner.project.load.load import read_settings
     from merge_runner.run.results.previous_run import last_invocation
 
@@ -43,7 +44,7 @@ def command(options: NodeOptions) -> int:
         return 0
     show_no_effect(project.graph, ids, options)
     say(f"retrying {len(ids)} of the last {last.command}")
-    return run_nodes(last.command, project, ids, options, last)
+    return run_nodes(last.command, project, Selection(ids), options, last)
 
 
 def _check_vars(last: Mapping[str, Any]) -> None:

@@ -28,19 +28,12 @@ def command(options: Options) -> int:
     Sources that say nothing of it are left alone. The exit status is 1 where one is too old or cannot be asked.
     """
     from merge_runner.cli.node_commands import display_for, exit_status
-    from merge_runner.run.execution.driver_scope import starting_driver
-    from merge_runner.run.freshness import source_freshness
-    from merge_runner.run.results.events import Events
 
     project = load_project(options)
-    ids = selected(project, with_default_selector(project, options))
+    selection = selected(project, with_default_selector(project, options))
     display = display_for(options)
-    events = Events(display)
     try:
-        with starting_driver(project.prepared, events) as starting:
-            results = source_freshness(
-                project.prepared, ids, events, starting=starting, threads=options.threads, output=options.output
-            )
+        results = project.source_freshness(selection, threads=options.threads, output=options.output, on_event=display)
     finally:
         display.close()
     return exit_status(results, options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project, selected, with_default_selector
 from merge_runner.options.nodes import StreamOptions
 
 
@@ -13,6 +14,16 @@ def command(options: StreamOptions) -> int:
     Ctrl-C ends it after the batch that runs. A batch that did not end well comes again with the next start, and changes
     no table twice.
     """
-    from merge_runner.cli.stream import stream_command
+    from merge_runner.cli.display.problems import show_no_effect
+    from merge_runner.cli.node_commands import display_for, exit_status
 
-    return stream_command(options)
+    project = load_project(options)
+    options = with_default_selector(project, options)
+    selection = selected(project, options)
+    show_no_effect(project.graph, selection.ids, options)
+    display = display_for(options)
+    try:
+        results = project.invoke_stream(options, selection, on_event=display, on_driver=display.observe)
+    finally:
+        display.close()
+    return exit_status(results, options)

@@ -113,7 +113,7 @@ def _ids(prepared: Prepared, meant: Named | None, options: LintCommand) -> list[
     from merge_runner.api import Project
 
     project = Project(prepared)
-    ids = list(selected(project, options))
+    ids = list(selected(project, options).ids)
     if options.changed is not None:
         changes = project.select([f"git:{options.changed}"])
         show_warnings(changes.warnings, as_errors=options.warn_error)

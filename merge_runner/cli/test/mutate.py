@@ -10,22 +10,15 @@ from merge_runner.cli.loading import load_project
 from merge_runner.cli.node_commands import display_for
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.options.nodes import NodeOptions
-from merge_runner.run.execution.dag_run import thread_count
-from merge_runner.run.execution.driver_scope import starting_driver
-from merge_runner.run.model_tests.mutation import Change, MutationReport, mutation_check
-from merge_runner.run.results.events import Events
+from merge_runner.run.model_tests.mutation import Change, MutationReport
 
 
 def mutate_model(model: str, options: NodeOptions) -> int:
     """Check the unit tests of a model by changes of its MERGE; return 1 where a survivor has no explanation."""
     project = load_project(options)
     display = display_for(options)
-    events = Events(display)
     try:
-        with starting_driver(project.prepared, events) as starting:
-            starting.launch()  # the JVM comes up while the tests are planned
-            threads = thread_count(project.prepared, options.threads, 2)
-            report = mutation_check(project.prepared, model, threads, events, starting=starting)
+        report = project.mutate(model, threads=options.threads, on_event=display)
     except EngineError as error:
         say(f"error: {error}", "error")
         return 1

@@ -123,15 +123,17 @@ def _jinja_findings(problems: Iterable[Problem], selection: RuleSelection) -> It
 
 
 class LintError(Exception):
-    """Lint found errors. `report` has all findings."""
+    """Lint found errors. `report` has all findings, `refused` those because of which nothing has run."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, refused: Sequence[Finding]) -> None:
         self.report = report
-        errors = [finding for finding in report.findings if finding.severity == "error"]
-        super().__init__("\n".join(f"{item.place}: {item.message} [{item.code}]" for item in errors))
+        self.refused = tuple(refused)
+        super().__init__("\n".join(f"{item.place}: {item.message} [{item.code}]" for item in refused))
 
 
-def refuse_errors(report: Report) -> None:
-    """Raises LintError where the report has an error."""
-    if report.count("error"):
-        raise LintError(report)
+def refuse_errors(report: Report, *, warnings: bool = False) -> None:
+    """Raise LintError where the report has an error, or a warning if `warnings` count as errors."""
+    grave = ("error", "warning") if warnings else ("error",)
+    refused = [finding for finding in report.findings if finding.severity in grave]
+    if refused:
+        raise LintError(report, refused)

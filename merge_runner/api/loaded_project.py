@@ -1,0 +1,181 @@
+"""A loaded project: its graph, its nodes, and what can be said of them without Spark."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.graph.graph import Graph
+from merge_runner.graph.methods.lookup import SelectionContext
+from merge_runner.graph.select import Selection
+from merge_runner.graph.select import select as select_nodes
+from merge_runner.plan.load.defer import defer
+from merge_runner.plan.load.project_context import Flags, Prepared, prepare
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from merge_runner.lint.report import Report
+    from merge_runner.template.rendered import Log
+
+Names = str | Sequence[str]
+
+
+class LoadedProject:
+    """What needs no Spark."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path = ".",
+        *,
+        vars: Mapping[str, Any] | None = None,
+        target: str | None = None,
+        profile: str | None = None,
+        profiles_dir: str | Path | None = None,
+        target_path: str | None = None,
+        full_refresh: bool = False,
+        env: Mapping[str, str] | None = None,
+        on_log: Callable[[Log], None] | None = None,
+    ) -> Self:
+        """Load the project in a folder and build its graph. Raises ProblemsError with everything that is wrong.
+
+        With `full_refresh` a run rebuilds targets instead of merging into them. `on_log` receives what templates `log`
+        when they are compiled, instead of the logger `merge_runner.template`.
+        """
+        from merge_runner.api.event_log import log_template
+
+        flags = Flags(
+            profile=profile,
+            target=target,
+            profiles_dir=as_path(profiles_dir),
+            vars=vars or {},
+            target_path=target_path,
+            full_refresh=full_refresh,
+        )
+        return cls(prepare(Path(path).absolute(), flags, os.environ if env is None else env, on_log or log_template))
+
+    @property
+    def graph(self) -> Graph:
+        """The DAG of the project."""
+        return self.prepared.graph
+
+    def select(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        selector: str | None = None,
+        state: str | Path | None = None,
+    ) -> Selection:
+        """Return the selected nodes, parents first, and warnings of what matches nothing."""
+        if isinstance(select, Selection):
+            return select
+        files = self.prepared.files
+        context = SelectionContext(root=files.root, state_dir=as_path(state), selectors=files.selectors)
+        return select_nodes(self.graph, context, texts(select), texts(exclude), selector)
+
+    def defer(self, ids: Sequence[str], state: str | Path) -> Self:
+        """Return the project for a build of `ids` that reads what is neither selected nor built from another target.
+
+        `state` is the folder with the manifest.json of that target. Raises ProblemsError where it has none.
+        """
+        from merge_runner.graph.state import read_manifest
+
+        prepared = self.prepared
+        manifest = read_manifest(Path(state))
+        deferral = defer(self.graph, ids, manifest, prepared.files.root, prepared.files.profile)
+        return type(self)(replace(prepared, deferral=deferral))
+
+    def check(self) -> None:
+        """Check every template, query and unit test. Raises ProblemsError."""
+        from merge_runner.plan.load.query import check_queries
+        from merge_runner.plan.model_tests.unit_tests import check_unit_tests
+
+        self.prepared.templates.check()
+        check_queries(self.graph)
+        check_unit_tests(self.prepared)
+
+    def write_manifest(self) -> Path:
+        """Write target/manifest.json, in dbt's shape, and return its path."""
+        from merge_runner.run.results.artifacts import write_manifest
+
+        write_manifest(self.prepared, str(uuid.uuid4()))
+        return self.prepared.target_path / "manifest.json"
+
+    def parse(self) -> Path:
+        """Check the project as `check` does, write the manifest, and return its path."""
+        self.check()
+        return self.write_manifest()
+
+    def compile(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        defer: bool = False,
+        on_message: Callable[[str], None] | None = None,
+    ) -> dict[str, str]:
+        """Return the rendered texts of the selected nodes by id; they are written to target/compiled, too.
+
+        `on_message` receives what a text does not show, such as that a table is created first.
+        """
+        from merge_runner.run.results.artifacts import compile_nodes
+
+        ids = self.select(select, exclude, selector, state).ids
+        return compile_nodes(self.deferred(ids, defer, state).prepared, ids, str(uuid.uuid4()), on_message or _ignore)
+
+    def lint(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        rules: Names = (),
+        ignore: Names = (),
+        layout: str | Path | None = None,
+        baseline: str | Path | None = None,
+    ) -> Report:
+        """Return what each MERGE will scan, and what is wrong with the models; needs no Spark.
+
+        `rules` and `ignore` (codes, names, beginnings), `layout` and `baseline` (paths) are as on the command line.
+        Raises ProblemsError for arguments or settings that are wrong.
+        """
+        from merge_runner.lint.run.lint_project import LintOptions, lint_project
+
+        ids = self.select(select, exclude, selector, state).ids
+        asked = LintOptions(
+            rules=texts(rules), ignore=texts(ignore), layout=as_path(layout), baseline=as_path(baseline)
+        )
+        return lint_project(self.prepared, ids, asked)
+
+    def deferred(self, ids: Sequence[str], defer: bool, state: str | Path | None) -> Self:
+        """Return what `defer` returns, or the project itself. Raises ValueError where `state` is missing."""
+        if not defer:
+            return self
+        if state is None:
+            raise ValueError("defer needs state, the folder of the manifest.json to defer to")
+        return self.defer(ids, state)
+
+
+def texts(names: Names) -> tuple[str, ...]:
+    """Return several names, or one, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def as_path(path: str | Path | None) -> Path | None:
+    """Return a path that may be given as a text."""
+    return None if path is None else Path(path)
+
+
+def _ignore(_message: str) -> None:
+    """Take a message that no caller wants."""

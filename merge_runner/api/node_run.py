@@ -1,0 +1,87 @@
+"""Runs nodes: what `build`, `run`, `test`, `optimize` and `retry` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.run.lint_project import lint_project, refuse_errors
+from merge_runner.options.kept import kept
+from merge_runner.options.nodes import NodeOptions
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.maintenance import Maintenance
+from merge_runner.run.build import build
+from merge_runner.run.execution.driver_scope import starting_driver
+from merge_runner.run.results.events import Events
+from merge_runner.run.settings import RunSettings
+
+if TYPE_CHECKING:
+    from merge_runner.engine.driver.driver import Driver
+    from merge_runner.engine.startup import Starting
+    from merge_runner.run.results.previous_run import LastInvocation
+    from merge_runner.run.results.results import Command, RunResults
+
+
+def run_nodes(
+    prepared: Prepared,
+    command: Command,
+    options: NodeOptions,
+    ids: Sequence[str],
+    events: Events,
+    driver: Driver | None,
+    last: LastInvocation | None = None,
+    before: Sequence[str] = (),
+) -> RunResults:
+    """Run the nodes `ids`; `build` lints them first, unless the options say otherwise, while the JVM starts.
+
+    `last` is the invocation that they are left over from, and `before` are all nodes that it selected. `driver` is a
+    running one to use. Raises LintError (nothing has run then) and what `build` raises.
+    """
+    with starting(prepared, events, driver, early=bool(ids)) as coming:
+        if command == "build" and not options.no_lint:
+            refuse_errors(lint_project(prepared, ids), warnings=options.warn_error)
+        if coming is not None:
+            coming.proceed()  # lint uses processes only where there is no thread that they could not have
+        settings = _settings(prepared, options, ids, last, before)
+        return build(prepared, ids, command, settings, events, driver, coming)
+
+
+@contextmanager
+def starting(
+    prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
+) -> Iterator[Starting | None]:
+    """A driver on its way inside the block, None where a running one is given; `early`: its JVM is launched now."""
+    if driver is not None:
+        yield None
+        return
+    with starting_driver(prepared, events) as coming:
+        if early:
+            coming.launch()
+        yield coming
+
+
+def _settings(
+    prepared: Prepared,
+    options: NodeOptions,
+    ids: Sequence[str],
+    last: LastInvocation | None,
+    before: Sequence[str],
+) -> RunSettings:
+    args = kept(options)
+    return RunSettings(
+        threads=options.threads,
+        fail_fast=options.fail_fast,
+        batch_id=options.batch_id,
+        branch=options.branch,
+        maintenance=Maintenance(options.vacuum, options.retain),
+        args=args if last is None else {**args, "retried": list(last.retried)},
+        begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
+        made=_made(prepared, set(before).difference(ids)) if last is not None and options.full_refresh else (),
+    )
+
+
+def _made(prepared: Prepared, done: set[str]) -> tuple[str, ...]:
+    """Return the tables that a full refresh has recreated by nodes that are not left over: those keep their rows."""
+    relations = (prepared.graph.nodes[node].relation for node in done)
+    return tuple(relation.name for relation in relations if relation is not None)

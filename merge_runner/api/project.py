@@ -1,0 +1,389 @@
+"""A project and what can be run of it: the interface of the package, and of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.api.loaded_project import LoadedProject, Names, as_path, texts
+from merge_runner.graph.select import Selection
+from merge_runner.plan.branch_plan import branch_name
+
+if TYPE_CHECKING:
+    from merge_runner.engine.driver.driver import Driver
+    from merge_runner.options.nodes import NodeOptions, StreamOptions
+    from merge_runner.plan.explain.explain import Explanation
+    from merge_runner.run.model_tests.mutation import MutationReport
+    from merge_runner.run.publish import Published
+    from merge_runner.run.results.events import Events, Listener
+    from merge_runner.run.results.previous_run import LastInvocation
+    from merge_runner.run.results.results import Command, RunResults
+
+
+class Project(LoadedProject):
+    """A loaded project: `Project.load("path").build(select="fct_flight+")`.
+
+    `select` and `exclude` are in the syntax of `--select`, `selector` names one of selectors.yml, and `state` is a
+    folder with the artifacts of an earlier run; without any of them all nodes are meant. `on_event` receives every
+    event of docs/reference/journal-events.md, one at a time, in whatever thread it happens. `driver` is a running one
+    to use, and to leave running. Nothing is printed; events are logged to the loggers below `merge_runner`. A user's
+    mistake raises ProblemsError.
+    """
+
+    def explain(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        defer: bool = False,
+        spark: bool = False,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> Explanation:
+        """Return what `build` would do: levels, the models of each, and their steps.
+
+        With `spark` it contains Spark's plan of each MERGE and the files that it would read; nothing is run.
+        """
+        from merge_runner.engine.tables.first_run import built_in_warehouse
+        from merge_runner.plan.explain.explain import explain
+
+        ids = self.select(select, exclude, selector, state).ids
+        prepared = self.deferred(ids, defer, state).prepared
+        if not spark:
+            return explain(prepared, ids, built_in_warehouse)
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.explain import explain_on_spark
+        from merge_runner.run.results.event_types import SparkStarting
+
+        merges = any(self.graph.nodes[node].materialized == "merge" for node in ids)
+        events = _events(on_event)
+        with starting(prepared, events, driver) as coming:
+            if merges and coming is not None:
+                events.emit(SparkStarting(master=prepared.files.profile.where))
+                coming.launch()  # the JVM comes up while the project is looked at
+            explanation = explain(prepared, ids)
+            if coming is not None:
+                coming.proceed()
+            return explain_on_spark(prepared, explanation, driver, coming)
+
+    def build(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        lint: bool = True,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        defer: bool = False,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        batch_id: int | None = None,
+        branch: str | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Lint, then run models, load seeds and run tests, in DAG order.
+
+        Every MERGE commits once for a `batch_id`. `branch` is written instead of main of every Iceberg table. Raises
+        LintError where lint finds an error: nothing has run then. `lint=False` leaves that out.
+        """
+        options = _node_options(
+            select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint
+        )
+        return self.invoke("build", options, on_event=on_event, driver=driver)
+
+    def run(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        defer: bool = False,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        batch_id: int | None = None,
+        branch: str | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Run the models alone, without lint; else as `build`."""
+        options = _node_options(select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch)
+        return self.invoke("run", options, on_event=on_event, driver=driver)
+
+    def test(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        defer: bool = False,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        branch: str | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Run the data tests and unit tests alone; else as `build`."""
+        options = _node_options(select, exclude, selector, state, defer, threads, fail_fast, None, branch)
+        return self.invoke("test", options, on_event=on_event, driver=driver)
+
+    def optimize(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        vacuum: bool = False,
+        retain: float | str | None = None,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Compact the tables of the selected models and seeds; their rows stay as they are.
+
+        `vacuum` also removes what no version within the retention needs; `retain` (seconds, or a text such as "14d") is
+        how long that is, at least as long as each table says. Raises ProblemsError where a table cannot be compacted
+        like that: nothing has run then.
+        """
+        from merge_runner.project.syntax.duration import seconds
+
+        if retain is not None and not vacuum:
+            raise ValueError("retain needs vacuum: nothing is removed without it")
+        options = _node_options(select, exclude, selector, state, False, threads, fail_fast, None, None)
+        options = replace(options, vacuum=vacuum, retain=None if retain is None else seconds(retain))
+        return self.invoke("optimize", options, on_event=on_event, driver=driver)
+
+    def retry(
+        self,
+        *,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        batch_id: int | None = None,
+        branch: str | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults | None:
+        """Run what failed or was skipped in the last invocation, with its options; those given here win.
+
+        The project has to be loaded as it was then. Return None where nothing is left over.
+        """
+        from merge_runner.options.kept import restored
+        from merge_runner.run.results.previous_run import last_invocation
+
+        last = last_invocation(self.prepared.target_path)
+        now = _node_options((), (), None, None, False, threads, fail_fast, batch_id, branch)
+        asked = {"threads": threads, "fail_fast": fail_fast, "batch_id": batch_id, "branch": branch}
+        given = {name for name, value in asked.items() if value not in (None, False)}
+        options = replace(restored(now, last.args, given), full_refresh=self.prepared.invocation.full_refresh)
+        left = Selection(tuple(node for node in last.undone if node in self.graph.nodes))
+        if not left.ids:
+            return None
+        return self.invoke(last.command, options, left, last=last, on_event=on_event, driver=driver)
+
+    def invoke(
+        self,
+        command: Command,
+        options: NodeOptions,
+        selection: Selection | None = None,
+        *,
+        last: LastInvocation | None = None,
+        on_event: Listener | None = None,
+        on_driver: Callable[[Driver], None] | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Run nodes as the options of a command say: what `build`, `run`, `test`, `optimize` and `retry` do.
+
+        `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
+        `on_driver` receives the Spark driver once it runs.
+        """
+        from merge_runner.api.node_run import run_nodes
+
+        def chosen() -> tuple[str, ...]:
+            return self.select(options.select, options.exclude, options.selector, options.state).ids
+
+        ids = chosen() if selection is None else selection.ids
+        before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
+        # A left-over node reads what the previous invocation has built, and not the other target.
+        prepared = self.deferred((*ids, *before), options.defer, options.state).prepared
+        return run_nodes(prepared, command, options, ids, _events(on_event, on_driver), driver, last, before)
+
+    def stream(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        available_now: bool = False,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Read the streams that feed the selected models, until they end or one fails.
+
+        With `available_now` that is when all that is there now has been read.
+        """
+        from merge_runner.options.nodes import StreamOptions
+
+        options = StreamOptions(
+            select=texts(select),
+            exclude=texts(exclude),
+            selector=selector,
+            state=as_path(state),
+            available_now=available_now,
+            threads=threads,
+        )
+        return self.invoke_stream(options, on_event=on_event, driver=driver)
+
+    def invoke_stream(
+        self,
+        options: StreamOptions,
+        selection: Selection | None = None,
+        *,
+        on_event: Listener | None = None,
+        on_driver: Callable[[Driver], None] | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Read streams as the options of `stream` say; `selection` replaces theirs."""
+        from merge_runner.api.node_run import starting
+        from merge_runner.options.kept import kept
+        from merge_runner.run.settings import RunSettings
+        from merge_runner.run.stream.stream import stream
+
+        chosen = selection or self.select(options.select, options.exclude, options.selector, options.state)
+        settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
+        events = _events(on_event, on_driver)
+        with starting(self.prepared, events, driver, early=True) as coming:
+            if coming is not None:
+                coming.proceed()
+            return stream(self.prepared, chosen.ids, settings, events, driver, coming)
+
+    def source_freshness(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        output: str | Path | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Query how old the newest rows of the selected sources are, and write target/sources.json, or `output`.
+
+        A result is `pass`, `warn` or `fail`, or `error` where a source cannot be queried.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.freshness import source_freshness
+
+        ids = self.select(select, exclude, selector, state).ids
+        events = _events(on_event)
+        with starting(self.prepared, events, driver) as coming:
+            return source_freshness(self.prepared, ids, events, driver, coming, threads=threads, output=as_path(output))
+
+    def publish(
+        self,
+        branch: str,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        drop: bool = False,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> Published:
+        """Move main of every table that has the branch to the branch, or none; `drop`: drop the branches instead.
+
+        Raises ProblemsError where the tables could not be read, or none has the branch.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.publish import publish
+
+        ids = self.select(select, exclude, selector, state).ids
+        events = _events(on_event)
+        with starting(self.prepared, events, driver) as coming:
+            return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
+
+    def mutate(
+        self,
+        model: str,
+        *,
+        threads: int | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> MutationReport:
+        """Change a model's MERGE one piece at a time, and return which changes its unit tests notice.
+
+        Raises ProblemsError where the model has no MERGE or no unit tests, and EngineError where these cannot run.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.execution.dag_run import thread_count
+        from merge_runner.run.model_tests.mutation import mutation_check
+
+        events = _events(on_event)
+        with starting(self.prepared, events, driver, early=True) as coming:  # it comes up while the tests are planned
+            parallel = thread_count(self.prepared, threads, 2)
+            return mutation_check(self.prepared, model, parallel, events, driver, coming)
+
+    def generate_unit_test(self, model: str, *, on_event: Listener | None = None, driver: Driver | None = None) -> Path:
+        """Write a first unit test of a model next to it, from rows of what it reads, and return its path.
+
+        Raises ProblemsError where the file exists, and EngineError where the inputs have not been built.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.graph.named_model import named_model
+        from merge_runner.run.model_tests.generate import write_first_unit_test
+
+        node = named_model(self.graph, model)
+        events = _events(on_event)
+        with starting(self.prepared, events, driver, early=True) as coming:
+            return write_first_unit_test(self.prepared, node, events, driver, coming)
+
+
+def _node_options(
+    select: Names,
+    exclude: Names,
+    selector: str | None,
+    state: str | Path | None,
+    defer: bool,
+    threads: int | None,
+    fail_fast: bool,
+    batch_id: int | None,
+    branch: str | None,
+    *,
+    no_lint: bool = False,
+) -> NodeOptions:
+    from merge_runner.options.nodes import LARGEST_BATCH, NodeOptions
+
+    if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id <= LARGEST_BATCH):
+        raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
+    return NodeOptions(
+        select=texts(select),
+        exclude=texts(exclude),
+        selector=selector,
+        state=as_path(state),
+        defer=defer,
+        threads=threads,
+        fail_fast=fail_fast,
+        batch_id=batch_id,
+        branch=branch_name(branch) if branch is not None else None,
+        no_lint=no_lint,
+    )
+
+
+def _events(on_event: Listener | None, on_driver: Callable[[Driver], None] | None = None) -> Events:
+    from merge_runner.api.event_log import log_event
+    from merge_runner.run.results.events import Events
+
+    listeners = (log_event,) if on_event is None else (log_event, on_event)
+    return Events(*listeners, observe=on_driver or (lambda _driver: None))

@@ -1,0 +1,134 @@
+"""The set-up of a machine and a project, each part as a line of text: what `debug` reports."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.spark.appcds import archive_state
+from merge_runner.engine.spark.confs import jar_groups
+from merge_runner.engine.spark.embedded_catalog import database
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.jars import fetch_jars, pinned
+from merge_runner.engine.spark.java import require_java
+from merge_runner.engine.spark.user_confs import notes
+from merge_runner.engine.startup import fitting_spark, start_driver
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.introspect import record
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats import DEFAULT
+from merge_runner.formats.presets import low_shuffle
+from merge_runner.formats.registry import capabilities
+from merge_runner.graph.graph import ModelNode
+from merge_runner.plan.layout.recordable import recordable
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
+
+_PACKAGES = ("merge-runner", "pyspark", "delta-spark", "sqlglot")
+
+
+def versions() -> str:
+    """Return the versions of Python and of the packages that matter."""
+    return f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+
+
+def java() -> str:
+    """Return the Java of the driver. Raises ProblemsError."""
+    return str(require_java(os.environ))
+
+
+def jars(notify: Callable[[str], None]) -> str:
+    """Fetch the jars of the default format, and return where they are. Raises ProblemsError."""
+    paths = fetch_jars((DEFAULT,), os.environ, notify)
+    return f"{len(paths)} in {paths[0].parent}"
+
+
+def project(prepared: Prepared) -> str:
+    """Return the project with its target."""
+    profile = prepared.files.profile
+    return (
+        f"{prepared.graph.project} at {prepared.files.root}, {len(prepared.graph.nodes)} nodes, "
+        f"target {profile.target} on {profile.where}, schema {profile.schema}"
+    )
+
+
+def merges(prepared: Prepared) -> str:
+    """Return how many merges have what changes how they write, and what that sets on this platform."""
+    nodes = prepared.graph.nodes.values()
+    merges = [node for node in nodes if isinstance(node, ModelNode) and node.materialized == "merge"]
+    keys = ("low_shuffle", "storage_join")
+    parts = [
+        f"{len(merges)} models",
+        *(f"{key} in {sum(bool(getattr(node.config, key)) for node in merges)}" for key in keys),
+    ]
+    found = low_shuffle(DEFAULT, prepared.files.profile.platform, on=True)
+    sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
+    return f"{', '.join(parts)}; on {capabilities(DEFAULT).label} low_shuffle sets {sets} here"
+
+
+def catalogs(prepared: Prepared, notify: Callable[[str], None]) -> str:
+    """Return the catalogs of the profile; fetch the jars that they need. Raises ProblemsError."""
+    files = prepared.files
+    profile = files.profile
+    if profile.iceberg_catalogs:
+        fetch_jars(jar_groups(profile), os.environ, notify)
+    kinds = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
+    kinds |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
+    return ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
+
+
+def spark_home(prepared: Prepared, notify: Callable[[str], None]) -> str:
+    """Return the Spark that starts, and what its spark-defaults.conf sets. Raises ProblemsError."""
+    files = prepared.files
+    profile = files.profile
+    if profile.remote is not None:
+        return f"no Spark starts here: the project runs on {profile.where}"
+    spark = fitting_spark(profile, files.root, os.environ)
+    for note in notes(profile, spark, [Path(jar.name) for jar in pinned(jar_groups(profile))]):
+        notify(note)
+    if not spark.defaults:
+        return spark.words
+    names = ", ".join(sorted(spark.defaults))
+    return f"{spark.words}; {spark.defaults_file or 'SPARK_DRIVER_MEMORY'} sets {names}"
+
+
+def archive(prepared: Prepared) -> str:
+    """Return whether an AppCDS archive is there for the driver."""
+    files = prepared.files
+    return archive_state(files.profile, files.root, os.environ)
+
+
+def spark_version(prepared: Prepared) -> str:
+    """Start Spark, run a query, and return its version. Raises ProblemsError."""
+    log = prepared.target_path / "logs" / "spark.log"
+    driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
+    try:
+        found = driver.spark.sql("SELECT version()").collect()[0][0]
+    finally:
+        driver.stop()
+    return f"Spark {found} answers"
+
+
+def write_catalog(prepared: Prepared, file: Path | None) -> str:
+    """Record how the project's tables are laid out, in `file` or its catalog.yml. Raises ProblemsError."""
+    root = prepared.files.root
+    file = file or root / RECORDED
+    driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)
+    try:
+        with driver.session() as session:
+            found = record(session, Catalog(driver.table_format), recordable(prepared))
+    except EngineError as error:
+        raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
+    finally:
+        driver.stop()
+    head = "Recorded by `merge-runner debug --write-catalog`: lint reads it where the project does not say more."
+    try:
+        write_atomic(file, layout_file_text(found.tables, head))
+    except OSError as error:
+        raise ProblemsError([Problem("unwritable", f"{file} cannot be written: {error.strerror}")]) from error
+    left_out = f"; {len(found.missing)} do not exist yet" if found.missing else ""
+    return f"{len(found.tables)} tables in {file}{left_out}"
