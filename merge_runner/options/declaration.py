@@ -1,7 +1,10 @@
 """How an option or argument of a command is declared: as a field of a frozen dataclass, by its type and this.
 
 A flag is a `bool`, a choice a `Literal`, a number an `int` or `float`, a file or folder a `Path`, what may be given
-several times a `tuple`; anything else is a text. What an option does not need a value for is None, False or ().
+several times a `tuple`; anything else is a text. Where an option is not given, its value is None, False or ().
+
+A group that is only a base of other options is a dataclass without methods: to generate them takes milliseconds, which
+every command would wait for.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 _KEY = "declaration"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Declaration:
     """An option, or an argument where `flags` is empty, apart from its name and type, which are those of the field."""
 
@@ -41,7 +44,7 @@ class Declaration:
     shows_default: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Declared:
     """An option or argument of a command: its name, the type of (each of) its values, and how it is declared."""
 

@@ -29,14 +29,14 @@ def _duration(text: str) -> float:
         raise ValueError(f"{text!r} is not {error}.") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Linting(ProjectOptions):
     """For `build`."""
 
     no_lint: bool = flag("--no-lint", kept=True, help="Do not lint first; errors of lint stop a build.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Running(ProjectOptions):
     """For commands that run models."""
 
@@ -46,7 +46,7 @@ class Running(ProjectOptions):
     fail_fast: bool = flag("-x", "--fail-fast", kept=True, help="Stop, and cancel what runs, at the first failure.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Batch(ProjectOptions):
     """For commands that run merges."""
 
@@ -59,7 +59,7 @@ class Batch(ProjectOptions):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Branch(ProjectOptions):
     """For commands that run nodes."""
 
@@ -72,7 +72,7 @@ class Branch(ProjectOptions):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Junit(ProjectOptions):
     """For commands that run tests."""
 
@@ -81,7 +81,7 @@ class Junit(ProjectOptions):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Maintaining(ProjectOptions):
     """For `optimize`."""
 

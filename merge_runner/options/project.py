@@ -43,14 +43,14 @@ class ProjectOptions(OutputOptions):
     target_path: str | None = _target_path()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class FullRefresh(ProjectOptions):
     """For commands that run or render models."""
 
     full_refresh: bool = flag("-f", "--full-refresh", kept=True, help="Rebuild targets instead of merging into them.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Selection(ProjectOptions):
     """Which nodes."""
 
@@ -67,7 +67,7 @@ class Selection(ProjectOptions):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Defer(ProjectOptions):
     """For commands that have `Selection`."""
 
