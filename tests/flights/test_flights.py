@@ -5,6 +5,7 @@ warehouse, and a few days window by window in another.
 """
 
 import datetime as dt
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ class Warehouse:
     driver: Any
     folder: Path
     schema: str
+    root: Path = ROOT
 
     def build(self, window, as_of=END_OF_CORRECTIONS, select=(), exclude=()):
         """Rows that each merge inserted, updated and deleted, by model, once all nodes have succeeded."""
@@ -61,7 +63,7 @@ class Warehouse:
         profiles = PROFILES.format(schema=self.schema, warehouse=self.folder / "warehouse")
         (self.folder / "profiles.yml").write_text(profiles, encoding="utf-8")
         project = Project.load(
-            ROOT,
+            self.root,
             vars={"from": window[0], "to": window[1], "as_of": as_of},
             profiles_dir=self.folder,
             target_path=str(self.folder / "target"),
@@ -105,10 +107,24 @@ class History:
     differences: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
+def copy_of_days(root, *beginnings):
+    """Copy the project to `root` with the flights and the weather of some days (`2013,1,31,`)."""
+    for name in ("models", "macros", "seeds", "data_tests", "data"):
+        shutil.copytree(ROOT / name, root / name)
+    shutil.copy(ROOT / "pyproject.toml", root)
+    for name in ("flights.csv", "weather.csv"):
+        header, *lines = (expected.DATA / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if line.startswith(beginnings) or line[4:].startswith(beginnings)]  # EWR,2013
+        (root / "data" / name).write_text(header + "".join(kept), encoding="utf-8")
+    return root
+
+
 @pytest.fixture(scope="module")
 def two_days(driver, tmp_path_factory):
     """Two days as they were known then, and one of them again with the corrections that came later."""
-    warehouse = Warehouse(driver, tmp_path_factory.mktemp("two_days"), "flights_two_days")
+    folder = tmp_path_factory.mktemp("two_days")
+    root = copy_of_days(folder / "project", "2013,1,31,", "2013,2,1,")
+    warehouse = Warehouse(driver, folder, "flights_two_days", root)
     history = History()
     history.rows["built"] = warehouse.build(OVER_THE_END_OF_JANUARY, BEFORE_CORRECTIONS, exclude=NO_TESTS)
     history.differences["built"] = warehouse.differences(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)

@@ -44,11 +44,47 @@ def statuses(results):
     return {result.unique_id.split(".")[2]: result.status for result in results.results}
 
 
-def test_a_merge_creates_its_target_from_the_analysed_source_and_reports_the_engines_counts(build, spark):
-    project, results = build({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    assert results.ok, results.results
-    assert rows(spark, project, "fct") == [(1, "a"), (2, "b")]
-    response = results["fct"].adapter_response
+class Twice:
+    """A view and a MERGE from it, built twice."""
+
+    def __init__(self, root, driver, spark):
+        self.root = root
+        self.project = Project.load(root)
+        self.first = self.project.run(driver=driver)
+        self.target = self.project.prepared.target_path
+        self.artifacts = {
+            str(path.relative_to(self.target)): path.read_text()
+            for path in self.target.rglob("*")
+            if path.suffix in (".json", ".jsonl", ".sql")
+        }
+        self.rows = rows(spark, self.project, "fct")
+        self.tested = Project.load(root).test(driver=driver)
+        for node in self.project.graph.nodes.values():
+            if node.relation is not None:  # as after the end of the process: only the files are left
+                spark.sql(f"drop {'view' if node.name == 'stg' else 'table'} {node.relation}")
+        self.again = Project.load(root).build(driver=driver, lint=False, select="fct", exclude="resource_type:test")
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory, driver, spark):
+    root = tmp_path_factory.mktemp("twice")
+    files = {
+        "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
+        "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: built_twice}}}\n",
+        "models/stg.sql": STAGING,
+        "models/sub/fct.sql": MERGE,
+        "models/m.yml": "models: [{name: stg, columns: [{name: id, data_tests: [unique]}]}]",
+    }
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return Twice(root, driver, spark)
+
+
+def test_a_merge_creates_its_target_from_the_analysed_source_and_reports_the_engines_counts(twice):
+    assert twice.first.ok, twice.first.results
+    assert twice.rows == [(1, "a"), (2, "b")]
+    response = twice.first["fct"].adapter_response
     assert {
         key: response[key] for key in ("operation", "rows_source", "rows_inserted", "rows_updated", "rows_deleted")
     } == {
@@ -63,12 +99,43 @@ def test_a_merge_creates_its_target_from_the_analysed_source_and_reports_the_eng
     assert response["metrics"]["numTargetRowsInserted"] == 2
 
 
-def test_a_second_build_changes_no_row(build, spark):
-    project, _ = build({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    _, again = build({}, root=project.prepared.files.root)
-    response = again["fct"].adapter_response
+def test_a_view_of_an_earlier_process_is_known_to_a_later_one(twice):
+    assert statuses(twice.again) == {"fct": "success"}
+
+
+def test_a_second_build_changes_no_row(twice):
+    response = twice.again["fct"].adapter_response
     assert [response[f"rows_{kind}"] for kind in ("inserted", "updated", "deleted")] == [0, 0, 0]
     assert response["files_total"] == response["files_scanned"] > 0
+
+
+def test_run_leaves_tests_out_and_test_runs_nothing_else(twice):
+    assert statuses(twice.first) == {"stg": "success", "fct": "success"}
+    assert [result.status for result in twice.tested.results] == ["pass"]
+
+
+def test_artifacts_say_what_ran(twice):
+    document = json.loads(twice.artifacts["run_results.json"])
+    assert document["metadata"]["dbt_schema_version"].endswith("run-results/v6.json")
+    assert {entry["unique_id"]: entry["status"] for entry in document["results"]} == {
+        "model.shop.stg": "success",
+        "model.shop.fct": "success",
+    }
+    manifest = json.loads(twice.artifacts["manifest.json"])
+    assert manifest["nodes"]["model.shop.fct"]["depends_on"]["nodes"] == ["model.shop.stg"]
+    for folder in ("compiled", "run"):
+        text = twice.artifacts[f"{folder}/shop/models/sub/fct.sql"]
+        assert text == twice.first["fct"].compiled_code
+        assert "merge into built_twice" in text
+    events = [json.loads(line) for line in twice.artifacts["journal.jsonl"].splitlines()]
+    names = [event["event"] for event in events]
+    assert names[0] == "invocation_started"
+    assert names[-1] == "invocation_finished"
+    assert [event["node"] for event in events if event["event"] == "node_finished"] == [
+        "model.shop.stg",
+        "model.shop.fct",
+    ]
+    assert len({twice.first.invocation_id, document["metadata"]["invocation_id"], events[0]["invocation_id"]}) == 1
 
 
 def test_a_target_is_created_as_it_is_declared(build, spark):
@@ -191,45 +258,34 @@ def test_tables_views_ephemeral_models_and_seeds_feed_each_other(build, spark):
     assert rows(spark, project, "place") == [("007", Decimal("1.10"), date(2024, 5, 6))]
 
 
-def test_a_view_of_an_earlier_process_is_known_to_a_later_one(build, spark):
-    project, _ = build({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    for node in project.graph.nodes.values():
-        spark.sql(f"drop {'view' if node.name == 'stg' else 'table'} {node.relation}")
-    _, results = build({}, root=project.prepared.files.root, select="fct")
-    assert statuses(results) == {"fct": "success"}
-
-
 def test_a_parent_that_was_never_built_is_named(build):
     _, results = build({"models/stg.sql": STAGING, "models/fct.sql": MERGE}, select="fct")
     assert results["fct"].status == "error"
     assert "stg has not been built yet" in results["fct"].message
 
 
-@pytest.mark.parametrize(
-    ("format", "options"),
-    [("csv", "{header: true}"), ("json", "{}"), ("parquet", "{}"), ("orc", "{}"), ("delta", "{}")],
-)
-def test_a_source_of_files_is_read_by_column_names(build, spark, tmp_path, format, options):
-    data = tmp_path / "data"
+FILE_FORMATS = {"csv": "{header: true}", "json": "{}", "parquet": "{}", "orc": "{}", "delta": "{}"}
+
+
+def test_sources_of_files_are_read_by_column_names(build, spark, tmp_path):
     frame = spark.sql("select 'x' as label, 7 as n, date'2024-01-01' as day")
-    (frame.write.option("header", True) if format == "csv" else frame.write).format(format).save(str(data))
-    project, results = build(
-        {
-            "models/m.yml": f"""
-                sources:
-                  - name: raw_{format}
-                    tables:
-                      - name: thing
-                        path: {data}
-                        format: {format}
-                        options: {options}
-                        columns: [{{name: n, data_type: int}}, {{name: day, data_type: date}}, {{name: label, data_type: string}}]
-            """,
-            "models/t.sql": f"{{{{ config(materialized='table') }}}} select n, day, label from {{{{ source('raw_{format}', 'thing') }}}}",
-        }
-    )
-    assert results.ok, results["t"].message
-    assert rows(spark, project, "t") == [(7, date(2024, 1, 1), "x")]
+    tables, models = [], {}
+    for format, options in FILE_FORMATS.items():
+        data = tmp_path / f"data_{format}"
+        (frame.write.option("header", True) if format == "csv" else frame.write).format(format).save(str(data))
+        tables.append(
+            f"{{name: of_{format}, path: {data}, format: {format}, options: {options}, columns: "
+            "[{name: n, data_type: int}, {name: day, data_type: date}, {name: label, data_type: string}]}"
+        )
+        materialized = "table" if format == "csv" else "view"
+        models[f"models/{format}.sql"] = (
+            f"{{{{ config(materialized='{materialized}') }}}} select n, day, label from {{{{ source('raw', 'of_{format}') }}}}"
+        )
+    yml = "sources: [{name: raw, tables: [" + ", ".join(tables) + "]}]"
+    project, results = build({"models/m.yml": yml, **models}, threads=2)
+    assert results.ok, [result.message for result in results.results]
+    read = {format: rows(spark, project, format) for format in FILE_FORMATS}
+    assert read == {format: [(7, date(2024, 1, 1), "x")] for format in FILE_FORMATS}
 
 
 def test_a_declared_column_that_a_csv_file_does_not_have_is_named(build):
@@ -387,43 +443,6 @@ def test_on_error_continue_lets_children_run(build):
     assert results["bad"].status == "error"
     assert results["child"].status == "error"
     assert "bad has not been built yet" in results["child"].message
-
-
-def test_artifacts_say_what_ran(build):
-    project, results = build({"models/stg.sql": STAGING, "models/sub/fct.sql": MERGE})
-    target = project.prepared.target_path
-    document = json.loads((target / "run_results.json").read_text())
-    assert document["metadata"]["dbt_schema_version"].endswith("run-results/v6.json")
-    assert {entry["unique_id"]: entry["status"] for entry in document["results"]} == {
-        "model.shop.stg": "success",
-        "model.shop.fct": "success",
-    }
-    manifest = json.loads((target / "manifest.json").read_text())
-    assert manifest["nodes"]["model.shop.fct"]["depends_on"]["nodes"] == ["model.shop.stg"]
-    for folder in ("compiled", "run"):
-        text = (target / folder / "shop" / "models" / "sub" / "fct.sql").read_text()
-        assert text == results["fct"].compiled_code
-        assert "merge into shop" in text
-    events = [json.loads(line) for line in (target / "journal.jsonl").read_text().splitlines()]
-    names = [event["event"] for event in events]
-    assert names[0] == "invocation_started"
-    assert names[-1] == "invocation_finished"
-    assert [event["node"] for event in events if event["event"] == "node_finished"] == [
-        "model.shop.stg",
-        "model.shop.fct",
-    ]
-    assert len({results.invocation_id, document["metadata"]["invocation_id"], events[0]["invocation_id"]}) == 1
-
-
-def test_run_leaves_tests_out_and_test_runs_nothing_else(build):
-    files = {
-        "models/stg.sql": STAGING,
-        "models/m.yml": "models: [{name: stg, columns: [{name: id, data_tests: [unique]}]}]",
-    }
-    project, ran = build(files, command="run")
-    assert statuses(ran) == {"stg": "success"}
-    _, tested = build({}, root=project.prepared.files.root, command="test")
-    assert [result.status for result in tested.results] == ["pass"]
 
 
 def test_a_secret_of_the_profile_is_in_no_message(make_project, driver):

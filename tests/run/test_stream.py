@@ -109,7 +109,7 @@ def test_a_batch_that_goes_beyond_a_models_limits_comes_again(project, stream, r
 
 def test_each_batch_after_the_first_is_an_incremental_run(project, stream, rows):
     by_run = MERGE.replace("WHERE", "{{ 'where amount > 5' if is_incremental() else '' }}")
-    root = project({**FILES, "models/eu.sql": by_run})
+    root = project({**FILES, "models/eu.sql": by_run}, "iceberg")
     land(root, "a", (1, "eu", 1), (2, "eu", 2))
     land(root, "b", (3, "eu", 3), (4, "eu", 9))
     results, _ = stream(root)
@@ -152,7 +152,7 @@ def test_a_batch_that_failed_in_part_comes_again_and_changes_nothing_twice(proje
     broken = MERGE.replace("WHERE", "where region = 'us'").replace(
         "amount from", "cast(1 / (amount - 7) as bigint) amount from"
     )
-    root = project({**FILES, "models/us.sql": broken, "models/other.sql": broken})
+    root = project({**FILES, "models/us.sql": broken, "models/other.sql": broken}, "iceberg")
     land(root, "a", (1, "eu", 10), (2, "us", 7))
     results, events = stream(root)
     statuses = {result.unique_id.rpartition(".")[2]: result.status for result in results.results}
@@ -210,7 +210,7 @@ def test_a_target_is_compacted_between_batches(project, stream, rows):
 
 
 def test_a_source_that_cannot_be_read_any_more(project, stream, rows):
-    root = project()
+    root = project(table_format="iceberg")
     land(root, "a", (1, "eu", 10))
     (root / "landing/b.json").write_text("not json")
     (root / "models/sources.yml").write_text(
@@ -224,7 +224,7 @@ def test_a_source_that_cannot_be_read_any_more(project, stream, rows):
 
 
 def test_a_model_that_was_fed_may_not_be_left_out(project, stream):
-    root = project()
+    root = project(table_format="iceberg")
     land(root, "a", (1, "eu", 10))
     assert stream(root)[0].ok
     with pytest.raises(ProblemsError, match="feeds us as well"):
@@ -234,7 +234,7 @@ def test_a_model_that_was_fed_may_not_be_left_out(project, stream):
 
 
 def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
-    root = project()
+    root = project(table_format="iceberg")
     land(root, "a", (1, "eu", 10))
     assert stream(root)[0].ok
     loaded = Project.load(root)
