@@ -144,7 +144,9 @@ def year(driver, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def windows(driver, tmp_path_factory):
-    warehouse = Warehouse(driver, tmp_path_factory.mktemp("windows"), "flights_windows")
+    folder = tmp_path_factory.mktemp("windows")
+    root = copy_of_days(folder / "project", "2013,1,31,", "2013,2,1,", "2013,2,2,")
+    warehouse = Warehouse(driver, folder, "flights_windows", root)
     history = History()
     warehouse.build(OVER_THE_END_OF_JANUARY, BEFORE_CORRECTIONS, exclude=NO_TESTS)
     warehouse.build(NEXT_DAY, BEFORE_CORRECTIONS, select=FACTS_AND_BELOW, exclude=NO_TESTS)
