@@ -1,4 +1,4 @@
-"""Where the steps of one node are performed, and what they found out so far."""
+"""What the steps of one node are performed with, and what they found out so far."""
 
 from __future__ import annotations
 
@@ -47,8 +47,28 @@ class Batch:
 
 
 @dataclass
+class NodeOutput:
+    """What the steps of one node have found out so far."""
+
+    response: NodeResponse = field(default_factory=NodeResponse)
+    """What the node reports."""
+    warnings: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    """The warnings of columns that the target lacks, by column: a MERGE that adds them takes them back."""
+    contract_pending: bool = False
+    """Whether a contract is still to be enforced, once columns have been added."""
+    past_record: bool = False
+    """Whether the table has recorded this very batch, and was replaced since."""
+    bounds_news: tuple[str, ...] = ()
+    """Why there were no bounds, where that is not so on every run."""
+    tested: Tested | None = None
+    no_op: str | None = None
+    """Why the node's statement had nothing to do."""
+
+
+@dataclass(frozen=True)
 class NodeContext:
-    """Where the steps of one node are performed, and what they found out so far."""
+    """What the steps of one node are performed with. What they find out goes into `output`."""
 
     session: SparkSession
     catalog: Catalog
@@ -68,22 +88,9 @@ class NodeContext:
     """The branch that the session writes."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
-    past_record: bool = False
-    """Whether the table has recorded this very batch, and was replaced since."""
-    response: NodeResponse = field(default_factory=NodeResponse)
-    """What the node reports."""
     touched: dict[str, str | None] = field(default_factory=dict)
     """The runtime filters of this run's MERGEs, by node; None: it had none. All contexts of a run share it."""
-    bounds_news: tuple[str, ...] = ()
-    """Why there were no bounds, where that is not so on every run."""
-    warnings: list[str] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)
-    """The warnings of columns that the target lacks, by column: a MERGE that adds them takes them back."""
-    contract_pending: bool = False
-    """Whether a contract is still to be enforced, once columns have been added."""
-    tested: Tested | None = None
-    no_op: str | None = None
-    """Why the node's statement had nothing to do."""
+    output: NodeOutput = field(default_factory=NodeOutput)
 
     def table_format(self, name: Format | None) -> TableFormat:
         """Return what the running driver has as the table format of a name."""

@@ -62,7 +62,7 @@ class Reader:
         context = NodeContext(session, Catalog(table_format), SharedInputs(()), own, "test")
         for step in self.steps:
             perform(replace(step, replace=full_refresh) if isinstance(step, CreateTarget) else step, context)
-        return context.no_op, context.response.as_json()
+        return context.output.no_op, context.output.response.as_json()
 
     def rows(self):
         rows = self.spark.table(str(self.fct)).orderBy("version", "id").collect()

@@ -2,7 +2,9 @@
 
 import pytest
 
-from merge_runner.engine.metrics.verdict_check import verdict_held
+from merge_runner.engine.metrics.verdict_check import verdict_held, verify_verdict
+from merge_runner.engine.response import MergeFigures, Verdict
+from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
@@ -76,3 +78,23 @@ def test_what_is_asked_of_the_log_is_the_authors_text_over_its_columns():
     )
     verdict_held(merge, 2, 2, asked.extend)
     assert asked == ["cast(partitionValues['dt'] as date) between '2024-01-01' and current_date()"]
+
+
+class Log:
+    """A version of a table whose log cannot be read."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def files_passing(self, conditions):
+        raise EngineError("gone", "the log is gone", kind=self.kind)
+
+
+def test_a_log_that_cannot_be_asked_afterwards_does_not_undo_a_merge():
+    merge = judge_merge(
+        parse(f"merge into t using s on t.id = s.id and {STATIC} when matched then delete"), LAYOUT, lambda _: None
+    )
+    figures = MergeFigures.of({"files_total": 4, "files_scanned": 4}, {})
+    assert verify_verdict(merge, None, figures, Log(Kind.USER)) == Verdict("static", None)
+    with pytest.raises(EngineError, match="the log is gone"):
+        verify_verdict(merge, None, figures, Log(Kind.CANCELLED))

@@ -48,11 +48,11 @@ class Moments:
 
 def watch(moment):
     """Puts moments into the places of the product that write or commit something."""
-    from merge_runner.engine.merge import execute
+    from merge_runner.engine.merge import pipeline
     from merge_runner.run.node import retry
     from merge_runner.run.results.journal import Journal
 
-    write, perform, merge, sync = Journal.__call__, retry.perform, execute._run, os.fsync
+    write, perform, merge, sync = Journal.__call__, retry.perform, pipeline.execute, os.fsync
 
     def journal(self, event):
         node = event.data.get("name") or event.data.get("batch_id", "")
@@ -70,8 +70,8 @@ def watch(moment):
         perform(step, place)
         moment(f"behind {name}")
 
-    def merged(session, made):
-        ran = merge(session, made)
+    def merged(session, statement, batch):
+        ran = merge(session, statement, batch)
         moment("behind the answer to a MERGE")
         return ran
 
@@ -79,7 +79,7 @@ def watch(moment):
         sync(handle)
         moment("a file is written and not in its place")
 
-    Journal.__call__, retry.perform, execute._run, os.fsync = journal, step, merged, synced
+    Journal.__call__, retry.perform, pipeline.execute, os.fsync = journal, step, merged, synced
 
 
 if __name__ == "__main__":

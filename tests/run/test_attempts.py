@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from merge_runner.engine.response import NodeResponse
+from merge_runner.engine.context import NodeOutput
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import MOST_RETRIES, Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
@@ -24,7 +24,7 @@ WRITE = ReplaceTable(Layout(TABLE, "delta"), "select 1")
 
 class Place:
     def __init__(self):
-        self.response, self.warnings = NodeResponse(), []
+        self.output = NodeOutput()
 
 
 def failure(kind, most=None):
@@ -80,8 +80,8 @@ def test_a_mistake_and_a_cancellation_are_final(tried, kind):
 def test_what_has_committed_is_a_success_and_never_runs_again(tried, kind, retries):
     one, told, error = tried(WRITE, [failure(kind)], retries, committed=lambda: 7)
     assert (error, told, one.tries) == (None, [], 1)
-    assert one.context.response.table_version == 7
-    assert "has committed: 7" in one.context.warnings[0]
+    assert one.context.output.response.table_version == 7
+    assert "has committed: 7" in one.context.output.warnings[0]
 
 
 def test_a_table_that_cannot_be_asked_leaves_the_fate_open_and_nothing_runs_again(tried):
@@ -144,7 +144,7 @@ def test_one_that_follows_a_merge_is_a_warning_where_it_fails(tried, kind):
     after = replace(OPTIMIZE, after=1)
     one, _, error = tried(after, [failure(kind)], retries=0)
     assert (error, one.tries) == (None, 0)
-    assert one.context.warnings == ["the table is merged, and was not optimized: went wrong [CODE]"]
+    assert one.context.output.warnings == ["the table is merged, and was not optimized: went wrong [CODE]"]
     assert tried(OPTIMIZE, [failure(kind)], retries=0)[2] is not None
 
     stopping = threading.Event()

@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.merge import execute
-from merge_runner.engine.spark.errors import EngineError
 from merge_runner.pruning.judge import merge_analysis
 
 pytestmark = pytest.mark.spark
@@ -77,15 +75,6 @@ def test_a_wrong_verdict_is_caught(merged, monkeypatch, filter, wrong):
     response = merged(filter)
     assert response["verdict"] == wrong
     assert response["verdict_held"] is False
-
-
-def test_a_log_that_cannot_be_asked_afterwards_does_not_undo_a_merge(merged, monkeypatch):
-    def lost(*_):
-        raise EngineError("gone", "the log is gone")
-
-    monkeypatch.setattr(execute, "files_passing", lost)
-    response = merged("t.dt = s.dt and t.dt >= date'2024-01-01'")
-    assert (response["verdict"], response["verdict_held"], response["rows_updated"]) == ("static", None, 40)
 
 
 def test_a_build_stops_at_an_error_of_lint(make_project, driver):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.merge.change_feed_source import open_feed
+from merge_runner.engine.merge.change_feed_source import define_empty
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import TableFormat
@@ -58,7 +58,7 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
         note = f"WITH SCHEMA EVOLUTION would change an {label} table while it is planned: not asked"
         return EngineTold(notes=(note,))
     if merge.feed is not None:
-        open_feed(session, merge.feed)
+        define_empty(session, merge.feed)
         notes.append(f"planned without rows in {merge.feed.view.name}: which changes there are is asked when it runs")
     try:
         told = _explain(session, merge.sql)

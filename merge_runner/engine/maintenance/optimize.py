@@ -25,11 +25,11 @@ def optimize_table(step: OptimizeTable, context: NodeContext) -> None:
     table_format, stamp = context.table_format(layout.format), of_maintenance(context.stamp, "optimize")
     if step.after is not None:
         if has_merges_since_compaction(session, layout.relation, table_format, step.after):
-            context.response.optimized = table_format.optimize(session, step, stamp)
+            context.output.response.optimized = table_format.optimize(session, step, stamp)
     elif context.catalog.adopt(session, layout):
-        context.response.statement = table_format.optimize(session, step, stamp)
+        context.output.response.statement = table_format.optimize(session, step, stamp)
     else:
-        context.no_op = f"there is no table {layout.relation.name} yet"
+        context.output.no_op = f"there is no table {layout.relation.name} yet"
 
 
 def changed_files(done: Compaction, vacuum: Vacuum | None = None) -> bool:

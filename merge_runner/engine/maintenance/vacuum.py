@@ -29,9 +29,9 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
     retain = capabilities(layout.format).retention.kept(properties) if step.retain is None else step.retain
     stamp = of_maintenance(context.stamp, "vacuum")
     done = table_format.vacuum(context.session, layout.relation, retain, stamp)
-    context.response.vacuum = Vacuum(done.files_deleted)
+    context.output.response.vacuum = Vacuum(done.files_deleted)
     if done.kept is not None:
-        context.warnings.append(done.kept)
-    compaction = context.response.statement
+        context.output.warnings.append(done.kept)
+    compaction = context.output.response.statement
     if isinstance(compaction, Compaction):
-        context.response.statement = replace(compaction, metrics={**compaction.metrics, **done.metrics})
+        context.output.response.statement = replace(compaction, metrics={**compaction.metrics, **done.metrics})

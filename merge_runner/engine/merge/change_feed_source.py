@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Batch, NodeContext
-from merge_runner.engine.merge.execute import run_merge
+from merge_runner.engine.context import Batch
 from merge_runner.engine.merge.idempotency import recorded_batches
-from merge_runner.engine.response import Changes, Uncounted
+from merge_runner.engine.response import Changes
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.table_format.commit_metadata import same_node
@@ -22,7 +21,6 @@ from merge_runner.engine.table_format.delta.log import latest_commits, snapshot
 from merge_runner.engine.table_format.protocol import Snapshot
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.plan.steps.inputs import Feed
-from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import string_literal
 
 if TYPE_CHECKING:
@@ -55,13 +53,17 @@ class Unread:
     folder: str
     told_by: Snapshot | None
 
+    def consumed(self, feed: Feed) -> Changes:
+        """Return what the response of the MERGE has of them."""
+        return Changes(feed.table.name, self.first, self.last)
+
     @property
     def none(self) -> bool:
         """Whether there is nothing to consume."""
         return self.first is not None and self.first > self.last
 
 
-def open_feed(session: SparkSession, feed: Feed) -> None:
+def define_empty(session: SparkSession, feed: Feed) -> None:
     """Defines the view of a feed without rows. Raises EngineError."""
     columns = "CAST(NULL AS STRING) AS _change_type, CAST(NULL AS BIGINT) AS _commit_version"
     query = f"SELECT *, {columns}, CAST(NULL AS TIMESTAMP) AS _commit_timestamp FROM {feed.table} WHERE false"
@@ -139,6 +141,17 @@ def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
     )
 
 
+def check_consumed(session: SparkSession, reader: Relation, changes: Unread, committed: int | None) -> None:
+    """Raise EngineError where another run has consumed the same changes as the MERGE that has `committed`."""
+    if committed is not None and overtaken(session, reader, changes, committed):
+        raise EngineError(
+            "changes-twice",
+            f"another run of this model has consumed changes just before version {committed} of {reader.name}: "
+            "some may have been merged twice",
+            hint="let one run at a time write the table, and build it with --full-refresh",
+        )
+
+
 def overtaken(session: SparkSession, reader: Relation, changes: Unread, committed: int) -> bool:
     """Whether another run has consumed changes between our look at the record and our MERGE, its version `committed`.
 
@@ -207,36 +220,3 @@ _UNREADABLE = frozenset(
 
 _NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """What Spark 4.1.4 says of changes whose files VACUUM has removed: the MERGE that reads them fails."""
-
-
-def merge_changes(step: RunMerge, feed: Feed, context: NodeContext) -> None:
-    """Runs the MERGE over the changes that its table has not consumed; `context.no_op` says where there are none.
-
-    They are determined again on each attempt: a retry may have been needed because another run consumed some.
-    A MERGE that changes nothing commits all the same, and with it what was consumed: an Iceberg table (1.12.0) gets a
-    snapshot, copy-on-write or merge-on-read, a Delta table (4.4.0) a version that holds the record alone.
-    Raises EngineError.
-    """
-    session, format = context.session, step.judged.layout.format
-    changes = unread(session, feed, step.target, format, context.stamp)
-    if changes.none:
-        context.no_op = f"no changes of {feed.table.name} since version {changes.last}"
-        context.response.statement = Uncounted("MERGE", 0)
-        return
-    define_changes(session, feed, changes)
-    context.batch = changes.batch
-    try:
-        run_merge(step, context)
-    except EngineError as error:
-        raise unreadable(feed, changes, error) from error
-    if context.no_op is not None:
-        return
-    context.response.changes = Changes(feed.table.name, changes.first, changes.last)
-    committed = context.response.table_version
-    if committed is not None and overtaken(session, step.target, changes, committed):
-        raise EngineError(
-            "changes-twice",
-            f"another run of this model has consumed changes just before version {committed} of {step.target.name}: "
-            "some may have been merged twice",
-            hint="let one run at a time write the table, and build it with --full-refresh",
-        )

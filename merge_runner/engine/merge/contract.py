@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.context import NodeContext
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.spark.sql import analyse
 from merge_runner.engine.tables.catalog import Catalog
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
     from merge_runner.merge.statement import MergeStatement
 
 
-def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContract) -> bool:
+def enforce_contract(step: EnforceContract, context: NodeContext) -> None:
+    """Enforce a contract; before the MERGE, or where that has yet to add columns, after it. Raises EngineError."""
+    if not step.after_adding:
+        context.output.contract_pending = _enforce(context.session, context.catalog, step)
+    elif context.output.contract_pending:
+        _enforce(context.session, context.catalog, step)
+
+
+def _enforce(session: SparkSession, catalog: Catalog, step: EnforceContract) -> bool:
     """Compare what a table has, and what its statement would make of it, with the declared columns.
 
     Return whether columns are still to be added to the table (`on_schema_change: append_new_columns`): what the MERGE
@@ -49,10 +58,10 @@ def enforce_contract(session: SparkSession, catalog: Catalog, step: EnforceContr
     return adds
 
 
-def check_schema(session: SparkSession, catalog: Catalog, step: CheckSchema) -> None:
+def check_schema(step: CheckSchema, context: NodeContext) -> None:
     """Raise EngineError `schema-change` where the table exists with other columns than a first build would give it."""
-    layout = step.layout
-    if not catalog.adopt(session, layout):
+    session, layout = context.session, step.layout
+    if not context.catalog.adopt(session, layout):
         return
     fields = session.table(str(layout.relation)).schema.fields
     found = _words(column_differences(session, layout.columns, fields)) if layout.columns else {}
@@ -114,12 +123,10 @@ def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]
 
     state = session._jsparkSession.sessionState()
     skip = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
-    try:
+    with engine_errors(merge.text):
         plan: Any = state.executePlan(state.sqlParser().parsePlan(merge.text), skip).analyzed()
         schema = plan.migratedSchema()
         return list(StructType.fromJson(json.loads(schema.get().json())).fields) if schema.isDefined() else []
-    except Exception as error:
-        raise engine_error(error, merge.text) from error
 
 
 def _written(session: SparkSession, merge: MergeStatement, exists: bool) -> Iterator[tuple[str, str]]:

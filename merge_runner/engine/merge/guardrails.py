@@ -17,6 +17,7 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.plan.steps.guardrails import Expectation
 from merge_runner.plan.steps.merge import CheckSource, RunMerge
 from merge_runner.project.schema.expect_merge import ExpectMerge
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 
 CountedBy = Literal["query", "branch"]
 _HINT = "look at what the source gives; where this is meant, raise the limit in the model's `expect_merge`"
@@ -41,6 +42,19 @@ def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounde
     _refuse(list(violations(only, figures)), figures, "query", context, made.not_fixed)
     _check_keys(step, expect, made, context)
     return figures
+
+
+def check_before_replacing(step: CheckSource, context: NodeContext) -> None:
+    """Look at the source of a MERGE whose table is about to be replaced. Raises EngineError."""
+    check_source(step, step.expect, Bounded(step.sql), context)
+
+
+def pinning_for(expect: Expectation, on_branch: bool) -> Fixing | None:
+    """Return how the source is pinned for what is expected of the MERGE.
+
+    What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
+    """
+    return expect.fixing if expect.limits.about_source or not on_branch else None
 
 
 def check_branch(expect: Expectation, figures: Figures, context: NodeContext) -> None:
@@ -112,7 +126,7 @@ def _refuse(
 ) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
     known = {f"rows_{kind}": count for kind, count in asdict(figures).items()}
-    context.response.expect_merge = Counted(by, **known, source_read_twice=not_fixed)
+    context.output.response.expect_merge = Counted(by, **known, source_read_twice=not_fixed)
     if told:
         message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(told)}"
         raise EngineError("expect-merge", message, hint=_HINT)

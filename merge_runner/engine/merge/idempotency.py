@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import Batch, NodeContext
-from merge_runner.engine.response import Uncounted
-from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import run_command, run_statement
@@ -26,6 +25,9 @@ from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from merge_runner.engine.table_format.protocol import Commit
+    from merge_runner.formats import Format
 
 _APP_KEY = "merge-runner.app"
 _BATCH_KEY = "merge-runner.batch"
@@ -118,10 +120,11 @@ def recording(session: SparkSession, batch: Batch | None) -> Iterator[None]:
         yield
 
 
-def skipped(context: NodeContext, batch: Batch) -> None:
-    """Notes that the table has the batch already."""
-    context.no_op = str(batch)
-    context.response.statement = Uncounted("MERGE", 0)
+def committed_earlier(context: NodeContext, table: Relation, format: Format | None) -> Commit | None:
+    """Return the commit of the node's MERGE by an earlier invocation that this one goes on with. Raises EngineError."""
+    commit_with = context.table_format(format).commit_with
+    commits = (commit_with(context.session, table, stamp) for stamp in context.earlier)
+    return next((commit for commit in commits if commit is not None), None)
 
 
 def _delta_transactions(session: SparkSession, table: Relation, prefix: str, version: int | None) -> dict[str, int]:
@@ -129,12 +132,9 @@ def _delta_transactions(session: SparkSession, table: Relation, prefix: str, ver
     current = snapshot(session, table, version)
     if current is None:
         return {}
-    try:
-        with active_session(session):  # a table with a checkpoint is read by it
-            # One answer of the JVM, however many there are.
-            told = str(current.state.transactions().mkString("\n"))
-    except Exception as error:
-        raise engine_error(error) from error
+    with engine_errors(), active_session(session):  # a table with a checkpoint is read by it
+        # One answer of the JVM, however many there are.
+        told = str(current.state.transactions().mkString("\n"))
     pairs = (line.rpartition(" -> ") for line in told.splitlines())
     return {app: int(version) for app, _, version in pairs if app.startswith(prefix)}
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.merge.dry_run import Figures
 from merge_runner.engine.merge.guardrails import check_branch, check_source
 from merge_runner.engine.spark.errors import EngineError, Kind
-from merge_runner.engine.spark.sql import Ran, run_command, run_statement
+from merge_runner.engine.spark.sql import run_command, run_statement
 from merge_runner.engine.table_format.iceberg.log import branches
 from merge_runner.engine.table_format.iceberg.merge_metrics import changed_rows
 from merge_runner.engine.tables.branches import drop_branch, fast_forward, find_branch
@@ -44,12 +45,12 @@ def runs_on_branch(expect: Expectation, session: SparkSession) -> bool:
     return expect.on_branch and session.conf.get(CONF, None) is None
 
 
-def merge_on_branch(
-    step: RunMerge, expect: Expectation, made: Bounded, context: NodeContext, run: Callable[[Bounded], Ran]
-) -> Ran:
-    """Runs the statement on a branch, looks at what it did, and publishes it; the branch is gone afterwards.
+@contextmanager
+def checked_on_branch(step: RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> Iterator[Bounded]:
+    """The statement, which runs inside on a temporary branch: what it did is checked, then published.
 
-    Raises EngineError where that is not as expected, or where main has moved meanwhile (a conflict: it may run again).
+    The branch is gone afterwards. Raises EngineError where that is not as expected, or where main has moved meanwhile
+    (a conflict: it may run again).
     """
     session, table = context.session, step.target
     source = check_source(step, expect, made, context).source if expect.limits.about_source else None
@@ -58,7 +59,7 @@ def merge_on_branch(
     run_command(session, f"ALTER TABLE {table} CREATE BRANCH {quote(name)}")
     try:
         begun = branches(session, table).heads[name]
-        ran = run(_on_branch(step, made, name))
+        yield _on_branch(step, made, name)
         head = branches(session, table).heads.get(name)
         if head is None:
             raise _conflict(table)
@@ -66,7 +67,6 @@ def merge_on_branch(
         _publish(session, table, name)
     finally:
         _drop(context, table, name)
-    return ran
 
 
 def _on_branch(step: RunMerge, made: Bounded, name: str) -> Bounded:
@@ -133,7 +133,7 @@ def _drop(context: NodeContext, table: Relation, name: str) -> None:
     try:
         drop_branch(context.session, table, name)
     except EngineError as error:
-        context.warnings.append(
+        context.output.warnings.append(
             f"the branch {name} of {table.name} is left, and goes with the next run: {error.message}"
         )
 

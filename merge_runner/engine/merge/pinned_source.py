@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.relation import Relation, quote
@@ -72,14 +72,12 @@ class FixedSource:
     def _stage(self) -> None:
         source = self._statement.source
         text = source.span.of(self._statement.text)
-        try:
+        with engine_errors():
             rows = self._session.sql(f"{self._statement.with_text}SELECT * FROM {text}").localCheckpoint()
             rows.createOrReplaceTempView(STAGED)
             self._rows = rows
             # Delta would store what is stored already.
             self._confs.enter_context(temporary_confs(self._session, {_MATERIALIZE: "none"}))
-        except Exception as error:
-            raise engine_error(error) from error
         self._made.staged = True
         alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
         self._made.edits.append((source.relation, f"{STAGED}{alias}"))
@@ -88,8 +86,6 @@ class FixedSource:
 def is_view(session: SparkSession, parts: Sequence[str]) -> bool:
     """Whether a name is that of a view. Raises EngineError."""
     name = ".".join(quote(part) for part in parts)
-    try:
+    with engine_errors():
         found = session.catalog.getTable(name)
-    except Exception as error:
-        raise engine_error(error) from error
     return found.isTemporary or "VIEW" in str(found.tableType).upper()

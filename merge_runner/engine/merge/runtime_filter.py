@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.merge.pinned_source import FixedSource, is_view
 from merge_runner.engine.merge.source_values import AskedValues, source_values
 from merge_runner.engine.merge.statement import Bounded
-from merge_runner.engine.spark.errors import EngineError, Kind, engine_error
+from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, files_read
 from merge_runner.engine.table_format.protocol import TableState
 from merge_runner.engine.table_format.registry import table_format
@@ -50,8 +50,8 @@ class _LeaveOutError(Exception):
 
 
 @contextmanager
-def bounded(step: RunMerge, session: SparkSession, fixing: Fixing | None = None) -> Iterator[Bounded]:
-    """The statement of a step with the bounds that its source gives now; inside the block it can be run.
+def prepared_statement(step: RunMerge, session: SparkSession, fixing: Fixing | None = None) -> Iterator[Bounded]:
+    """The statement of a step with its source pinned and its runtime filter; inside the block it can be run.
 
     `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
 
@@ -171,10 +171,8 @@ class _Maker:
 
     def _asked(self, bounds: Sequence[Bound]) -> list[tuple[Bound, AskedValues]]:
         """The bounds whose column and value have types that are compared as the values themselves."""
-        try:
+        with engine_errors():
             columns = {field.name.casefold(): field for field in self.session.table(str(self.step.target)).schema}
-        except Exception as error:
-            raise engine_error(error) from error
         texts = [bound.source.of(self.statement.text) for bound in bounds]
         given = ", ".join(f"({text}) AS b{place}" for place, text in enumerate(texts))
         source = self.statement.source.span.of(self.statement.text)

@@ -7,12 +7,29 @@ from dataclasses import replace
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
 from merge_runner.merge.statement import MergeStatement
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 
 _CAUSE = (
     "Delta leaves such a subquery unread where Spark resolves its FROM in several passes: a window function, `*` next "
     "to other columns, a function below another SELECT, a type that is converted"
 )
+
+
+def with_materialized_source(step: RunMerge, error: EngineError) -> tuple[RunMerge, Fixing]:
+    """Return a MERGE that UNREADABLE was raised of as it can run: its source is to be computed before.
+
+    Raises the error, with what is known of it, where that is not possible.
+    """
+    if step.judged.layout.format != "iceberg":
+        raise of_unread_target(error, step.judged.statement, step.target.name) from error
+    once = step.judged.fixing
+    if once.left_out is not None:
+        error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
+        raise error
+    bounding = replace(step.bounding, scan=None) if step.bounding is not None else None
+    return replace(step, bounding=bounding), replace(once, scan=None)
 
 
 def of_unread_target(error: EngineError, statement: MergeStatement, table: str) -> EngineError:

@@ -24,5 +24,5 @@ def merge_figures(context: NodeContext, target: Relation, format: Format | None,
         known = engine_error(error)
         if known.kind is Kind.CANCELLED:
             raise known from error
-        context.warnings.append(f"the MERGE ran to its end, and its figures cannot be read: {known.message}")
+        context.output.warnings.append(f"the MERGE ran to its end, and its figures cannot be read: {known.message}")
     return MergeFigures.unknown()

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from merge_runner.engine.response import MergeFigures, Verdict
+from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.table_format.protocol import Snapshot
 from merge_runner.formats.registry import capabilities
+from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.file_condition import can_skip, file_conditions
-from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.pruning.judge.merge_analysis import JudgedMerge, judge_merge
+
+
+def verify_verdict(merge: JudgedMerge, ran_as: str | None, figures: MergeFigures, before: Snapshot | None) -> Verdict:
+    """Return the verdict of a MERGE that has run, and whether the engine scanned what it predicts.
+
+    `ran_as` is the text with its runtime filter, which prunes by its text as the verdict `runtime` predicted; None:
+    it had none. `before` is what a Delta table was before. Raises EngineError where the node was cancelled.
+    """
+    as_it_ran = merge if ran_as is None else judge_merge(parse(ran_as), merge.layout, merge.lookup)
+    held = verdict_held(as_it_ran, figures.files_total, figures.files_scanned, lambda asked: _passing(before, asked))
+    return Verdict(merge.judgement.verdict, held)
+
+
+def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:
+    """What the log says of conditions. The MERGE has committed: a log that cannot be asked does not undo that."""
+    try:
+        return before.files_passing(asked) if before is not None else None
+    except EngineError as error:
+        if error.kind is Kind.CANCELLED:
+            raise
+        return None
 
 
 def verdict_held(

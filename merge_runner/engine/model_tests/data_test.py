@@ -25,20 +25,20 @@ _AS_JSON = f"to_json({_ROW}, map('ignoreNullFields', 'false'))"
 def run_data_test(step: RunTest, context: NodeContext) -> None:
     """Count the failing rows. Raises EngineError.
 
-    `context.tested` has what was found: a few of the rows where they come in the same pass. Else they are read later:
-    `SELECT *` over a table of 24 columns in the same pass takes five times as long as the count alone (4 million rows,
-    22 against 4.4 s), and most tests pass.
+    `context.output.tested` has what was found: a few of the rows where they come in the same pass. Else they are read
+    later: `SELECT *` over a table of 24 columns in the same pass takes five times as long as the count alone (4 million
+    rows, 22 against 4.4 s), and most tests pass.
     """
-    sql = step.sql
+    response, sql = context.output.response, step.sql
     if step.touched is not None:
         bounds = context.touched.get(step.touched.node)
-        context.response.test = TestRun(tested="all rows" if bounds is None else "bounds")
+        response.test = TestRun(tested="all rows" if bounds is None else "bounds")
         sql = step.touched.within(sql, bounds)
         context.on_statement(sql)
     failing = f"(\n{sql}\n)"
     if step.store is not None:
         context.catalog.replace_table(context.session, step.store, sql)
-        context.response.test = replace(context.response.test or TestRun(), failures_table=step.store.relation.name)
+        response.test = replace(response.test or TestRun(), failures_table=step.store.relation.name)
         failing = str(step.store.relation)
     if step.limit is not None:
         failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"
@@ -59,7 +59,7 @@ def run_data_test(step: RunTest, context: NodeContext) -> None:
     )
     rows = tuple(row["found"]) if one_pass and verdict != "pass" else ()
     unread = None if one_pass or verdict == "pass" else failing
-    context.tested = Tested(int(row["failures"] or 0), verdict, rows=rows, unread=unread)
+    context.output.tested = Tested(int(row["failures"] or 0), verdict, rows=rows, unread=unread)
 
 
 def _with_rows(counts: str, failing: str) -> str:

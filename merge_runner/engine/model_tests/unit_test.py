@@ -75,7 +75,7 @@ class Finding:
 
 
 def run_unit_test(step: RunUnitTest, context: NodeContext) -> None:
-    """Run the test and put its outcome into `context.tested`. Raises EngineError where it could not be run."""
+    """Run the test and put its outcome into `context.output.tested`. Raises EngineError where it could not be run."""
     with scratch(step, context):
         try:
             found = list(_findings(step, context))
@@ -84,12 +84,12 @@ def run_unit_test(step: RunUnitTest, context: NodeContext) -> None:
                 error.add_hint(f"the test gives {'; '.join(map(_given_words, step.given))}")
             raise
     differences = [as_json(each.difference) for each in found if each.difference is not None]
-    context.response.test = TestRun(differences=differences)
+    context.output.response.test = TestRun(differences=differences)
     message = "\n".join(
         each.message if each.difference is None else in_words(each.message, each.difference) for each in found
     )
     count = sum(each.difference.count if each.difference is not None else 1 for each in found)
-    context.tested = Tested(count, "fail" if found else "pass", message or None)
+    context.output.tested = Tested(count, "fail" if found else "pass", message or None)
 
 
 def _given_words(given: Given) -> str:

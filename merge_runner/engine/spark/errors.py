@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from merge_runner.engine.spark.java_exception import Told, told
-from merge_runner.errors import did_you_mean
+from merge_runner.errors import Problem, did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
 from merge_runner.formats.rewordings import Reworded, reworded
 from merge_runner.text import Place
 
-__all__ = ["EngineError", "Kind", "engine_error", "first_line", "from_engine", "silence_error_log"]
+__all__ = ["EngineError", "Kind", "engine_error", "engine_errors", "first_line", "from_engine", "silence_error_log"]
 
 _REST = re.compile(
     r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n['+:A-Z]"
@@ -51,6 +53,11 @@ class EngineError(Exception):
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]" + (f"\n    {self.hint}" if self.hint else "")
 
+    @classmethod
+    def of(cls, problem: Problem) -> EngineError:
+        """Return a problem of the author's files as the error of a step."""
+        return cls(problem.code, problem.message, problem.hint, place=problem.place)
+
     def add_hint(self, hint: str) -> None:
         """Add what the step knows to the hint, on a line after what is known of the error itself."""
         self.hint = hint if self.hint is None else f"{self.hint}\n    {hint}"
@@ -80,6 +87,21 @@ def from_engine(error: BaseException) -> bool:
     """Whether an exception is about the engine, files, or an interrupt, and not a bug of merge-runner."""
     module = type(error).__module__
     return isinstance(error, EngineError | OSError) or module.startswith(("py4j.", "pyspark.", "delta.", "grpc."))
+
+
+@contextmanager
+def engine_errors(statement: str | None = None, *, or_bugs: bool = False) -> Iterator[None]:
+    """Raise what goes wrong inside as an EngineError: PySpark, Py4J and the formats raise many kinds.
+
+    `statement` is the text that is run inside. `or_bugs`: what is done inside is more than calls of the engine, and an
+    exception that is not from there is a bug of merge-runner: it stays what it is.
+    """
+    try:
+        yield
+    except Exception as error:
+        if or_bugs and not from_engine(error):
+            raise
+        raise engine_error(error, statement) from error
 
 
 def engine_error(error: BaseException, statement: str | None = None) -> EngineError:

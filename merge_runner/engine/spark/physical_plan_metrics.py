@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.spark.sql import Ran
 
@@ -37,15 +37,13 @@ class TableScan:
 
 def command_metrics(ran: Ran) -> dict[str, int]:
     """The metrics of the command itself by the engine's own names; empty over Spark Connect. Raises EngineError."""
-    try:
+    with engine_errors():
         plan = _plan(ran)
         if plan is None:
             return {}
         pairs = plan.metrics().toSeq()
         found = [pairs.apply(index) for index in range(pairs.size())]
         return {str(pair._1()): int(pair._2().value()) for pair in found}
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] | None:
@@ -53,7 +51,7 @@ def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] 
 
     Raises EngineError.
     """
-    try:
+    with engine_errors():
         plan = _plan(ran)
         if plan is None:
             return None
@@ -66,10 +64,7 @@ def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] 
             for node in _nodes(info.fromSparkPlan(first)):
                 if node.nodeName() in names and node.simpleString() not in [scan.text for scan in found]:
                     found.append(_scan(node, value, kept=False))
-    except Exception as error:
-        raise engine_error(error) from error
-    else:
-        return found
+    return found
 
 
 def _plan(ran: Ran) -> Any:

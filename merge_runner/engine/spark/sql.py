@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -32,20 +32,16 @@ class Ran:
 def run_measured(session: SparkSession, statement: str) -> Ran:
     """Runs a command to its end, and keeps what it was run by. Raises EngineError."""
     started = time.monotonic()
-    try:
+    with engine_errors(statement):
         frame = _sql(session, statement)
         rows = frame.collect()
-    except Exception as error:  # PySpark, Py4J and Delta raise many kinds
-        raise engine_error(error, statement) from error
     return Ran(rows, round(1000 * (time.monotonic() - started)), frame)
 
 
 def run_statement(session: SparkSession, statement: str) -> list[Row]:
     """Runs a statement to its end and gives its rows. Raises EngineError."""
-    try:
+    with engine_errors(statement):
         return _sql(session, statement).collect()
-    except Exception as error:  # PySpark, Py4J and Delta raise many kinds
-        raise engine_error(error, statement) from error
 
 
 def run_command(session: SparkSession, command: str) -> None:
@@ -53,28 +49,22 @@ def run_command(session: SparkSession, command: str) -> None:
 
     Spark runs commands as soon as it is given them, and only commands: a query would not run. Raises EngineError.
     """
-    try:
+    with engine_errors(command):
         _sql(session, command)
-    except Exception as error:
-        raise engine_error(error, command) from error
 
 
 def analyse(session: SparkSession, query: str) -> StructType:
     """The columns that a query gives, without running it. Raises EngineError."""
-    try:
+    with engine_errors(query):
         return _sql(session, query).schema
-    except Exception as error:
-        raise engine_error(error, query) from error
 
 
 def files_read(session: SparkSession, query: str) -> int:
     """How many files a query over a Delta table would read, as Delta finds them; it is not run. Raises EngineError."""
-    try:
+    with engine_errors(query):
         planned = _sql(session, query)
         # The names of the files stay in the JVM where it is at hand.
         return len(planned._jdf.inputFiles() if hasattr(planned, "_jdf") else planned.inputFiles())
-    except Exception as error:
-        raise engine_error(error, query) from error
 
 
 def name_caller(context: SparkContext, name: str | None) -> None:

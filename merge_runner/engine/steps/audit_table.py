@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.response import MERGE_FIGURES
-from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
+from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats import DEFAULT
@@ -56,13 +56,9 @@ def write_audit(
         table, _format(session, table), location, tuple(Column(name, type) for name, type in COLUMNS.items())
     )
     schema = ", ".join(f"{name} {type}" for name, type in COLUMNS.items())
-    try:
+    with engine_errors(or_bugs=True):
         values = [tuple(row.get(name) for name in COLUMNS) for row in rows]
         session.createDataFrame(values, schema).createOrReplaceTempView(_VIEW)
-    except Exception as error:
-        if not from_engine(error):
-            raise
-        raise engine_error(error) from error
     statement = _statement(table, {row["invocation_id"] for row in rows})
     attempt = 1
     while True:

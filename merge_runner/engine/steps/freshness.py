@@ -26,14 +26,14 @@ def measure_freshness(step: MeasureFreshness, context: NodeContext) -> None:
     now = _EPOCH + timedelta(microseconds=row["now"])
     loaded = _EPOCH + timedelta(microseconds=row["loaded"]) if row["loaded"] is not None else _NEVER
     age = (now - loaded).total_seconds()
-    context.response.freshness = Freshness(loaded.isoformat(), now.isoformat(), age)
+    context.output.response.freshness = Freshness(loaded.isoformat(), now.isoformat(), age)
     warn, error = step.freshness.warn_after, step.freshness.error_after
     if error is not None and age > error.seconds:
-        context.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")
+        context.output.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")
     elif warn is not None and age > warn.seconds:
-        context.tested = Tested(0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}")
+        context.output.tested = Tested(0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}")
     else:
-        context.tested = Tested(0, "pass", _words(row["loaded"], age))
+        context.output.tested = Tested(0, "pass", _words(row["loaded"], age))
 
 
 def _words(loaded: int | None, age: float) -> str:

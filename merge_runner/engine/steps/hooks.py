@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.merge.idempotency import recorded_batch
+from merge_runner.engine.merge.idempotency import committed_earlier, recorded_batch
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import run_statement
@@ -35,7 +35,7 @@ _FILES_THERE = re.compile(r"file:(?://)?(?P<folder>/.*) has files")
 def run_hook(step: RunHook, context: NodeContext) -> None:
     """Runs a hook, unless it prepares a MERGE that its table has already. Raises EngineError."""
     if step.prepares is not None and not is_of_the_session(step.sql) and _has_merged(step.prepares, context):
-        context.response.pre_hooks_left_out = (context.response.pre_hooks_left_out or 0) + 1
+        context.output.response.pre_hooks_left_out = (context.output.response.pre_hooks_left_out or 0) + 1
         return
     try:
         if step.prepares is not None:  # its first run has yet to create the schema, in which a hook may create tables
@@ -72,9 +72,9 @@ def name_unknown_table(error: EngineError) -> None:
 
 def _is_written(context: NodeContext) -> str:
     """Return that the model's own statement has committed, though its node is an error."""
-    if context.response.operation != "MERGE":
+    if context.output.response.operation != "MERGE":
         return "what the model writes is written"
-    version = context.response.table_version
+    version = context.output.response.table_version
     at = "" if version is None else f" as version {version}"
     return f"its MERGE is committed{at}: `merge-runner retry` leaves it out and runs the post_hooks"
 
@@ -110,8 +110,7 @@ def _has_merged(target: CreateTarget, context: NodeContext) -> bool:
     if not context.catalog.adopt(context.session, layout) or target.replace:
         return False
     table, format = layout.relation, layout.format
-    commit_with = context.table_format(format).commit_with
-    if any(commit_with(context.session, table, stamp) is not None for stamp in context.earlier):
+    if committed_earlier(context, table, format) is not None:
         return True
     recorded = recorded_batch(context.session, table, format, context.batch.app) if context.batch is not None else None
     return recorded is not None and context.batch is not None and recorded >= context.batch.id

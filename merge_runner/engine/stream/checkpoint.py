@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.jvm_util import java_class
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class CheckpointState:
 
 def checkpoint_state(session: SparkSession, path: str) -> CheckpointState:
     """Reads a checkpoint, on whatever file system; one that is not there has come nowhere. Raises EngineError."""
-    try:
+    with engine_errors():
         folder = java_class(session, _PATH)(path)
         files = folder.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
         note = java_class(session, _PATH)(folder, _NOTE)
@@ -55,13 +55,11 @@ def checkpoint_state(session: SparkSession, path: str) -> CheckpointState:
             _highest(session, files, folder, "commits"),
             _read(text, path) if text is not None else None,
         )
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def write_note(session: SparkSession, path: str, note: Note) -> None:
     """Replaces the note of a checkpoint in one step, where the file system can. Raises EngineError."""
-    try:
+    with engine_errors():
         folder = java_class(session, _PATH)(path)
         conf = session.sparkContext._jsc.hadoopConfiguration()
         files = folder.getFileSystem(conf)
@@ -77,8 +75,6 @@ def write_note(session: SparkSession, path: str, note: Note) -> None:
         overwrite = gateway.new_array(java_class(session, _RENAME), 1)
         overwrite[0] = java_class(session, _RENAME).OVERWRITE
         java_class(session, _FILE_CONTEXT).getFileContext(files.getUri(), conf).rename(fresh, final, overwrite)
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def _highest(session: SparkSession, files: Any, folder: Any, log: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
+from merge_runner.engine.spark.errors import EngineError, engine_error, engine_errors, from_engine
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.relation import quote
 
@@ -73,16 +73,12 @@ def read_stream(session: SparkSession, stream: StreamInput, available_now: bool,
             raise
 
     failures: list[EngineError] = []
-    try:
+    with engine_errors(or_bugs=True):
         trigger: dict[str, Any] = {"processingTime": f"{stream.trigger or 0} seconds"}
         if available_now:
             trigger = {"availableNow": True}
         writer = _rows(session, stream).writeStream.queryName(stream.name).trigger(**trigger).foreachBatch(each)
         return RunningStream(writer.option("checkpointLocation", stream.checkpoint).start(), failures)
-    except Exception as error:
-        if not from_engine(error):
-            raise
-        raise engine_error(error) from error
 
 
 def _rows(session: SparkSession, stream: StreamInput) -> DataFrame:

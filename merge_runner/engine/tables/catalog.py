@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.response import Operation
-from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.errors import EngineError, engine_error, engine_errors
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
@@ -263,10 +263,8 @@ def no_columns(name: str, read: Place) -> EngineError:
 
 def table_exists(session: SparkSession, relation: Relation) -> bool:
     """Whether the session's catalog has a table. Raises EngineError."""
-    try:
+    with engine_errors():
         return session.catalog.tableExists(str(relation))
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def table_folder(location: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -37,12 +37,10 @@ class SharedInputs:
         with self._guard:
             if relation.name in self._kept or not self._waiting.get(relation.name):
                 return
-            try:
+            with engine_errors():
                 rows = session.table(str(relation))
                 if _size(rows) >= SMALL:
                     self._kept[relation.name] = rows.persist()
-            except Exception as error:
-                raise engine_error(error) from error
 
     def done(self, unique_id: str) -> None:
         """Record that a node has read, or will not read, its inputs; what no other node needs is unpersisted."""

@@ -217,6 +217,6 @@ class _Check:
             if not from_engine(error):
                 raise
             raise lost_driver(self.driver, error) from error
-        tested = workplace.tested
+        tested = workplace.output.tested
         assert tested is not None
         return None if tested.verdict == "pass" else tested.words or ""

@@ -121,7 +121,7 @@ class NodeRunner:
             batch=self.settings.batch(node),
             branch=self.settings.branch if plan.writes is not None else None,
         )
-        context.response.branch = context.branch
+        context.output.response.branch = context.branch
         attempts, error = self._attempts(node, plan, context), None
         timed_out = threading.Event()
         timer = self._timer(node, timed_out)
@@ -151,7 +151,7 @@ class NodeRunner:
         """The plan that runs; the table is asked once, so that another attempt runs the same. Raises EngineError."""
         taken = chosen(context.session, self.catalog, plan)
         if plan.first_run is not None:
-            context.response.is_incremental = taken is plan
+            context.output.response.is_incremental = taken is plan
             self.on_plan(plan.unique_id, taken)
         return taken
 
@@ -210,7 +210,7 @@ class NodeRunner:
         else:
             fate = "nothing was committed" if version is None else f"its statement had committed as version {version}"
             if version is not None:
-                context.response.found_commit(version)
+                context.output.response.found_commit(version)
         return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
 
     def _name_duplicates(self, plan: NodePlan, context: NodeContext, error: EngineError) -> None:
@@ -233,7 +233,7 @@ class NodeRunner:
 
     def _test_message(self, node: DataTestNode, plan: NodePlan, context: NodeContext, response: NodeResponse) -> str:
         """Return what a data test that does not pass says; its parts are added to the response."""
-        tested = cast(Tested, context.tested)
+        tested = cast(Tested, context.output.tested)
         rows = failing_rows(node, self.nodes, self._read_failing_rows(context, tested), self.conceal)
         only_now = any(isinstance(step, RunTest) and step.touched is not None for step in plan.steps)
         query = self.text_path(node.unique_id, "run" if only_now else "compiled")
@@ -255,7 +255,7 @@ class NodeRunner:
             error = engine_error(failure)
             late = error.kind is Kind.CANCELLED
             reason = f"this took more than {_LONGEST_QUESTION:.0f} s" if late else str(error)
-            context.warnings.append(f"the failing rows are not shown: {reason}")
+            context.output.warnings.append(f"the failing rows are not shown: {reason}")
             return ()
 
     @contextmanager
@@ -316,7 +316,7 @@ class NodeRunner:
         self, node: Node, plan: NodePlan, context: NodeContext, timing: Timing, attempts: int, error: EngineError | None
     ) -> Result:
         compiled = self.compile_times.get(node.unique_id)
-        response = replace(context.response)
+        response = replace(context.output.response)
         if response.operation is not None or attempts:
             response.attempts = max(1, attempts)
         if error is not None:
@@ -325,8 +325,8 @@ class NodeRunner:
             message = error_message(error, where or node.path)
             if where is not None:
                 response.place = place_as_json(where)
-        elif context.tested is not None and isinstance(node, DataTestNode):
-            status = context.tested.verdict
+        elif context.output.tested is not None and isinstance(node, DataTestNode):
+            status = context.output.tested.verdict
             message = self._test_message(node, plan, context, response) if status != "pass" else ""
         else:
             status, message = outcome(context)
@@ -337,10 +337,10 @@ class NodeRunner:
             thread_id=threading.current_thread().name,
             response=response,
             message=message,
-            failures=context.tested.failures if context.tested else None,
+            failures=context.output.tested.failures if context.output.tested else None,
             compiled_code=plan.sql or None,
             relation_name=str(node.relation) if node.relation else None,
-            warnings=tuple(context.warnings),
+            warnings=tuple(context.output.warnings),
         )
 
 

@@ -20,11 +20,11 @@ _ALTERED = 3
 
 def outcome(context: NodeContext) -> tuple[Status, str]:
     """Return the status of a node whose steps ended without an error, and the text of its result line."""
-    response = context.response
-    if context.no_op is not None:
-        return "no-op", context.no_op + _left_out(response)
-    if context.tested is not None:
-        return context.tested.verdict, context.tested.words or ""
+    response = context.output.response
+    if context.output.no_op is not None:
+        return "no-op", context.output.no_op + _left_out(response)
+    if context.output.tested is not None:
+        return context.output.tested.verdict, context.output.tested.words or ""
     if response.operation == "MERGE":
         told = response.merge or MergeFigures.unknown()
         counts = ((told.rows_inserted, "inserted"), (told.rows_updated, "updated"), (told.rows_deleted, "deleted"))
@@ -32,7 +32,7 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
         lost = response.target is not None and response.target.history_replaced
         first = "; the history that the table held is replaced" if lost else ""
         first += "; first run" if response.is_incremental is False else ""
-        scan = _bounds(response, context.bounds_news)
+        scan = _bounds(response, context.output.bounds_news)
         return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
     done = response.statement
     if isinstance(done, Compaction):

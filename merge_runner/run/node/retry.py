@@ -78,7 +78,7 @@ class Attempts:
             if last or not _may_run_again(step, error.kind):
                 if isinstance(step, OptimizeTable) and step.after is not None and not self.stopping.is_set():
                     # The MERGE has committed, and its children read the same rows either way.
-                    self.context.warnings.append(f"the table is merged, and was not optimized: {error}")
+                    self.context.output.warnings.append(f"the table is merged, and was not optimized: {error}")
                     return
                 raise error
             pause = self._pause(tried)
@@ -112,8 +112,9 @@ class Attempts:
             if last:
                 error.message += "; nothing was committed"
             return False
-        self.context.response.found_commit(version, _OPERATIONS[type(step)])
-        self.context.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
+        output = self.context.output
+        output.response.found_commit(version, _OPERATIONS[type(step)])
+        output.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
         return True
 
     def _pause(self, tried: int) -> float:

@@ -30,7 +30,7 @@ def context_of(error):
 def test_figures_that_cannot_be_read_do_not_undo_a_merge():
     context = context_of(EngineError("gone", "the log is gone"))
     assert merge_figures(context, Relation("m"), "delta", None) == MergeFigures.unknown()
-    assert context.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
+    assert context.output.warnings == ["the MERGE ran to its end, and its figures cannot be read: the log is gone"]
 
 
 def test_a_node_that_was_cancelled_meanwhile_is_cancelled():

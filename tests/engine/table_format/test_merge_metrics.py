@@ -73,9 +73,9 @@ class Table:
         for key, value in stamp_confs(context.stamp).items():
             session.conf.set(key, value)
         ran = run_measured(session, f"{lead} merge into {self.relation} as t {text}")
-        context.response.statement = merge_figures(context, self.relation, self.format, ran)
-        assert context.warnings == []
-        response = context.response.as_json()
+        context.output.response.statement = merge_figures(context, self.relation, self.format, ran)
+        assert context.output.warnings == []
+        response = context.output.response.as_json()
         assert set(response) == {"operation", "metrics", *MERGE_FIGURES}
         return response
 

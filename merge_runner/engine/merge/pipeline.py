@@ -1,0 +1,141 @@
+"""The MERGE of a model as a pipeline: each stage is a function from a value to a value, and applies or not.
+
+    committed_earlier     an earlier invocation has committed this very MERGE: nothing runs
+    claim                 the batch or the changes that it commits once: nothing runs where the table has them
+    prepared_statement    the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
+    refuse_duplicates     several source rows for one target row, where the engine would not refuse them
+    check_before          `expect_merge`, by a query; or
+    checked_on_branch     `expect_merge`, by what the MERGE did on a temporary branch
+    execute               the statement
+    merge_figures         what it did, by the engine's own metrics
+    verify_verdict        whether the engine scanned what static analysis predicted
+    check_committed       `expect_merge` again, by the figures of the commit
+    check_consumed        whether another run has consumed the same changes
+
+What the stages return is noted here, in the response of the node.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.context import Batch, NodeContext
+from merge_runner.engine.merge.added_columns import warnings_of_columns
+from merge_runner.engine.merge.change_feed_source import check_consumed, unreadable
+from merge_runner.engine.merge.claim import Claim, claim
+from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
+from merge_runner.engine.merge.guardrails import check_before, check_committed, pinning_for
+from merge_runner.engine.merge.idempotency import committed_earlier, recording
+from merge_runner.engine.merge.merge_on_branch import checked_on_branch, runs_on_branch
+from merge_runner.engine.merge.runtime_filter import prepared_statement
+from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.unread_target import with_materialized_source
+from merge_runner.engine.metrics.empty_table import warn_of_empty_table
+from merge_runner.engine.metrics.merge_metrics import merge_figures
+from merge_runner.engine.metrics.verdict_check import verify_verdict
+from merge_runner.engine.response import RuntimeFilter, Uncounted
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import Ran, run_measured
+from merge_runner.formats.failures import UNREADABLE
+from merge_runner.formats.merge_plans import duplicates_rows
+from merge_runner.merge.parse import parse
+from merge_runner.merge.splice import origin
+from merge_runner.plan.steps.merge import RunMerge
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from merge_runner.pruning.runtime_filter.source_pinning import Fixing
+
+
+def run_merge(step: RunMerge, context: NodeContext) -> None:
+    """Run the MERGE of a step, unless the table has it; what it did is in the response of `context`.
+
+    A claim is made again on each attempt: a retry may have been needed because another run consumed some changes.
+    Raises EngineError.
+    """
+    target = context.output.response.target
+    commit = committed_earlier(context, step.target, step.judged.layout.format)
+    if commit is not None and not (target is not None and target.is_new):
+        _skip(context, f"had committed as version {commit.version} in the invocation that is retried", commit.version)
+        return
+    with warnings_of_columns(step, context):
+        claimed = claim(step, context)
+        if claimed.skips is not None:
+            _skip(context, claimed.skips)
+        else:
+            _merge_claimed(step, claimed, context)
+        if step.feed is None and context.batch is not None:
+            context.output.response.batch_id = context.batch.id
+        warn_of_empty_table(step, context)
+
+
+def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None:
+    expect = step.expect
+    on_branch = expect is not None and runs_on_branch(expect, context.session)
+    pinning = pinning_for(expect, on_branch) if expect is not None else None
+    try:
+        try:
+            _merge(step, claimed.batch, context, on_branch, pinning)
+        except EngineError as error:
+            if error.code != UNREADABLE:
+                raise
+            # Rows that were computed beforehand can be read.
+            step, pinning = with_materialized_source(step, error)
+            _merge(step, claimed.batch, context, on_branch, pinning)
+    except EngineError as error:
+        if step.feed is None or claimed.changes is None:
+            raise
+        raise unreadable(step.feed, claimed.changes, error) from error
+    if step.feed is not None and claimed.changes is not None and context.output.no_op is None:
+        context.output.response.changes = claimed.changes.consumed(step.feed)
+        check_consumed(context.session, step.target, claimed.changes, context.output.response.table_version)
+
+
+def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch: bool, pinning: Fixing | None) -> None:
+    """The stages from the source to the verified verdict. Raises EngineError."""
+    session, response, expect = context.session, context.output.response, step.expect
+    format, counted = step.judged.layout.format, None
+    with prepared_statement(step, session, pinning) as statement:
+        before = context.table_format(format).snapshot(session, step.target)
+        response.runtime_filter = RuntimeFilter(
+            dict(statement.bounds), dict(statement.pins), list(statement.left_out), statement.staged
+        )
+        context.output.bounds_news = tuple(statement.news)
+        kinds = (clause.kind for clause in step.judged.statement.clauses)
+        if duplicates_rows(format, kinds, step.judged.layout.properties):
+            refuse_several_matches(session, step.target, parse(statement.sql), step.judged.scope)
+        place: AbstractContextManager[Bounded] = nullcontext(statement)
+        if expect is not None and on_branch:
+            place = checked_on_branch(step, expect, statement, context)
+        elif expect is not None:
+            counted = check_before(step, expect, statement, context)
+        with place as final:
+            context.on_statement(final.sql)
+            ran = execute(session, final, batch)
+    if batch is not None and not ran.rows and format != "iceberg":
+        # Another process has committed the batch since the claim: Delta skips the statement, and reports nothing.
+        _skip(context, str(batch))
+        return
+    context.touched[context.node] = statement.condition
+    figures = response.statement = merge_figures(context, step.target, format, ran)
+    response.verdict = verify_verdict(step.judged, statement.sql if statement.bounds else None, figures, before)
+    if expect is not None and counted is not None:
+        check_committed(step, expect, counted, figures)
+
+
+def execute(session: SparkSession, statement: Bounded, batch: Batch | None) -> Ran:
+    """Run a statement that commits `batch`. Raises EngineError, with its position in the author's text."""
+    try:
+        with recording(session, batch):
+            return run_measured(session, statement.sql)
+    except EngineError as error:
+        if error.statement == statement.sql and error.offset is not None:
+            error.statement, error.offset = statement.text, origin(statement.edits, error.offset)
+        raise
+
+
+def _skip(context: NodeContext, reason: str, version: int | None = None) -> None:
+    context.output.no_op = reason
+    context.output.response.statement = Uncounted("MERGE", 0, version)

@@ -1,0 +1,86 @@
+"""The tables and views of nodes: the target of a MERGE, and what is written as a whole."""
+
+from __future__ import annotations
+
+from merge_runner.engine.context import NodeContext
+from merge_runner.engine.merge.idempotency import outlives_replacement
+from merge_runner.engine.response import TableFigures, Target, Uncounted
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.tables.catalog import no_columns, table_exists
+from merge_runner.plan.steps.table import CreateTarget, DefineView, KeepHistory, Layout, LoadSeed, ReplaceTable
+from merge_runner.relation import quote
+
+
+def keep_history(step: KeepHistory, context: NodeContext) -> None:
+    """Raise the step's problem as an EngineError where the table has rows that a full refresh would lose."""
+    relation = step.layout.relation
+    # A table that this invocation has made already is not replaced once more.
+    if relation.name in context.catalog.made or not context.catalog.adopt(context.session, step.layout):
+        return
+    if run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
+        raise EngineError.of(step.problem)
+
+
+def create_target(step: CreateTarget, context: NodeContext) -> None:
+    """Create the target of a MERGE, or alter it to what is declared. Raises EngineError."""
+    if step.replace and context.batch is not None and table_exists(context.session, step.layout.relation):
+        context.output.past_record = outlives_replacement(
+            context.session, step.layout.relation, step.layout.format, context.batch
+        )
+    # create_target asks as well: only a step that needs the answer before asks twice.
+    exists = (step.reads_itself is not None or step.loses_history) and context.catalog.adopt(
+        context.session, step.layout
+    )
+    if step.reads_itself is not None and not exists and not step.layout.has_all_types:
+        raise no_columns(step.layout.relation.name, step.reads_itself)
+    shape = step.shape.query if step.shape else None
+    target = context.catalog.create_target(context.session, step.layout, shape, step.replace)
+    context.output.response.target = Target(
+        target.created,
+        (step.loses_history and exists and (target.created or target.emptied)) or None,
+        target.emptied or None,
+        list(target.altered) or None,
+    )
+    name = step.layout.relation.name
+    context.output.warnings += [f"{name}: {item}" for item in target.drift]
+    context.output.missing |= {column: f"{name}: {item}" for column, item in target.missing.items()}
+
+
+def replace_table(step: ReplaceTable, context: NodeContext) -> None:
+    """Write a table as a whole. Raises EngineError."""
+    _replace_rows(step.layout, step.sql, context)
+
+
+def define_view(step: DefineView, context: NodeContext) -> None:
+    """Create or replace a view. Raises EngineError."""
+    context.catalog.define_view(context.session, step.relation, step.sql, step.definition)
+    context.output.response.statement = Uncounted("CREATE VIEW")
+
+
+def load_seed(step: LoadSeed, context: NodeContext) -> None:
+    """Write the rows of a CSV file as a table. Raises EngineError."""
+    reader = context.session.read.options(header=True, delimiter=step.delimiter, multiLine=True, escape='"')
+    names = reader.csv(str(step.path)).columns
+    types = {name.lower(): data_type for name, data_type in step.types.items()}
+    if any(name.lower() not in types for name in names):
+        # Only for the columns without a type: a text such as 007 would have lost its zeros before any cast.
+        inferred = reader.option("inferSchema", True).csv(str(step.path)).schema
+        types = {each.name.lower(): each.dataType.simpleString() for each in inferred} | types
+    schema = ", ".join(f"{quote(name)} {types[name.lower()]}" for name in names)
+    rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
+    view = "__seed__"
+    rows.createOrReplaceTempView(view)
+    _replace_rows(step.layout, f"SELECT * FROM {view}", context)
+
+
+def _replace_rows(layout: Layout, query: str, context: NodeContext) -> None:
+    replaced = context.catalog.replace_table(context.session, layout, query)
+    context.output.response.statement = Uncounted(replaced.operation)
+    context.output.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
+    commit = context.table_format(layout.format).commit_with(context.session, layout.relation, context.stamp)
+    if commit is not None:
+        # A table that is written as a whole: what it has now is what was written.
+        rows = commit.metrics.get("total-records" if layout.format == "iceberg" else "numOutputRows")
+        affected = int(rows) if rows is not None else None
+        context.output.response.statement = TableFigures(replaced.operation, affected, commit.version)
