@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -59,6 +59,8 @@ class NodeOutput:
     """Whether a contract is still to be enforced, once columns have been added."""
     past_record: bool = False
     """Whether the table has recorded this very batch, and was replaced since."""
+    touched: str | None = None
+    """The runtime filter that the node's MERGE had."""
     bounds_news: tuple[str, ...] = ()
     """Why there were no bounds, where that is not so on every run."""
     tested: Tested | None = None
@@ -88,8 +90,8 @@ class NodeContext:
     """The branch that the session writes."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
-    touched: dict[str, str | None] = field(default_factory=dict)
-    """The runtime filters of this run's MERGEs, by node; None: it had none. All contexts of a run share it."""
+    filters: Mapping[str, str | None] = field(default_factory=dict)
+    """The runtime filters of the MERGEs that this run has run, by node; None: it had none."""
     output: NodeOutput = field(default_factory=NodeOutput)
 
     def table_format(self, name: Format | None) -> TableFormat:

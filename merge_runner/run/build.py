@@ -17,9 +17,10 @@ from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.nodes.maintenance import has_table, is_maintained
-from merge_runner.run.execution.dag_run import NodeRun, Nodes
+from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
+from merge_runner.run.node.run_context import Nodes
 from merge_runner.run.results.artifacts import plan_nodes
 from merge_runner.run.results.audit_rows import audit
 from merge_runner.run.results.event_types import Message, Running
@@ -90,13 +91,11 @@ class _Build:
         self.node_run = NodeRun(planned, nodes_to_run, self.settings, self.invocation.id, events)
 
     def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
-        return self.invocation.run(
-            self.plans,
-            lambda: self._run_nodes(driver, starting),
-            lambda: self.node_run.results,
-            self.node_run.record_open,
-            lambda: self.node_run.taken,
-        )
+        with self.invocation.recorded(self.plans, self.node_run.end):
+            self._tell_what_does_not_run()
+            if self.plans:
+                self._run_nodes(driver, starting)
+        return self.invocation.results
 
     def _tell_what_does_not_run(self) -> None:
         if self.views:
@@ -111,9 +110,6 @@ class _Build:
             self.events.emit(Message(f"left to `merge-runner stream`, since a stream feeds them: {names}"))
 
     def _run_nodes(self, driver: Driver | None, starting: Starting | None) -> None:
-        self._tell_what_does_not_run()
-        if not self.plans:
-            return
         with driving(self.prepared, self.events, driver, starting) as running:
             self.events.emit(Running(nodes=len(self.plans), threads=self.node_run.threads))
             left = self._run_open(running, last=driver is not None)

@@ -19,8 +19,9 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.model_tests import MeasureFreshness
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.project.schema.freshness import Freshness, Threshold
-from merge_runner.run.execution.dag_run import NodeRun, Nodes
+from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.node.run_context import Nodes
 from merge_runner.run.results.event_types import FreshnessFinished, FreshnessStarted, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal

@@ -12,7 +12,6 @@ from merge_runner.formats.failures import MOST_RETRIES, Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunHook
 from merge_runner.plan.steps.model_tests import RunTest
-from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget, Layout, ReplaceTable
 from merge_runner.relation import Relation
 from merge_runner.run.node import retry
@@ -53,7 +52,7 @@ def tried(monkeypatch):
             settled=settled,
         )
         try:
-            one.steps(NodePlan("m", (step,)))
+            one.perform(step)
         except (EngineError, InterruptedError) as error:
             return one, told, error
         return one, told, None

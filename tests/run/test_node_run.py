@@ -58,19 +58,18 @@ def built(make_project, monkeypatch):
     def run(models, *drivers, failing=(), given=False):
         ran, left = [[] for _ in drivers], list(drivers)
 
-        class NodeRunner:
-            def __init__(self, driver, _warehouse, catalog, *_, **__):
-                self.driver, self.catalog, self.gone = driver, catalog, False
-                driver.made = catalog.made
+        gone = set()
 
-            def run(self, unique_id):
-                name = unique_id.rpartition(".")[2]
-                if self.gone:
-                    raise NotBegunError(EngineError("driver-lost", "the Spark driver is lost: so it is"))
-                ran[drivers.index(self.driver)].append(name)
-                self.gone = name in self.driver.lost
-                self.catalog._made.add(name)
-                return Result(unique_id, "error" if self.gone or name in failing else "success")
+        def run_node(unique_id, context, _touched):
+            driver, name = context.driver, unique_id.rpartition(".")[2]
+            driver.made = getattr(driver, "made", context.catalog.made)
+            if driver in gone:
+                raise NotBegunError(EngineError("driver-lost", "the Spark driver is lost: so it is"))
+            ran[drivers.index(driver)].append(name)
+            if name in driver.lost:
+                gone.add(driver)
+            context.catalog._made.add(name)
+            return Result(unique_id, "error" if name in driver.lost or name in failing else "success")
 
         @contextmanager
         def driving(_prepared, _events, driver, _starting):
@@ -78,7 +77,7 @@ def built(make_project, monkeypatch):
                 raise ProblemsError([Problem("spark-not-started", "Spark did not start")])
             yield driver or left.pop(0)
 
-        monkeypatch.setattr("merge_runner.run.execution.dag_run.NodeRunner", NodeRunner)
+        monkeypatch.setattr("merge_runner.run.execution.dag_run.run_node", run_node)
         monkeypatch.setattr("merge_runner.run.build.driving", driving)
         files = {}
         for number, (name, parents) in enumerate(models.items()):

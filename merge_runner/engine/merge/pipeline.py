@@ -118,7 +118,7 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
         # Another process has committed the batch since the claim: Delta skips the statement, and reports nothing.
         _skip(context, str(batch))
         return
-    context.touched[context.node] = statement.condition
+    context.output.touched = statement.condition
     figures = response.statement = merge_figures(context, step.target, format, ran)
     response.verdict = verify_verdict(step.judged, statement.sql if statement.bounds else None, figures, before)
     if expect is not None and counted is not None:

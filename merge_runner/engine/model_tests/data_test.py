@@ -31,7 +31,7 @@ def run_data_test(step: RunTest, context: NodeContext) -> None:
     """
     response, sql = context.output.response, step.sql
     if step.touched is not None:
-        bounds = context.touched.get(step.touched.node)
+        bounds = context.filters.get(step.touched.node)
         response.test = TestRun(tested="all rows" if bounds is None else "bounds")
         sql = step.touched.within(sql, bounds)
         context.on_statement(sql)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from typing import Literal
@@ -19,11 +19,10 @@ from merge_runner.graph.label import label, named
 from merge_runner.graph.order import contracted, priorities, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ShareInputs
-from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
-from merge_runner.run.node.node_runner import NodeRunner
-from merge_runner.run.results.artifacts import text_path, write_run_text, write_texts
+from merge_runner.run.node.node_runner import run_node
+from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.event_types import Message, NodeFinished
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
@@ -31,15 +30,6 @@ from merge_runner.run.scheduling.dependencies import parents_with_tests
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.scheduling.write_conflicts import write_keys
 from merge_runner.run.settings import RunSettings
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """What is run: the plans by node, how long each took to compile, and how long it took to run before (seconds)."""
-
-    plans: Mapping[str, NodePlan]
-    compile_times: Mapping[str, Timing] = field(default_factory=dict)
-    durations: Mapping[str, float] = field(default_factory=dict)
 
 
 def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
@@ -67,8 +57,6 @@ class NodeRun:
         self.threads = thread_count(prepared, settings.threads, len(nodes.plans))
         self.events = events
         self.results: list[Result] = []
-        self.taken: dict[str, NodePlan] = {}
-        """The plans that ran of nodes that have several."""
         self.abandoned = False
         """Whether the run was ended while nodes were running, without waiting for them."""
         self._known: set[str] = set()
@@ -78,7 +66,6 @@ class NodeRun:
         """Nodes that wait for one of these."""
         self._passed: dict[str, bool] = {}
         """Whether the children of a node that has run may run: another driver begins with what is known."""
-        self._touched: dict[str, str | None] = {}
         self._shared = SharedInputs(())
         self._keeping = threading.Lock()
         self._running: dict[str, datetime] = {}
@@ -100,9 +87,47 @@ class NodeRun:
         self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
         for unique_id in self._known:
             self._shared.done(unique_id)
-        with watching(driver, self.events):
-            self._run(driver, catalog)
+        run = self._context(driver, catalog)
+        self._cancel = partial(self._cancel_running, run)
+        try:
+            with watching(driver, self.events):
+                run_jobs(self._job(run), self.threads, self.settings.fail_fast, cancel=self.stop)
+        except EndedAtOnceError:
+            self.abandoned = True
+            raise
         return 0 if self._stopping.is_set() else len(self._lost) + len(self._below_lost)
+
+    def _context(self, driver: Driver, catalog: Catalog) -> RunContext:
+        return RunContext(
+            self.prepared,
+            self.nodes,
+            self.settings,
+            self.id,
+            self.events,
+            driver,
+            catalog,
+            self._shared,
+            write_keys(self.plans, self.graph.nodes),
+            self._stopping,
+        )
+
+    def _job(self, run: RunContext) -> Job:
+        nodes = self.graph.nodes
+        unit_tests = [node for node in self.plans if isinstance(nodes[node], UnitTestNode)]
+        dag = unit_tests_first(contracted(self.graph, self.plans), unit_tests)
+        own = {node: run_config(nodes[node]).priority for node in dag}
+        return Job(
+            parents=parents_with_tests(nodes, dag),
+            work=partial(self._work, run),
+            skip=self._skip,
+            priority=priorities(dag, self.nodes.durations, own),
+            writes=run.writes,
+        )
+
+    def _cancel_running(self, run: RunContext) -> None:
+        for unique_id in list(self._running):
+            run.driver.cancel(run.group(unique_id))
+            run.driver.cancel(run.diagnosis_group(unique_id))
 
     def give_up(self) -> None:
         """What is left has failed as its driver was lost, or is skipped below that."""
@@ -113,73 +138,14 @@ class NodeRun:
         for unique_id, cause in below.items():
             self._skip(unique_id, cause)
 
-    def _run(self, driver: Driver, catalog: Catalog) -> None:
-        files = self.prepared.files
-        writes = write_keys(self.plans, self.graph.nodes)
-        worker = NodeRunner(
-            driver,
-            files.root / files.profile.warehouse if files.profile.warehouse is not None else None,
-            catalog,
-            self._shared,
-            self.plans,
-            self.graph.nodes,
-            self.events,
-            self.id,
-            self.settings,
-            self._stopping,
-            self.nodes.compile_times,
-            partial(write_run_text, self.prepared),
-            self._take,
-            writes=writes,
-            touched=self._touched,
-            conceal=self.prepared.conceal,
-            durations=self.nodes.durations,
-            text_path=partial(text_path, self.prepared),
-        )
-        nodes = self.graph.nodes
-        unit_tests = [node for node in self.plans if isinstance(nodes[node], UnitTestNode)]
-        dag = unit_tests_first(contracted(self.graph, self.plans), unit_tests)
-        own = {node: run_config(self.graph.nodes[node]).priority for node in dag}
-
-        def cancel() -> None:
-            for unique_id in list(self._running):
-                for group in worker.groups(unique_id):
-                    driver.cancel(group)
-
-        self._cancel = cancel
-        try:
-            run_jobs(
-                Job(
-                    parents=parents_with_tests(self.graph.nodes, dag),
-                    work=lambda unique_id: self._work(worker, unique_id),
-                    skip=self._skip,
-                    priority=priorities(dag, self.nodes.durations, own),
-                    writes=writes,
-                ),
-                self.threads,
-                self.settings.fail_fast,
-                cancel=self.stop,
-            )
-        except EndedAtOnceError:
-            self.abandoned = True
-            raise
-
-    def _take(self, unique_id: str, plan: NodePlan) -> None:
-        """Notes which plan of a node runs, and writes its text where that of another kind of run is."""
-        self.taken[unique_id] = plan
-        if plan is not self.plans[unique_id] and plan.rendered is not None:
-            for log in plan.rendered.logs:  # those of the other text were logged when it was planned
-                self.prepared.on_log(log)
-        write_texts(self.prepared, {unique_id: plan}, ("compiled", "run"))
-
     def stop(self) -> None:
         """Cancels what runs. May be called from another thread."""
         self._stopping.set()
         self.events.emit(Message("stopping: what runs is cancelled (Ctrl-C ends immediately)", level="warn"))
         self._cancel()
 
-    def record_open(self) -> None:
-        """The run is at an end before its nodes are: says of each what is known of it."""
+    def end(self) -> list[Result]:
+        """Return the results; where the run ends before its nodes, those have what is known of them."""
         running = dict(self._running)
         for unique_id in self.plans:
             if unique_id in self._known:  # asked after `running`: what ends meanwhile is in one of them
@@ -190,34 +156,35 @@ class NodeRun:
                 self._keep(Result(unique_id, "error", timing=(timing,), message=message))
             else:
                 self._skip(unique_id, None)
+        return self.results
 
-    def _work(self, worker: NodeRunner, unique_id: str) -> bool:
-        if unique_id not in self._passed:
-            try:
-                self._passed[unique_id] = self._run_node(worker, unique_id)
-            except NotBegunError as error:
-                self._lost[unique_id] = error.lost
-                return False
-        return self._passed[unique_id]
-
-    def _run_node(self, worker: NodeRunner, unique_id: str) -> bool:
+    def _work(self, run: RunContext, unique_id: str) -> bool:
+        """Run a node, unless it ran on an earlier driver; return whether its children may run."""
+        if unique_id in self._passed:
+            return self._passed[unique_id]
         self._running[unique_id] = _now()
         try:
-            result = worker.run(unique_id)
+            result = run_node(unique_id, run, {each.unique_id: each.touched for each in list(self.results)})
             self._keep(result)
-        except NotBegunError:
-            raise
+        except NotBegunError as error:
+            self._lost[unique_id] = error.lost
+            return False
         except BaseException as error:
             # A bug of merge-runner: the node has begun, and must not be reported as skipped.
             self._keep(Result(unique_id, "error", message=f"internal error: {type(error).__name__}: {error}"))
             raise
         finally:
             del self._running[unique_id]
+        self._passed[unique_id] = self._passes(result)
+        return self._passed[unique_id]
+
+    def _passes(self, result: Result) -> bool:
+        """Whether the children of a node with this result may run."""
         if result.status not in FAILED:
             return True
         if self.settings.independent and not self.settings.fail_fast:
             return True
-        return run_config(self.graph.nodes[unique_id]).on_error == "continue"
+        return run_config(self.graph.nodes[result.unique_id]).on_error == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
         if cause in self._lost:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance.optimize import changed_files, in_words
 from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind
-from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
+from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode, run_config
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.run.results.results import Status
-from merge_runner.text import Place
+from merge_runner.run.node.diagnosis import test_message
+from merge_runner.run.node.run_context import RunContext
+from merge_runner.run.results.results import Result, Status, Timing
+from merge_runner.text import Place, place_as_json
 
 _ALTERED = 3
 """Alterations that a result's line names; `altered` in the response has all."""
@@ -81,3 +85,58 @@ def error_place(error: EngineError, plan: NodePlan, node: Node) -> Place | None:
     """Return where an error is: where the engine says in the plan's text, else the place of the test; None: unknown."""
     where = error.place or plan.locate(error.statement, error.offset)
     return node.place if where is None and isinstance(node, DataTestNode | UnitTestNode) else where
+
+
+def cancelled(
+    node: Node, plan: NodePlan, context: NodeContext, committed: Callable[[], int | None], timed_out: bool
+) -> EngineError:
+    """Return the error of a node that was stopped; `committed` reads from the table whether its statement committed."""
+    reason = f"stopped after its timeout of {run_config(node).timeout} s" if timed_out else "cancelled"
+    code = "timeout" if timed_out else "cancelled"
+    if plan.maintains or isinstance(node, DataTestNode):
+        return EngineError(code, f"{reason}; the rows are what they were", kind=Kind.CANCELLED)
+    try:
+        version = committed()
+    except EngineError as unanswered:
+        fate = f"whether its statement has committed is not known: the table says {unanswered.message}"
+    else:
+        fate = "nothing was committed" if version is None else f"its statement had committed as version {version}"
+        if version is not None:
+            context.output.response.found_commit(version)
+    return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
+
+
+def result_of(
+    run: RunContext, plan: NodePlan, context: NodeContext, timing: Timing, tries: int, error: EngineError | None
+) -> Result:
+    """Return the result of a node that ran in this thread; `error` is why it failed, None: it did not."""
+    node = run.prepared.graph.nodes[plan.unique_id]
+    compiled = run.nodes.compile_times.get(plan.unique_id)
+    response = replace(context.output.response)
+    if response.operation is not None or tries:
+        response.attempts = max(1, tries)
+    if error is not None:
+        status: Status = "error"
+        where = error_place(error, plan, node)
+        message = error_message(error, where or node.path)
+        if where is not None:
+            response.place = place_as_json(where)
+    elif context.output.tested is not None and isinstance(node, DataTestNode):
+        status = context.output.tested.verdict
+        message = test_message(run, node, plan, context, context.output.tested, response) if status != "pass" else ""
+    else:
+        status, message = outcome(context)
+    return Result(
+        node.unique_id,
+        status,
+        timing=(compiled, timing) if compiled else (timing,),
+        thread_id=threading.current_thread().name,
+        response=response,
+        message=message,
+        failures=context.output.tested.failures if context.output.tested else None,
+        compiled_code=plan.sql or None,
+        relation_name=str(node.relation) if node.relation else None,
+        warnings=tuple(context.output.warnings),
+        plan=plan,
+        touched=context.output.touched,
+    )

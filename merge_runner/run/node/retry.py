@@ -16,7 +16,7 @@ from merge_runner.engine.steps.perform import perform
 from merge_runner.formats.failures import Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunHook, RunMerge
-from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.node_plan import Step
 from merge_runner.plan.steps.table import LoadSeed, ReplaceTable
 
 DEFAULT_RETRIES = 3
@@ -51,21 +51,10 @@ class Attempts:
     uncertain: bool = field(default=False, init=False)
     """Whether the commit status of the node's statement is unknown: it may have committed."""
 
-    def steps(self, plan: NodePlan) -> None:
-        """Performs all steps in order. Raises EngineError, and InterruptedError where the run was stopped."""
-        for step in plan.steps:
-            self._step(step)
-
-    def _step(self, step: Step) -> None:
+    def perform(self, step: Step) -> None:
+        """Perform a step, again where that is safe. Raises EngineError, InterruptedError where the run is stopped."""
         failures: Counter[Kind] = Counter()
-        while True:
-            if self.stopping.is_set():
-                raise InterruptedError
-            if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
-                self.tries += 1
-            error = self._tried(step)
-            if error is None:
-                return
+        while (error := self._failure(step)) is not None:
             if error.kind is Kind.LOST and not self.settled():
                 # What it has begun may still commit, whatever the table says.
                 self.uncertain = _writes(step)
@@ -85,8 +74,12 @@ class Attempts:
             self.retried(error, tried, pause)
             self.stopping.wait(pause)
 
-    def _tried(self, step: Step) -> EngineError | None:
-        """Performs a step once. Its error is given back: raised, it would be the context of what comes next."""
+    def _failure(self, step: Step) -> EngineError | None:
+        """Perform a step once. Its error is returned: raised, it would be the context of what comes next."""
+        if self.stopping.is_set():
+            raise InterruptedError
+        if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
+            self.tries += 1
         try:
             perform(step, self.context)
         except EngineError as error:

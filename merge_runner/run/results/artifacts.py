@@ -87,6 +87,14 @@ def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iter
                 write_atomic(root / folder / compiled_path(prepared, unique_id), prepared.conceal(plan.sql))
 
 
+def write_taken(prepared: Prepared, planned: NodePlan, taken: NodePlan) -> None:
+    """Write the text of the plan that runs of a node that has several, and log what its template logs."""
+    if taken is not planned and taken.rendered is not None:
+        for log in taken.rendered.logs:  # those of the other text were logged when it was planned
+            prepared.on_log(log)
+    write_texts(prepared, {taken.unique_id: taken}, ("compiled", "run"))
+
+
 def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
     """Replaces the text below target/run by that which runs, bounds and pinned versions included."""
     write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), prepared.conceal(text))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any
 
@@ -35,24 +36,16 @@ class Invocation:
         self._command = command
         self._args = args
         self._events = events
+        self._results: RunResults | None = None
         self._started_at = datetime.now(timezone.utc)
         events.conceal_with(prepared.concealed)
 
-    def run(
-        self,
-        plans: Mapping[str, NodePlan],
-        work: Callable[[], None],
-        results: Callable[[], Sequence[Result]],
-        ended: Callable[[], None] = lambda: None,
-        taken: Callable[[], Mapping[str, NodePlan]] = dict,
-    ) -> RunResults:
-        """Does the work between the first and the last line of the journal, and writes the artifacts.
+    @contextmanager
+    def recorded(self, plans: Mapping[str, NodePlan], ended: Callable[[], Sequence[Result]]) -> Iterator[None]:
+        """Keep the journal of what runs inside, from the first line to the last, and write the artifacts at the end.
 
-        `results` returns the results of the nodes; where the work is cut short, `ended` is called before. `taken`
-        returns the plans that ran of nodes that have several.
-
-        Raises what the work raises: after ProblemsError nothing has run, and the results of the run before stay what
-        they are.
+        `ended` returns the results of the nodes, also of those that an exception has ended; `results` has them in the
+        end. After ProblemsError nothing has run, and the results of the run before stay what they are.
         """
         with Journal(self._prepared.target_path / "journal.jsonl") as journal:
             self._events.listen(journal)
@@ -66,34 +59,40 @@ class Invocation:
                 raise ProblemsError([problem]) from journal.failure
             try:
                 write_texts(self._prepared, plans, ("compiled", "run"))
-                work()
+                yield
             except ProblemsError as error:
                 self._events.emit(InvocationFailed(problems=[str(problem) for problem in error.problems]))
                 raise
             except BaseException:
-                ended()
-                self._finish({**plans, **taken()}, results(), journal)
+                self._finish(plans, ended(), journal)
                 raise
             else:
-                return self._finish({**plans, **taken()}, results(), journal)
+                self._finish(plans, ended(), journal)
             finally:
                 self._events.forget(journal)
 
-    def _finish(self, plans: Mapping[str, NodePlan], results: Sequence[Result], journal: Journal) -> RunResults:
+    @property
+    def results(self) -> RunResults:
+        """The results, once everything has run."""
+        if self._results is None:
+            raise RuntimeError("the invocation has not ended")
+        return self._results
+
+    def _finish(self, plans: Mapping[str, NodePlan], results: Sequence[Result], journal: Journal) -> None:
         if journal.failure is not None:
             message = (
                 f"{journal.path} has not got all events: {journal.failure.strerror}; the tables know what was done"
             )
             self._events.emit(Message(message, level="warn"))
         ended_at = datetime.now(timezone.utc)
-        outcome = RunResults(
+        outcome = self._results = RunResults(
             self.id, self._command, self._started_at, ended_at, self._prepared.concealed(self._args), tuple(results)
         )
         write_run_results(self._prepared.target_path / "run_results.json", outcome, version())
-        write_manifest(self._prepared, self.id, plans)
+        ran = {result.unique_id: result.plan for result in results if result.plan is not None}
+        write_manifest(self._prepared, self.id, {**plans, **ran})
         self._summarise(plans, results)
         self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok))
-        return outcome
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
         nodes = self._prepared.graph.nodes

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.response import NodeResponse
+
+if TYPE_CHECKING:
+    from merge_runner.plan.steps.node_plan import NodePlan
 
 Command = Literal["build", "run", "test", "optimize"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
@@ -30,7 +33,11 @@ class Timing:
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of one node. `cause` names the node that is to blame for a skip."""
+    """The outcome of one node. `cause` names the node that is to blame for a skip.
+
+    `plan` is the plan that ran, None where none did; `touched` the condition that limited what its MERGE read of the
+    target, for the tests of these rows.
+    """
 
     unique_id: str
     status: Status
@@ -43,6 +50,8 @@ class Result:
     relation_name: str | None = None
     warnings: tuple[str, ...] = ()
     cause: str | None = None
+    plan: NodePlan | None = None
+    touched: str | None = None
 
     @property
     def adapter_response(self) -> dict[str, Any]:

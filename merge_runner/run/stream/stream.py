@@ -78,15 +78,15 @@ class _Streaming:
         """What ended the reading where no batch did."""
 
     def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
-        def work() -> None:
-            with driving(self.prepared, self.events, driver, starting) as running:
-                self.events.observe(running)
-                self._run(running)
-
-        results = self.invocation.run(self.plans, work, self.outcome.totals.results)
+        with (
+            self.invocation.recorded(self.plans, self.outcome.totals.results),
+            driving(self.prepared, self.events, driver, starting) as running,
+        ):
+            self.events.observe(running)
+            self._run(running)
         if self.broken:
             raise ProblemsError(self.broken)
-        return results
+        return self.invocation.results
 
     def _run(self, driver: Driver) -> None:
         problems = Problems()

@@ -16,7 +16,8 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget
-from merge_runner.run.execution.dag_run import NodeRun, Nodes, thread_count
+from merge_runner.run.execution.dag_run import NodeRun, thread_count
+from merge_runner.run.node.run_context import Nodes
 from merge_runner.run.results.event_types import BatchFinished, BatchStarted
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result
@@ -124,7 +125,8 @@ def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) 
     lag = None
     if result.timing and result.status not in FAILED:
         lag = round(1000 * (result.timing[-1].completed_at - started_at).total_seconds())
-    return replace(result, response=replace(result.response, batch_id=batch_id, stream=Streamed(stream, lag)))
+    response = replace(result.response, batch_id=batch_id, stream=Streamed(stream, lag))
+    return replace(result, response=response, plan=None)  # the manifest has the plans that the stream began with
 
 
 def _told(result: Result) -> dict[str, Any]:
