@@ -15,7 +15,8 @@ MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "m
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 DECIDING = (
-    "merge_runner/engine",
+    "merge_runner/engine/table_format/delta",
+    "merge_runner/engine/table_format/iceberg",
     "merge_runner/formats/delta",
     "merge_runner/formats/iceberg",
     "merge_runner/lint/sources",
@@ -24,8 +25,15 @@ DECIDING = (
     "merge_runner/pruning/skipping/iceberg.py",
 )
 """The formats' own modules, and what parses config: of a project, or of another tool."""
-NAMING = (*DECIDING, "merge_runner/cli/commands/deps.py", "merge_runner/formats")
-"""Where a format may be named: also in tables of facts, and for the group of its jars."""
+NAMING = (
+    *DECIDING,
+    "merge_runner/cli/commands/deps.py",
+    "merge_runner/engine/spark/confs.py",
+    "merge_runner/engine/spark/spark_home.py",
+    "merge_runner/engine/table_format/registry.py",
+    "merge_runner/formats",
+)
+"""Where a format may be named: also in tables of facts, and for its jars and Spark extension."""
 
 
 def named(node: ast.AST) -> Iterator[ast.Constant]:

@@ -54,6 +54,10 @@ class Capabilities:
     """The table property by which commits keep the rows that they have changed. None: they keep none."""
     statistics_properties: StatisticsProperties | None = None
     """None: other properties say for each column what a file keeps of it."""
+    schema_evolution_conf: str | None = None
+    """The conf with which every MERGE is one WITH SCHEMA EVOLUTION. None: there is none."""
+    most_listed: int = 1
+    """Up to how many values a list makes the engine skip more files than their range does."""
     low_shuffle_confs: Mapping[str, str] = field(default_factory=dict)
     """By platform, the configuration key of a MERGE that leaves unchanged rows out of the shuffle."""
     row_level_concurrency: frozenset[str] = frozenset()
@@ -78,6 +82,15 @@ class Capabilities:
     """Spark infers a constant of a source column for the target column that is joined to it, and prunes by that."""
     duplicates_unmatched_rows: bool = False
     """A MERGE that copies and has no WHEN MATCHED writes a row once for each source row that it is joined to."""
+    keeps_batches: bool = False
+    """The log keeps the highest batch of each application, also where the table is replaced, and the engine skips a
+    statement of such a batch or a lower one."""
+    counts_files_by_query: bool = False
+    """A query of the target with a condition reads the files that a MERGE with it would read."""
+    plans_false: bool = False
+    """A MERGE with `false` in ON can be planned (else None.get in RewritePredicateSubquery)."""
+    evolution_widens: bool = False
+    """A MERGE WITH SCHEMA EVOLUTION gives a column the wider type of the values that it writes."""
     evolves_while_analysed: bool = False
     """Spark adds and widens columns of the target as it analyses a MERGE WITH SCHEMA EVOLUTION: EXPLAIN alters it."""
     leaves_subqueries_unread: bool = False

@@ -276,8 +276,10 @@ class Planner:
     def _feed(self, node: ModelNode) -> Feed | None:
         if node.changes_of is None:
             return None
-        view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
-        return Feed(view, self._compiler.relation(node.changes_of), node.application)
+        parent = self._prepared.graph.nodes[node.changes_of]
+        assert isinstance(parent, RefNode)  # graph/change_feeds.py refuses others
+        relation = self._compiler.relation(node.changes_of)
+        return Feed(changes_of(parent.name), relation, node.application, parent.config.format)
 
     def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
         from merge_runner.pruning.judge.merge_analysis import judge_merge

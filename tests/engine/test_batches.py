@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner.engine.context import Batch
 from merge_runner.engine.merge.idempotency import recorded_batch, recording
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.relation import Relation
 
 pytestmark = pytest.mark.spark
@@ -29,21 +30,21 @@ def table(request, spark):
 def test_a_table_knows_the_highest_batch_of_each_application(table, spark):
     format, relation = table
     session = spark.newSession()
-    assert recorded_batch(session, relation, format, "shop.fct") is None
+    assert recorded_batch(session, relation, table_format(format), "shop.fct") is None
     for app, batch in (("shop.fct", 3), ("shop.fct", 7), ("shop.other", 9)):
-        with recording(session, Batch(app, batch)):
+        with recording(session, Batch(app, batch), table_format(format)):
             session.sql(MERGE.format(t=relation, n=batch))
     session.sql(MERGE.format(t=relation, n=12))  # outside of the block nothing is stamped, and nothing skipped
     assert spark.table(str(relation)).count() == 12
-    assert recorded_batch(session, relation, format, "shop.fct") == 7
-    assert recorded_batch(session, relation, format, "shop.other") == 9
-    assert recorded_batch(session, relation, format, "shop.third") is None
+    assert recorded_batch(session, relation, table_format(format), "shop.fct") == 7
+    assert recorded_batch(session, relation, table_format(format), "shop.other") == 9
+    assert recorded_batch(session, relation, table_format(format), "shop.third") is None
 
 
 def test_a_conf_of_the_session_is_as_before(spark):
     session = spark.newSession()
     session.conf.set("spark.databricks.delta.write.txnAppId", "mine")
-    with pytest.raises(RuntimeError), recording(session, Batch("shop.fct", 1)):
+    with pytest.raises(RuntimeError), recording(session, Batch("shop.fct", 1), table_format("delta")):
         assert session.conf.get("spark.databricks.delta.write.txnAppId") == "shop.fct"
         assert session.conf.get("spark.databricks.delta.write.txnVersion") == "1"
         raise RuntimeError
@@ -56,8 +57,8 @@ def test_a_batch_that_was_rolled_back_is_not_recorded_any_more(spark):
     spark.sql(f"create schema ice.{relation.schema}")
     spark.sql(f"create table {relation} (id bigint) using iceberg")
     for batch in (1, 2):
-        with recording(spark, Batch("shop.fct", batch)):
+        with recording(spark, Batch("shop.fct", batch), table_format("iceberg")):
             spark.sql(MERGE.format(t=relation, n=batch))
     first = spark.sql(f"select snapshot_id from {relation}.snapshots order by committed_at").collect()[0][0]
     spark.sql(f"call ice.system.rollback_to_snapshot('{relation.schema}.fct', {first})")
-    assert recorded_batch(spark, relation, "iceberg", "shop.fct") == 1
+    assert recorded_batch(spark, relation, table_format("iceberg"), "shop.fct") == 1

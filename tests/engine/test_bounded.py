@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from merge_runner.engine.merge.runtime_filter import prepared_statement
+from merge_runner.engine.table_format import registry
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.plan.steps.merge import RunMerge
@@ -141,7 +142,7 @@ def run(session, table_format, case, race="", expression="s.q"):
     judged = judge_merge(parse(text.format(target=tied)), layout, lambda _: known, wanted)
     step = RunMerge(Relation(*reversed(tied.split("."))), text.format(target=tied), judged, bounding(judged, wanted))
     expected = outcome(session, plain, text.format(target=plain))
-    with prepared_statement(step, session) as made:
+    with prepared_statement(step, session, registry.table_format) as made:
         if race:
             session.sql(race.format(source=given)).collect()
         found = outcome(session, tied, made.sql)

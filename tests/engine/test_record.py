@@ -110,7 +110,7 @@ class _Kept:
     """A driver that others still need: it is not stopped."""
 
     def __init__(self, driver):
-        self.session = driver.session
+        self.session, self.table_format = driver.session, driver.table_format
 
     def stop(self):
         pass

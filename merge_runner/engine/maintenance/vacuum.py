@@ -8,7 +8,6 @@ from merge_runner.engine.context import NodeContext
 from merge_runner.engine.response import Compaction, Vacuum
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.table_format.commit_metadata import of_maintenance
-from merge_runner.formats.registry import capabilities
 from merge_runner.plan.nodes.maintenance import shorter
 from merge_runner.plan.steps.maintenance import VacuumTable
 
@@ -26,7 +25,7 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
     fault = shorter(step.retain, layout.format, properties, layout.relation.name) if step.retain is not None else None
     if fault is not None:
         raise EngineError(fault.code, fault.message, fault.hint)
-    retain = capabilities(layout.format).retention.kept(properties) if step.retain is None else step.retain
+    retain = table_format.capabilities.retention.kept(properties) if step.retain is None else step.retain
     stamp = of_maintenance(context.stamp, "vacuum")
     done = table_format.vacuum(context.session, layout.relation, retain, stamp)
     context.output.response.vacuum = Vacuum(done.files_deleted)

@@ -11,15 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Batch
-from merge_runner.engine.merge.idempotency import recorded_batches
+from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.response import Changes
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.table_format.commit_metadata import same_node
-from merge_runner.engine.table_format.delta.log import latest_commits, snapshot
-from merge_runner.engine.table_format.protocol import Snapshot
-from merge_runner.engine.table_format.registry import table_format
+from merge_runner.engine.table_format.protocol import Snapshot, TableFormat
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.relation import string_literal
 
@@ -70,13 +67,18 @@ def define_empty(session: SparkSession, feed: Feed) -> None:
     _define(session, feed.view, query)
 
 
-def unread(session: SparkSession, feed: Feed, reader: Relation, format: Format | None, stamp: str) -> Unread:
-    """What `reader`, a table of this format, has not consumed yet.
+def unread(context: NodeContext, feed: Feed, reader: Relation, format: Format | None) -> Unread:
+    """What `reader`, a table of this format that the node writes, has not consumed yet.
 
-    `stamp` is one of the node that writes it. Raises EngineError where the next changes cannot be determined, or where
-    the record is of another history of one of the tables.
+    Raises EngineError where the next changes cannot be determined, or where the record is of another history of one of
+    the tables.
     """
-    parent = snapshot(session, feed.table)
+    session, parent_format, own_format = (
+        context.session,
+        context.table_format(feed.format),
+        context.table_format(format),
+    )
+    parent = parent_format.snapshot(session, feed.table)
     if parent is None:
         raise EngineError(
             "changes-connect",
@@ -89,20 +91,20 @@ def unread(session: SparkSession, feed: Feed, reader: Relation, format: Format |
             f"{feed.table.name} keeps no change feed: its property {_FEED} is not set",
             hint=f"build the model of {feed.table.name}: that sets it",
         )
-    own = table_format(format).snapshot(session, reader)
+    own = own_format.snapshot(session, reader)
     # The snapshots of an Iceberg table that was replaced are no ancestors of the new ones.
     prefix = f"{feed.reader} changes {own.table_id} " if own is not None else f"{feed.reader} changes "
     words = f"the changes of {feed.table.name} up to version {parent.version} are consumed already"
     batch = Batch(prefix + parent.table_id, parent.version, words)
-    records = recorded_batches(session, reader, format, prefix, own.version if own is not None else None)
+    records = own_format.recorded_batches(session, reader, prefix, own.version if own is not None else None)
     first = None
     if records:
         app = max(records, key=lambda each: records[each])
-        _check_past(session, feed, parent, app.removeprefix(prefix), records[app])
+        _check_past(session, feed, parent_format, parent, app.removeprefix(prefix), records[app])
         first = records[app] + 1
         if own is not None:
-            _check_not_restored(session, reader, stamp)
-    elif own is None and table_format(format).state(session, reader).files:
+            _check_not_restored(session, reader, own_format, context.stamp)
+    elif own is None and own_format.state(session, reader).files:
         raise EngineError(
             "changes-unknown",
             f"{reader.name} has rows, and none of its snapshots says which changes of {feed.table.name} it has "
@@ -141,9 +143,11 @@ def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
     )
 
 
-def check_consumed(session: SparkSession, reader: Relation, changes: Unread, committed: int | None) -> None:
+def check_consumed(
+    session: SparkSession, reader: Relation, table_format: TableFormat, changes: Unread, committed: int | None
+) -> None:
     """Raise EngineError where another run has consumed the same changes as the MERGE that has `committed`."""
-    if committed is not None and overtaken(session, reader, changes, committed):
+    if committed is not None and overtaken(session, reader, table_format, changes, committed):
         raise EngineError(
             "changes-twice",
             f"another run of this model has consumed changes just before version {committed} of {reader.name}: "
@@ -152,7 +156,9 @@ def check_consumed(session: SparkSession, reader: Relation, changes: Unread, com
         )
 
 
-def overtaken(session: SparkSession, reader: Relation, changes: Unread, committed: int) -> bool:
+def overtaken(
+    session: SparkSession, reader: Relation, table_format: TableFormat, changes: Unread, committed: int
+) -> bool:
     """Whether another run has consumed changes between our look at the record and our MERGE, its version `committed`.
 
     Delta stops a MERGE that meets such a commit, or that would commit no higher version; not one that begins after it.
@@ -163,20 +169,22 @@ def overtaken(session: SparkSession, reader: Relation, changes: Unread, committe
         return False
     prefix = changes.batch.app.rpartition(" ")[0]
     read, merged = (
-        recorded_batches(session, reader, None, prefix, version) for version in (told_by.version, committed - 1)
+        table_format.recorded_batches(session, reader, prefix, version) for version in (told_by.version, committed - 1)
     )
-    before = snapshot(session, reader, committed - 1)
+    before = table_format.snapshot(session, reader, committed - 1)
     return read != merged or before is None or before.table_id != told_by.table_id
 
 
-def _check_past(session: SparkSession, feed: Feed, parent: Snapshot, table_id: str, version: int) -> None:
+def _check_past(
+    session: SparkSession, feed: Feed, parent_format: TableFormat, parent: Snapshot, table_id: str, version: int
+) -> None:
     """Raises EngineError where the version that was consumed is not one of this table's past."""
     if version <= parent.version:
         if table_id == parent.table_id:
             return
         # A table that was replaced has another id, and goes on with its versions.
         try:
-            then = snapshot(session, feed.table, version)
+            then = parent_format.snapshot(session, feed.table, version)
         except EngineError as error:
             if error.kind is not Kind.USER:
                 raise
@@ -191,9 +199,9 @@ def _check_past(session: SparkSession, feed: Feed, parent: Snapshot, table_id: s
     )
 
 
-def _check_not_restored(session: SparkSession, reader: Relation, stamp: str) -> None:
+def _check_not_restored(session: SparkSession, reader: Relation, table_format: TableFormat, stamp: str) -> None:
     """Raise EngineError if the table was restored after its last MERGE: its rows went back, its record did not."""
-    for commit in latest_commits(session, reader, _RECENT):
+    for commit in table_format.commits(session, reader, _RECENT):
         if commit.operation == "MERGE" and same_node(commit.stamp, stamp):
             return
         if commit.operation == "RESTORE":

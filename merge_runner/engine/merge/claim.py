@@ -31,7 +31,7 @@ def claim(step: RunMerge, context: NodeContext) -> Claim:
     if batch is None or context.output.past_record:
         # A table that was replaced keeps its record, which is of its former rows: the batch is merged without one.
         return Claim()
-    recorded = recorded_batch(context.session, step.target, step.judged.layout.format, batch.app)
+    recorded = recorded_batch(context.session, step.target, context.table_format(step.judged.layout.format), batch.app)
     return Claim(skips=str(batch)) if recorded is not None and recorded >= batch.id else Claim(batch)
 
 
@@ -41,7 +41,7 @@ def _changes(step: RunMerge, feed: Feed, context: NodeContext) -> Claim:
     A MERGE that changes nothing commits all the same, and with it what was consumed: an Iceberg table (1.12.0) gets a
     snapshot, copy-on-write or merge-on-read, a Delta table (4.4.0) a version that holds the record alone.
     """
-    changes = unread(context.session, feed, step.target, step.judged.layout.format, context.stamp)
+    changes = unread(context, feed, step.target, step.judged.layout.format)
     if changes.none:
         return Claim(skips=f"no changes of {feed.table.name} since version {changes.last}")
     define_changes(context.session, feed, changes)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.spark.errors import EngineError, engine_errors
-from merge_runner.engine.spark.jvm_util import java_class
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import analyse
+from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.drift import ColumnDifference, column_differences
 from merge_runner.formats.types import DataType, parse_type
@@ -51,7 +50,7 @@ def _enforce(session: SparkSession, catalog: Catalog, step: EnforceContract) -> 
             differences = [each for each in differences if not each.missing]
         found |= _words(differences)
     if step.merge is not None and not found and not adds:
-        found |= dict(_added(session, step, step.merge, exists))
+        found |= dict(_added(session, catalog.table_format(step.layout.format), step, step.merge, exists))
     if found:
         hint = _HINT.format("no row" if step.after_adding else "nothing")
         raise _error("broken-contract", found, step, f"{hint}; {_APPEND}" if lacks else hint)
@@ -93,40 +92,26 @@ def _differences(session: SparkSession, step: EnforceContract, fields: Iterable[
 
 
 def _added(
-    session: SparkSession, step: EnforceContract, merge: MergeStatement, exists: bool
+    session: SparkSession, table_format: TableFormat, step: EnforceContract, merge: MergeStatement, exists: bool
 ) -> Iterator[tuple[str, str]]:
     """What the MERGE would add to its target or widen there, beyond what is declared."""
-    delta = step.layout.format == "delta"
-    if exists and step.existing and delta and hasattr(session, "_jsparkSession"):
-        migrated = _migrated(session, merge)
+    migrated = table_format.columns_after(session, merge) if exists and step.existing else None
+    if migrated is not None:
         for each in _differences(session, step, migrated) if migrated else ():
             yield each.column, f"{each.words}: the MERGE would make it so"
         return
-    evolves = merge.schema_evolution or (delta and str(session.conf.get(_AUTO_MERGE, "false")).lower() == "true")
+    conf = table_format.capabilities.schema_evolution_conf
+    evolves = merge.schema_evolution or (conf is not None and str(session.conf.get(conf, "false")).lower() == "true")
     if not evolves:
         return
+    widens = table_format.capabilities.evolution_widens
     declared = {column.name.lower(): parse_type(column.data_type) for column in step.layout.columns}
     for name, data_type in _written(session, merge, exists=exists and step.existing):
         own, given = declared.get(name.lower()), parse_type(data_type)
         if name.lower() not in declared:
             yield name, f"column {name} is not declared: the MERGE would add it"
-        elif not delta and own is not None and given is not None and _widens(own, given):
+        elif widens and own is not None and given is not None and _widens(own, given):
             yield name, f"column {name} is declared {own}: the MERGE would make it {given}"
-
-
-def _migrated(session: SparkSession, merge: MergeStatement) -> list[StructField]:
-    """The columns that Delta would give the target; none where it leaves them as they are.
-
-    They are in the analysed command (MergeIntoCommand.migratedSchema, Delta 4.4.0), which is not run.
-    """
-    from pyspark.sql.types import StructType
-
-    state = session._jsparkSession.sessionState()
-    skip = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
-    with engine_errors(merge.text):
-        plan: Any = state.executePlan(state.sqlParser().parsePlan(merge.text), skip).analyzed()
-        schema = plan.migratedSchema()
-        return list(StructType.fromJson(json.loads(schema.get().json())).fields) if schema.isDefined() else []
 
 
 def _written(session: SparkSession, merge: MergeStatement, exists: bool) -> Iterator[tuple[str, str]]:
@@ -162,6 +147,3 @@ def _widens(declared: DataType, given: DataType) -> bool:
     if declared.name == given.name == "decimal":
         return (given.precision or 0) > (declared.precision or 0)
     return (declared.name, given.name) in {("int", "bigint"), ("float", "double")}
-
-
-_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"

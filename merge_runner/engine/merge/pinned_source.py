@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.table_format.registry import table_format
 from merge_runner.relation import Relation, quote
 from merge_runner.text import Span
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.engine.merge.statement import Bounded
+    from merge_runner.engine.table_format.protocol import TableFormats
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.runtime_filter.source_determinism import Scan
 
@@ -30,10 +30,13 @@ _MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
 class FixedSource:
     """The source of one statement in one session; what was done for it is recorded in `made`."""
 
-    def __init__(self, statement: MergeStatement, made: Bounded, session: SparkSession) -> None:
+    def __init__(
+        self, statement: MergeStatement, made: Bounded, session: SparkSession, table_format: TableFormats
+    ) -> None:
         self._statement = statement
         self._made = made
         self._session = session
+        self._table_format = table_format
         self._rows: Any = None
         self._confs = ExitStack()
 
@@ -43,7 +46,7 @@ class FixedSource:
             if scan.format is None:
                 return
             table = Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
-            version = table_format(scan.format).state(self._session, table).version
+            version = self._table_format(scan.format).state(self._session, table).version
             if version is not None:
                 self._pin(scan, table, version)
                 return

@@ -37,6 +37,7 @@ from merge_runner.engine.metrics.verdict_check import verify_verdict
 from merge_runner.engine.response import RuntimeFilter, Uncounted
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import Ran, run_measured
+from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
@@ -75,6 +76,7 @@ def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None
     expect = step.expect
     on_branch = expect is not None and runs_on_branch(expect, context.session)
     pinning = pinning_for(expect, on_branch) if expect is not None else None
+    table_format = context.table_format(step.judged.layout.format)
     try:
         try:
             _merge(step, claimed.batch, context, on_branch, pinning)
@@ -82,7 +84,7 @@ def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None
             if error.code != UNREADABLE:
                 raise
             # Rows that were computed beforehand can be read.
-            step, pinning = with_materialized_source(step, error)
+            step, pinning = with_materialized_source(step, error, table_format.capabilities)
             _merge(step, claimed.batch, context, on_branch, pinning)
     except EngineError as error:
         if step.feed is None or claimed.changes is None:
@@ -90,15 +92,17 @@ def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None
         raise unreadable(step.feed, claimed.changes, error) from error
     if step.feed is not None and claimed.changes is not None and context.output.no_op is None:
         context.output.response.changes = claimed.changes.consumed(step.feed)
-        check_consumed(context.session, step.target, claimed.changes, context.output.response.table_version)
+        version = context.output.response.table_version
+        check_consumed(context.session, step.target, table_format, claimed.changes, version)
 
 
 def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch: bool, pinning: Fixing | None) -> None:
     """The stages from the source to the verified verdict. Raises EngineError."""
     session, response, expect = context.session, context.output.response, step.expect
     format, counted = step.judged.layout.format, None
-    with prepared_statement(step, session, pinning) as statement:
-        before = context.table_format(format).snapshot(session, step.target)
+    table_format = context.table_format(format)
+    with prepared_statement(step, session, context.table_format, pinning) as statement:
+        before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
             dict(statement.bounds), dict(statement.pins), list(statement.left_out), statement.staged
         )
@@ -113,9 +117,9 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
             counted = check_before(step, expect, statement, context)
         with place as final:
             context.on_statement(final.sql)
-            ran = execute(session, final, batch)
-    if batch is not None and not ran.rows and format != "iceberg":
-        # Another process has committed the batch since the claim: Delta skips the statement, and reports nothing.
+            ran = execute(session, final, batch, table_format)
+    if batch is not None and not ran.rows and table_format.capabilities.keeps_batches:
+        # Another process has committed the batch since the claim: the engine skips the statement, and reports nothing.
         _skip(context, str(batch))
         return
     context.output.touched = statement.condition
@@ -125,10 +129,10 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
         check_committed(step, expect, counted, figures)
 
 
-def execute(session: SparkSession, statement: Bounded, batch: Batch | None) -> Ran:
+def execute(session: SparkSession, statement: Bounded, batch: Batch | None, table_format: TableFormat) -> Ran:
     """Run a statement that commits `batch`. Raises EngineError, with its position in the author's text."""
     try:
-        with recording(session, batch):
+        with recording(session, batch, table_format):
             return run_measured(session, statement.sql)
     except EngineError as error:
         if error.statement == statement.sql and error.offset is not None:

@@ -15,8 +15,7 @@ from merge_runner.engine.merge.source_values import AskedValues, source_values
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, files_read
-from merge_runner.engine.table_format.protocol import TableState
-from merge_runner.engine.table_format.registry import table_format
+from merge_runner.engine.table_format.protocol import TableFormats, TableState
 from merge_runner.formats.types import parse_type
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.runtime_filter import Bounding
@@ -37,9 +36,6 @@ SMALL = 32 << 20
 NEARLY_ALL = 0.9
 """The share of files that bounds would keep, from which on they are left out."""
 
-_MOST_LISTED_BY_ICEBERG = 200
-"""Iceberg takes a longer list for one that may match every file (IN_PREDICATE_LIMIT of its metrics evaluator)."""
-
 
 class _LeaveOutError(Exception):
     """There will be no bounds; the message says why. `usual`: it will be so in the next run too, or lint reports it."""
@@ -50,7 +46,9 @@ class _LeaveOutError(Exception):
 
 
 @contextmanager
-def prepared_statement(step: RunMerge, session: SparkSession, fixing: Fixing | None = None) -> Iterator[Bounded]:
+def prepared_statement(
+    step: RunMerge, session: SparkSession, table_format: TableFormats, fixing: Fixing | None = None
+) -> Iterator[Bounded]:
     """The statement of a step with its source pinned and its runtime filter; inside the block it can be run.
 
     `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
@@ -61,7 +59,7 @@ def prepared_statement(step: RunMerge, session: SparkSession, fixing: Fixing | N
     if step.bounding is None and fixing is None:
         yield Bounded(step.sql)
         return
-    maker = _Maker(step, session)
+    maker = _Maker(step, session, table_format)
     try:
         yield maker.bounded(step.bounding, fixing)
     finally:
@@ -71,13 +69,13 @@ def prepared_statement(step: RunMerge, session: SparkSession, fixing: Fixing | N
 class _Maker:
     """Makes one bounded statement."""
 
-    def __init__(self, step: RunMerge, session: SparkSession) -> None:
+    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats) -> None:
         self.step = step
         self.session = session
         self.statement = step.judged.statement
-        self.format = step.judged.layout.format or "delta"
+        self.format = table_format(step.judged.layout.format)
         self.made = Bounded(step.sql)
-        self.source = FixedSource(self.statement, self.made, session)
+        self.source = FixedSource(self.statement, self.made, session, table_format)
 
     def bounded(self, plan: Bounding | None, fixing: Fixing | None) -> Bounded:
         if plan is not None and (reason := self._tried(lambda: self._derive(plan))) is not None:
@@ -124,7 +122,7 @@ class _Maker:
     def _derive(self, plan: Bounding) -> None:
         if plan.left_out is not None:
             raise _LeaveOutError(plan.left_out, usual=True)
-        state = table_format(self.format).state(self.session, self.step.target)
+        state = self.format.state(self.session, self.step.target)
         if not plan.always:
             self._check_size(state)
         self._check_no_views(plan.no_views)
@@ -162,7 +160,7 @@ class _Maker:
                 raise _LeaveOutError(f"what the view {'.'.join(parts)} reads is not known")
 
     def _check_share(self, condition: str, state: TableState) -> None:
-        if self.format != "delta":
+        if not self.format.capabilities.counts_files_by_query:
             return
         qualifier = quote(str(self.statement.target.qualifier))
         kept = files_read(self.session, f"SELECT 1 FROM {self.step.target} AS {qualifier} WHERE {condition}")
@@ -195,7 +193,7 @@ class _Maker:
 
     def _nothing(self, bound: Bound, item: AskedValues) -> str:
         """A condition that no row passes, and that keeps every partition and file from being read."""
-        if self.format == "delta":
+        if self.format.capabilities.plans_false:
             return "false"
         # `false` makes Spark 4.1.4 fail to plan a copy-on-write MERGE (None.get in RewritePredicateSubquery).
         value = item.kind.literal("" if item.kind.step is None else 0)
@@ -206,7 +204,7 @@ class _Maker:
         layout = self.step.judged.layout
         if layout.is_partition(bound.column):
             return MOST_LISTED
-        return _MOST_LISTED_BY_ICEBERG if self.format == "iceberg" else 1
+        return self.format.capabilities.most_listed
 
 
 def _literal_type(column: StructField, value: str) -> LiteralType | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.steps.merge import RunMerge
@@ -17,12 +18,12 @@ _CAUSE = (
 )
 
 
-def with_materialized_source(step: RunMerge, error: EngineError) -> tuple[RunMerge, Fixing]:
+def with_materialized_source(step: RunMerge, error: EngineError, capabilities: Capabilities) -> tuple[RunMerge, Fixing]:
     """Return a MERGE that UNREADABLE was raised of as it can run: its source is to be computed before.
 
     Raises the error, with what is known of it, where that is not possible.
     """
-    if step.judged.layout.format != "iceberg":
+    if capabilities.leaves_subqueries_unread:
         raise of_unread_target(error, step.judged.statement, step.target.name) from error
     once = step.judged.fixing
     if once.left_out is not None:

@@ -112,8 +112,10 @@ def _has_merged(target: CreateTarget, context: NodeContext) -> bool:
     table, format = layout.relation, layout.format
     if committed_earlier(context, table, format) is not None:
         return True
-    recorded = recorded_batch(context.session, table, format, context.batch.app) if context.batch is not None else None
-    return recorded is not None and context.batch is not None and recorded >= context.batch.id
+    if context.batch is None:
+        return False
+    recorded = recorded_batch(context.session, table, context.table_format(format), context.batch.app)
+    return recorded is not None and recorded >= context.batch.id
 
 
 def _stamp(context: NodeContext, stamp: str) -> None:

@@ -26,7 +26,7 @@ def create_target(step: CreateTarget, context: NodeContext) -> None:
     """Create the target of a MERGE, or alter it to what is declared. Raises EngineError."""
     if step.replace and context.batch is not None and table_exists(context.session, step.layout.relation):
         context.output.past_record = outlives_replacement(
-            context.session, step.layout.relation, step.layout.format, context.batch
+            context.session, step.layout.relation, context.table_format(step.layout.format), context.batch
         )
     # create_target asks as well: only a step that needs the answer before asks twice.
     exists = (step.reads_itself is not None or step.loses_history) and context.catalog.adopt(
@@ -78,9 +78,10 @@ def _replace_rows(layout: Layout, query: str, context: NodeContext) -> None:
     replaced = context.catalog.replace_table(context.session, layout, query)
     context.output.response.statement = Uncounted(replaced.operation)
     context.output.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
-    commit = context.table_format(layout.format).commit_with(context.session, layout.relation, context.stamp)
+    table_format = context.table_format(layout.format)
+    commit = table_format.commit_with(context.session, layout.relation, context.stamp)
     if commit is not None:
         # A table that is written as a whole: what it has now is what was written.
-        rows = commit.metrics.get("total-records" if layout.format == "iceberg" else "numOutputRows")
+        rows = commit.metrics.get(table_format.replaced_rows_metric)
         affected = int(rows) if rows is not None else None
         context.output.response.statement = TableFigures(replaced.operation, affected, commit.version)

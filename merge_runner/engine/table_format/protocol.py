@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
 
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import Ran
     from merge_runner.formats.capabilities import Capabilities
+    from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.explain.shuffle_remedies import Remedied
     from merge_runner.plan.steps.maintenance import OptimizeTable
     from merge_runner.plan.steps.merge import RunMerge
@@ -144,6 +146,10 @@ class TableFormat(Protocol):
     def batch_confs(self, app: str, batch: int) -> Mapping[str, str]:
         """Return the confs of a session whose commits are of a batch of an application."""
 
+    @property
+    def replaced_rows_metric(self) -> str:
+        """The metric of a commit that replaces the rows of a table: how many it has then."""
+
     def layout(self, session: SparkSession, table: Relation) -> RealLayout:
         """Return how a table is laid out."""
 
@@ -181,6 +187,12 @@ class TableFormat(Protocol):
 
     def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: Ran) -> MergeFigures:
         """Return what a MERGE did, from its commit and from the plan that ran."""
+
+    def columns_after(self, session: SparkSession, merge: MergeStatement) -> Sequence[StructField] | None:
+        """Return the columns that schema evolution would give the target, none where it leaves them as they are.
+
+        Nothing runs. None where the engine cannot be asked for them.
+        """
 
     def target_files(self, session: SparkSession, merge: RunMerge, total: int, notes: list[str]) -> int | None:
         """Return how many of the `total` files of its target a MERGE would read; None where that is not known.

@@ -37,6 +37,7 @@ DELTA = Capabilities(
     # DeltaConfigs.TOMBSTONE_RETENTION.
     retention=Retention("delta.deletedFileRetentionDuration", 7 * DAY, _interval),
     by_source_scan="Delta reads and rewrites every file of the target",
+    schema_evolution_conf="spark.databricks.delta.schema.autoMerge.enabled",
     change_feed_property="delta.enableChangeDataFeed",
     statistics_properties=StatisticsProperties(
         columns="delta.dataskippingstatscolumns", count="delta.dataskippingnumindexedcols"
@@ -54,6 +55,9 @@ DELTA = Capabilities(
     liquid_clustering=True,
     when_conditions_prune=True,
     leaves_subqueries_unread=True,
+    keeps_batches=True,
+    counts_files_by_query=True,
+    plans_false=True,
     # `operationParameters` of a commit.
     logs_conditions=True,
     conflicts_by_partition=True,

@@ -18,11 +18,14 @@ ICEBERG = Capabilities(
     retention=Retention("history.expire.max-snapshot-age-ms", 5 * DAY, _milliseconds),
     by_source_scan="Iceberg pushes nothing to the scan: every file is read, and every concurrent commit conflicts",
     catalog_class="org.apache.iceberg.spark.SparkCatalog",
+    # A longer list counts as one that may match every file: IN_PREDICATE_LIMIT of InclusiveMetricsEvaluator.
+    most_listed=200,
     has_branches=True,
     partition_transforms=True,
     sort_order=True,
     storage_partitioned_join=True,
     infers_through_join=True,
     duplicates_unmatched_rows=True,
+    evolution_widens=True,
     evolves_while_analysed=True,
 )

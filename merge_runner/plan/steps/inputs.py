@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
+    from merge_runner.formats import Format
     from merge_runner.text import Place
 
 
@@ -86,12 +87,13 @@ class ShareInputs:
 class Feed:
     """The changes of `table` that a model has not consumed yet, as the temporary view `view` of its session.
 
-    `reader` is the name under which the model's own table keeps what was consumed.
+    `reader` is the name under which the model's own table keeps what was consumed. `format` is that of `table`.
     """
 
     view: Relation
     table: Relation
     reader: str
+    format: Format
 
 
 @dataclass(frozen=True)

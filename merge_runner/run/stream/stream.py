@@ -209,7 +209,8 @@ class _Reader:
             recorded = None
             if self.batches.catalog.adopt(session, step.layout):
                 app = self.batches.settings.application_of(self.nodes[unique_id])
-                recorded = recorded_batch(session, step.layout.relation, step.layout.format, app)
+                table_format = self.driver.table_format(step.layout.format)
+                recorded = recorded_batch(session, step.layout.relation, table_format, app)
             yield unique_id, Target(step.layout.relation.name, recorded)
 
     def start(self, sessions: ExitStack, available_now: bool) -> None:

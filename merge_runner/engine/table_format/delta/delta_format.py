@@ -7,6 +7,7 @@ from merge_runner.engine.table_format.delta.change_feed import changes
 from merge_runner.engine.table_format.delta.columns import columns
 from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
+from merge_runner.engine.table_format.delta.schema_evolution import columns_after
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -18,6 +19,7 @@ class DeltaFormat:
     name: Format = "delta"
     capabilities = DELTA
     quick_read_confs = BY_KERNEL
+    replaced_rows_metric = "numOutputRows"
     commit_metadata_conf = log.COMMIT_METADATA_CONF
     layout = staticmethod(log.table_layout)
     state = staticmethod(log.table_state)
@@ -25,6 +27,7 @@ class DeltaFormat:
     commits = staticmethod(log.latest_commits)
     commit_with = staticmethod(log.statement_commit)
     changes = staticmethod(changes)
+    columns_after = staticmethod(columns_after)
     columns = staticmethod(columns)
     protocol_properties = staticmethod(log.protocol_properties)
     is_built = staticmethod(first_run.is_built)

@@ -9,7 +9,6 @@ from merge_runner.engine.table_format.iceberg import batches, first_run, log, ma
 from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
-from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles
 from merge_runner.engine.table_format.iceberg.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.iceberg.capabilities import ICEBERG
@@ -17,6 +16,10 @@ from merge_runner.formats.iceberg.capabilities import ICEBERG
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.engine.table_format.protocol import Ask
+    from merge_runner.merge.statement import MergeStatement
+    from merge_runner.plan.explain.shuffle_remedies import Remedied
+    from merge_runner.plan.steps.merge import RunMerge
     from merge_runner.relation import Relation
 
 
@@ -26,6 +29,7 @@ class IcebergFormat:
     name: Format = "iceberg"
     capabilities = ICEBERG
     quick_read_confs: Mapping[str, str] = {}
+    replaced_rows_metric = "total-records"
     commit_metadata_conf = log.COMMIT_METADATA_CONF
     layout = staticmethod(table_layout)
     state = staticmethod(log.table_state)
@@ -36,7 +40,6 @@ class IcebergFormat:
     is_built = staticmethod(first_run.is_built)
     is_built_in = staticmethod(first_run.is_built_in)
     target_files = staticmethod(target_files)
-    shuffles = staticmethod(remedied_shuffles)
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
@@ -50,3 +53,20 @@ class IcebergFormat:
     def protocol_properties(self, session: SparkSession, table: Relation) -> Mapping[str, str]:
         """Return none: the version of the format is the property `format-version`."""
         return {}
+
+    def columns_after(self, session: SparkSession, merge: MergeStatement) -> None:
+        """Return None: to analyse a MERGE WITH SCHEMA EVOLUTION would alter the table."""
+
+    def shuffles(
+        self,
+        session: SparkSession,
+        merge: RunMerge,
+        plan: str,
+        conf: Mapping[str, str],
+        declared: Mapping[str, str],
+        ask: Ask,
+    ) -> tuple[Remedied, ...]:
+        """Return the shuffles and sorts of a MERGE, each with what the engine's plan shows to take it away."""
+        from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles  # loads sqlglot
+
+        return remedied_shuffles(session, merge, plan, conf, declared, ask)
