@@ -153,7 +153,7 @@ def run(session, table_format, case, race="", expression="s.q"):
 
 
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=2, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=settings.default.max_examples // 12, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(case=merges())
 def test_bounds_change_nothing(session, table_format, case):
     judged, made = run(session, table_format, case)

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.spark
 
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 MERGES = int(os.environ.get("ORACLE_MERGES", "8"))
-FEW = 4
+FEW = 2
 """So many are in `make test`."""
 ROUNDS = 2
 """MERGEs into each table, each of another statement."""

@@ -95,9 +95,9 @@ def nothing_is_small(monkeypatch):
 @pytest.mark.parametrize(
     ("only", "bounds", "left_out"),
     [
-        ("id in (13, 24)", {"dt": "2 values"}, []),
+        pytest.param("id in (13, 24)", {"dt": "2 values"}, [], marks=pytest.mark.slow),
         ("id % 10 < 9", {}, ["the source touches 9 of 10 files"]),
-        ("false", {"dt": "0 values"}, []),
+        pytest.param("false", {"dt": "0 values"}, [], marks=pytest.mark.slow),
     ],
 )
 def test_auto_bounds_what_pays(build, only, bounds, left_out):
