@@ -26,7 +26,7 @@ def test_one_key_switches_it_on_and_off(example, platform, properties, conf):
     profiles.write_text(profiles.read_text().replace("master:", f"platform: {platform}\n      master:"))
     prepared = Project.load(root).prepared
     marked = prepared.graph.nodes["model.low_shuffle.delta_marked"].config
-    assert (dict(marked["properties"]), dict(marked["conf"])) == (properties, conf)
+    assert (dict(marked.properties), dict(marked.conf)) == (properties, conf)
     told = {
         node.name: node.engine_plan for level in explain(prepared, list(prepared.graph.nodes)).levels for node in level
     }
