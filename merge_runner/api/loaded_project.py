@@ -19,6 +19,7 @@ from merge_runner.plan.load.project_context import Flags, Prepared, prepare
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from merge_runner.api.node_run import Start
     from merge_runner.lint.report import Report
     from merge_runner.template.rendered import Log
 
@@ -28,8 +29,10 @@ Names = str | Sequence[str]
 class LoadedProject:
     """What needs no Spark."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, start: Start | None = None) -> None:
+        """Take a prepared project; `start` returns the driver that its nodes run on, None: as the profile says."""
         self.prepared = prepared
+        self.start = start
 
     @classmethod
     def load(
@@ -91,7 +94,7 @@ class LoadedProject:
         prepared = self.prepared
         manifest = read_manifest(Path(state))
         deferral = defer(self.graph, ids, manifest, prepared.files.root, prepared.files.profile)
-        return type(self)(replace(prepared, deferral=deferral))
+        return type(self)(replace(prepared, deferral=deferral), self.start)
 
     def check(self) -> None:
         """Check every template, query and unit test. Raises ProblemsError."""

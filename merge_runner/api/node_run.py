@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.startup import Starting
 from merge_runner.lint.run.lint_project import lint_project, refuse_errors
 from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions
@@ -18,9 +19,11 @@ from merge_runner.run.settings import RunSettings
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
-    from merge_runner.engine.startup import Starting
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import Command, RunResults
+
+Start = Callable[[Prepared, Events], Starting]
+"""Returns the driver that a project is to run on, on its way."""
 
 
 def run_nodes(
@@ -30,32 +33,35 @@ def run_nodes(
     ids: Sequence[str],
     events: Events,
     driver: Driver | None,
+    coming: Starting | None,
     last: LastInvocation | None = None,
     before: Sequence[str] = (),
 ) -> RunResults:
     """Run the nodes `ids`; `build` lints them first, unless the options say otherwise, while the JVM starts.
 
     `last` is the invocation that they are left over from, and `before` are all nodes that it selected. `driver` is a
-    running one to use. Raises LintError (nothing has run then) and what `build` raises.
+    running one to use, `coming` one on its way. Raises LintError (nothing has run then) and what `build` raises.
     """
-    with starting(prepared, events, driver, early=bool(ids)) as coming:
-        if command == "build" and not options.no_lint:
-            refuse_errors(lint_project(prepared, ids), warnings=options.warn_error)
-        if coming is not None:
-            coming.proceed()  # lint uses processes only where there is no thread that they could not have
-        settings = _settings(prepared, options, ids, last, before)
-        return build(prepared, ids, command, settings, events, driver, coming)
+    if command == "build" and not options.no_lint:
+        refuse_errors(lint_project(prepared, ids), warnings=options.warn_error)
+    if coming is not None:
+        coming.proceed()  # lint uses processes only where there is no thread that they could not have
+    settings = _settings(prepared, options, ids, last, before)
+    return build(prepared, ids, command, settings, events, driver, coming)
 
 
 @contextmanager
 def starting(
-    prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
+    start: Start | None, prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
 ) -> Iterator[Starting | None]:
-    """A driver on its way inside the block, None where a running one is given; `early`: its JVM is launched now."""
+    """A driver on its way inside the block, None where a running one is given; `early`: its JVM is launched now.
+
+    `start` returns it; None: as the project's profile says.
+    """
     if driver is not None:
         yield None
         return
-    with starting_driver(prepared, events) as coming:
+    with (start or starting_driver)(prepared, events) as coming:
         if early:
             coming.launch()
         yield coming

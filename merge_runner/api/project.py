@@ -61,7 +61,7 @@ class Project(LoadedProject):
 
         merges = any(self.graph.nodes[node].materialized == "merge" for node in ids)
         events = _events(on_event)
-        with starting(prepared, events, driver) as coming:
+        with starting(self.start, prepared, events, driver) as coming:
             if merges and coming is not None:
                 events.emit(SparkStarting(master=prepared.files.profile.where))
                 coming.launch()  # the JVM comes up while the project is looked at
@@ -204,7 +204,7 @@ class Project(LoadedProject):
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
         `on_driver` receives the Spark driver once it runs.
         """
-        from merge_runner.api.node_run import run_nodes
+        from merge_runner.api.node_run import run_nodes, starting
 
         def chosen() -> tuple[str, ...]:
             return self.select(options.select, options.exclude, options.selector, options.state).ids
@@ -213,7 +213,9 @@ class Project(LoadedProject):
         before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.state).prepared
-        return run_nodes(prepared, command, options, ids, _events(on_event, on_driver), driver, last, before)
+        events = _events(on_event, on_driver)
+        with starting(self.start, prepared, events, driver, early=bool(ids)) as coming:
+            return run_nodes(prepared, command, options, ids, events, driver, coming, last, before)
 
     def stream(
         self,
@@ -261,7 +263,7 @@ class Project(LoadedProject):
         chosen = selection or self.select(options.select, options.exclude, options.selector, options.state)
         settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
         events = _events(on_event, on_driver)
-        with starting(self.prepared, events, driver, early=True) as coming:
+        with starting(self.start, self.prepared, events, driver, early=True) as coming:
             if coming is not None:
                 coming.proceed()
             return stream(self.prepared, chosen.ids, settings, events, driver, coming)
@@ -287,7 +289,7 @@ class Project(LoadedProject):
 
         ids = self.select(select, exclude, selector, state).ids
         events = _events(on_event)
-        with starting(self.prepared, events, driver) as coming:
+        with starting(self.start, self.prepared, events, driver) as coming:
             return source_freshness(self.prepared, ids, events, driver, coming, threads=threads, output=as_path(output))
 
     def publish(
@@ -311,7 +313,7 @@ class Project(LoadedProject):
 
         ids = self.select(select, exclude, selector, state).ids
         events = _events(on_event)
-        with starting(self.prepared, events, driver) as coming:
+        with starting(self.start, self.prepared, events, driver) as coming:
             return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
 
     def mutate(
@@ -331,7 +333,9 @@ class Project(LoadedProject):
         from merge_runner.run.model_tests.mutation import mutation_check
 
         events = _events(on_event)
-        with starting(self.prepared, events, driver, early=True) as coming:  # it comes up while the tests are planned
+        with starting(
+            self.start, self.prepared, events, driver, early=True
+        ) as coming:  # it comes up while the tests are planned
             parallel = thread_count(self.prepared, threads, 2)
             return mutation_check(self.prepared, model, parallel, events, driver, coming)
 
@@ -346,7 +350,7 @@ class Project(LoadedProject):
 
         node = named_model(self.graph, model)
         events = _events(on_event)
-        with starting(self.prepared, events, driver, early=True) as coming:
+        with starting(self.start, self.prepared, events, driver, early=True) as coming:
             return write_first_unit_test(self.prepared, node, events, driver, coming)
 
 

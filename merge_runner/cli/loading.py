@@ -33,7 +33,7 @@ def load_project(options: ProjectOptions) -> Project:
 
     prepared = prepared_project(options)
     show_unread_vars(prepared, options)
-    return Project(prepared)
+    return Project(prepared, click.get_current_context().obj)
 
 
 def prepared_project(options: ProjectOptions) -> Prepared:

@@ -20,6 +20,7 @@ from merge_runner.cli.parameters import parameters
 from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
+    from merge_runner.api.node_run import Start
     from merge_runner.errors import Problem
 
 _COMMANDS = {
@@ -139,14 +140,15 @@ def process() -> None:
         os._exit(end.code if isinstance(end.code, int) else 1)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> None:
     """Run the command line; `arguments` are those of the process by default. What one run sets is gone in the next.
 
+    `start` returns the driver of a project on its way; None: as the profile says.
     Raise SystemExit with 0 (well), 1 (a model or test failed) or 2 (could not run).
     """
     reset_style()
     try:
-        status = _run(sys.argv[1:] if arguments is None else list(arguments))
+        status = _run(sys.argv[1:] if arguments is None else list(arguments), start)
         _flush()
     except BrokenPipeError:
         # The reader of our output has closed it; Python would complain again when it closes stdout.
@@ -163,7 +165,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], start: Start | None) -> int:
     # Not click's own main(): it ends with 1 where a reader of the output has gone.
     instruction = os.environ.get(VARIABLE)
     if instruction:
@@ -171,7 +173,7 @@ def _run(arguments: list[str]) -> int:
 
         return complete(cli, instruction)
     try:
-        with cli.make_context(PROGRAM, arguments) as ctx:
+        with cli.make_context(PROGRAM, arguments, obj=start) as ctx:
             result = cli.invoke(ctx)
             return result if isinstance(result, int) else 0
     except click.exceptions.Exit as end:

@@ -59,6 +59,10 @@ class Starting:
     ) -> None:
         self.abandon()
 
+    def another(self) -> Starting:
+        """Return one that starts the same once more."""
+        return Starting(self._profile, self._root, self._log, self._env, self._notify)
+
     def launch(self) -> None:
         """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread."""
         if self._profile.remote is not None or running_already() or self._keeper_is_free():

@@ -119,7 +119,7 @@ class _Build:
             message = f"the Spark driver is lost: what has not begun ({left}) runs on another one"
             self.events.emit(Message(message, level="warn"))
             try:
-                with driving(self.prepared, self.events, None, None) as running:
+                with driving(self.prepared, self.events, None, starting and starting.another()) as running:
                     left = self._run_open(running, last=others == _MOST_OTHERS)
             except ProblemsError as error:
                 for problem in error.problems:

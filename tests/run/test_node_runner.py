@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind
 from merge_runner.plan.steps.inputs import AttachInputs
@@ -21,6 +22,7 @@ class Driver:
     """Has sessions with confs, and notes what is cancelled; `gone`: it has none any longer."""
 
     fate = staticmethod(lambda: "out of memory")
+    waits = Waits()
 
     def __init__(self):
         self.confs, self.groups, self.cancelled, self.gone = {}, [], threading.Event(), False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.confs import session_confs
 from merge_runner.engine.spark.errors import first_line, silence_error_log
 from merge_runner.engine.spark.session_conf import set_confs
@@ -35,6 +36,7 @@ class ConnectDriver:
     """
 
     table_format = staticmethod(table_format)
+    waits = Waits()
 
     def __init__(self, spark: SparkSession, remote: str, confs: Mapping[str, str]) -> None:
         self.spark = spark

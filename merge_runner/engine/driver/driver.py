@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from merge_runner.formats import Format
@@ -14,8 +15,28 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.protocol import TableFormat
 
 
+@dataclass(frozen=True)
+class Waits:
+    """How long a run waits for its driver, in seconds."""
+
+    first_pause: float = 0.5
+    """Before a statement runs again for the first time; doubled each time, and all but a random part."""
+    longest_pause: float = 10.0
+    """The longest of these pauses."""
+    trouble: float = 30.0
+    """How long the same trouble lasts before it is reported, once."""
+    check: float = 5.0
+    """Between two checks for trouble."""
+    end: float = 30.0
+    """How long a driver may take to report how it has ended (20 s were seen of a JVM without memory)."""
+
+
 class Driver(Protocol):
     """A running Spark: a driver in this process (ClassicDriver), or a server far away (ConnectDriver)."""
+
+    @property
+    def waits(self) -> Waits:
+        """How long to wait for it."""
 
     @property
     def spark(self) -> SparkSession:

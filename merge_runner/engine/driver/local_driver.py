@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.connection_loss import forget, knows_its_end
 from merge_runner.engine.spark.errors import EngineError, Kind, from_engine, silence_error_log
 from merge_runner.engine.spark.health_check import Pulse
@@ -41,6 +42,7 @@ class ClassicDriver:
     """Ends the JVM in the middle of whatever it does."""
     running: set[str] = field(default_factory=set)
     """The groups whose blocks are open."""
+    waits: Waits = field(default_factory=Waits)
     table_format = staticmethod(table_format)
 
     @contextmanager

@@ -32,12 +32,17 @@ from merge_runner.run.scheduling.write_conflicts import write_keys
 from merge_runner.run.settings import RunSettings
 
 
-def thread_count(prepared: Prepared, wanted: int | Literal["auto"] | None, models: int) -> int:
-    """As many threads as `wanted`, None: as the profile says; `auto` is min(models, max(2, cores // 2))."""
+def thread_count(
+    prepared: Prepared, wanted: int | Literal["auto"] | None, models: int, cores: int | None = None
+) -> int:
+    """As many threads as `wanted`, None: as the profile says; `auto` is min(models, max(2, cores // 2)).
+
+    `cores` None: those of this machine.
+    """
     if wanted is None:
         wanted = prepared.files.profile.threads
     if wanted == "auto":
-        wanted = min(models, max(2, (os.cpu_count() or 1) // 2))
+        wanted = min(models, max(2, (cores or os.cpu_count() or 1) // 2))
     return max(1, int(wanted))
 
 

@@ -7,14 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver import Driver, Waits
 from merge_runner.engine.spark.errors import from_engine
 from merge_runner.run.results.event_types import Message
 from merge_runner.run.results.events import Events
-
-PATIENCE = 30.0
-"""Seconds that the same trouble lasts before it is reported, once."""
-_PAUSE = 5.0
 
 
 @contextmanager
@@ -28,16 +24,16 @@ def watching(driver: Driver, events: Events) -> Iterator[None]:
             raise
     else:
         # It may be waiting for a driver that does not answer: a daemon thread, which is not joined.
-        threading.Thread(target=_watch, args=(trouble, events, over), name="watch", daemon=True).start()
+        threading.Thread(target=_watch, args=(trouble, driver.waits, events, over), name="watch", daemon=True).start()
     try:
         yield
     finally:
         over.set()
 
 
-def _watch(trouble: Callable[[], str | None], events: Events, over: threading.Event) -> None:
+def _watch(trouble: Callable[[], str | None], waits: Waits, events: Events, over: threading.Event) -> None:
     known, since, told = None, 0.0, False
-    while not over.wait(min(_PAUSE, PATIENCE)):
+    while not over.wait(min(waits.check, waits.trouble)):
         try:
             found = trouble()
         except Exception:  # any error of a connection that is closed meanwhile: the results report it
@@ -45,6 +41,6 @@ def _watch(trouble: Callable[[], str | None], events: Events, over: threading.Ev
         now = time.monotonic()
         if found != known:
             known, since, told = found, now, False
-        if known is not None and not told and not over.is_set() and now - since >= PATIENCE:
+        if known is not None and not told and not over.is_set() and now - since >= waits.trouble:
             events.emit(Message(f"for {now - since:.0f} s: {known}", level="warn"))
             told = True

@@ -8,8 +8,6 @@ from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.formats.failures import Kind, surroundings
 
-_ENDING_SECONDS = 30.0
-"""How long a JVM may take to end after it has begun to (20 s were seen of one without memory)."""
 _POLL_SECONDS = 0.05
 
 
@@ -21,12 +19,12 @@ class NotBegunError(Exception):
         self.lost = lost
 
 
-def lost_driver(driver: Driver, error: BaseException, seconds: float = _ENDING_SECONDS) -> EngineError:
+def lost_driver(driver: Driver, error: BaseException, seconds: float | None = None) -> EngineError:
     """The error of a node whose driver is lost; `error` is what made us see it.
 
-    A driver that is ending may take these seconds to report how.
+    A driver that is ending may take these seconds to report how; None: as many as it takes at most.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + (driver.waits.end if seconds is None else seconds)
     while (fate := driver.fate()) is None and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
     message = f"the Spark driver is lost: {fate if fate is not None else engine_error(error).message}"

@@ -137,6 +137,7 @@ def _attempts(run: RunContext, node: Node, plan: NodePlan, context: NodeContext)
             )
         ),
         time.monotonic() + timeout if timeout else None,
+        run.driver.waits,
         partial(_settled, run, context),
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from merge_runner.engine.context import NodeContext
+from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.response import Operation
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.perform import perform
@@ -21,10 +22,6 @@ from merge_runner.plan.steps.table import LoadSeed, ReplaceTable
 
 DEFAULT_RETRIES = 3
 """How often a statement is run again where the model does not say."""
-
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 10.0
-"""Seconds before a statement is run again: the first, doubled each time, up to the longest; all but a random part."""
 
 Committed = Callable[[], int | None]
 """Asks the table for the version that the node's statement has committed, None: it has not. Raises EngineError."""
@@ -44,6 +41,7 @@ class Attempts:
     stopping: threading.Event
     retried: Callable[[EngineError, int, float], None]
     deadline: float | None = None
+    waits: Waits = field(default_factory=Waits)
     settled: Callable[[], bool] = lambda: True
     """Whether the engine has ended the command whose connection broke, and answers again."""
     tries: int = field(default=0, init=False)
@@ -111,7 +109,8 @@ class Attempts:
         return True
 
     def _pause(self, tried: int) -> float:
-        pause: float = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1)) * random.uniform(0.5, 1.0)
+        longest = min(self.waits.longest_pause, self.waits.first_pause * 2 ** (tried - 1))
+        pause: float = longest * random.uniform(0.5, 1.0)
         return pause if self.deadline is None else max(0.0, min(pause, self.deadline - time.monotonic()))
 
 
