@@ -81,6 +81,20 @@ def race(driver, tmp_path):
     return Race(driver, tmp_path)
 
 
+@pytest.fixture
+def call(driver):
+    """Runs a command in this process, on the shared driver; gives its exit status."""
+    from merge_runner.cli.main import main
+    from tests.fake_engine import Starts
+
+    def run(root, *words):
+        with pytest.raises(SystemExit) as end:
+            main([*words, "--project-dir", str(root)], Starts(Lent(driver)))
+        return end.value.code
+
+    return run
+
+
 class Lent:
     """A driver that goes on running when a command has ended."""
 
@@ -92,19 +106,3 @@ class Lent:
 
     def stop(self):
         pass
-
-
-@pytest.fixture
-def call(driver, monkeypatch):
-    """Runs a command in this process, on the shared driver; gives its exit status."""
-    for step in ("launch", "proceed"):
-        monkeypatch.setattr(f"merge_runner.engine.startup.Starting.{step}", lambda _: None)
-    monkeypatch.setattr("merge_runner.engine.startup.Starting.driver", lambda _: Lent(driver))
-
-    from merge_runner.cli.main import cli
-
-    def run(root, *words):
-        with cli.make_context("merge-runner", [*words, "--project-dir", str(root)]) as ctx:
-            return cli.invoke(ctx)
-
-    return run

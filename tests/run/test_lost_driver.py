@@ -34,13 +34,8 @@ FILES = {
         when not matched then insert *
     """,
 }
-IMPATIENT = """
-import sys
-from merge_runner.cli.main import main
-from merge_runner.run.execution import stall_monitor as watching
-watching.PATIENCE = 2.0
-sys.exit(main())
-"""
+IMPATIENT = (sys.executable, str(Path(__file__).with_name("impatient.py")), "2.0")
+"""Reports trouble after so many seconds."""
 ENDLESS = "{rows: 100000000000, length: 1}"
 GREEDY = "{rows: 2, length: 2000000000}"
 SMALL = "{rows: 3, length: 1}"
@@ -63,7 +58,7 @@ def java_below(pid):
 
 def begin(root, *words):
     return subprocess.Popen(
-        [sys.executable, "-c", IMPATIENT, *words],
+        [*IMPATIENT, *words],
         cwd=root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

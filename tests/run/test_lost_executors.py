@@ -49,13 +49,8 @@ FILES = {
         models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}]}]
     """,
 }
-IMPATIENT = """
-import sys
-from merge_runner.cli.main import main
-from merge_runner.run.execution import stall_monitor as watching
-watching.PATIENCE = 4.0
-sys.exit(main())
-"""
+IMPATIENT = (sys.executable, str(Path(__file__).with_name("impatient.py")), "4.0")
+"""Reports trouble after so many seconds."""
 
 
 def executors(worker):
@@ -81,7 +76,7 @@ def test_a_build_bears_the_loss_of_an_executor_and_says_what_it_waits_for_withou
         log, spark_log = tmp_path / "build.log", root / "target/logs/spark.log"
         with log.open("w") as output:
             build = subprocess.Popen(
-                [sys.executable, "-c", IMPATIENT, "build", "--no-lint"],
+                [*IMPATIENT, "build", "--no-lint"],
                 cwd=root,
                 env={**os.environ, "SPARK_MASTER": cluster.address, "BEGUN": str(tmp_path / "begun")},
                 stdout=output,

@@ -1,0 +1,254 @@
+"""The statements that a session understands, by how they begin: those that the product sends, and common hooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.fake_engine.lake import CREATE, MERGE, REPLACE, REPLACE_AS, Table, columns_of, dotted
+
+if TYPE_CHECKING:
+    from tests.fake_engine.session import FakeSession, Frame
+
+_NAME = r"(?P<name>(?:`[^`]+`|[\w]+)(?:\.(?:`[^`]+`|[\w]+))*)"
+_QUOTED = r"'((?:[^'\\]|\\.)*)'"
+_CLAUSES = {
+    "partition_by": r"PARTITIONED BY \((.*?)\)(?= [A-Z]|\s*\Z)",
+    "cluster_by": r"CLUSTER BY \((.*?)\)(?= [A-Z]|\s*\Z)",
+    "location": rf"LOCATION {_QUOTED}",
+    "comment": rf"COMMENT {_QUOTED}(?= TBLPROPERTIES|\s*\Z)",
+    "properties": r"TBLPROPERTIES \((.*)\)\s*\Z",
+}
+
+
+class UnknownStatementError(BaseException):
+    """A statement that the fake engine does not understand: the test needs a real engine, or an answer.
+
+    The product must not take it for an error of an engine, so that it is no Exception.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"the fake engine does not understand: {text}")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that is understood: the `place` of its faults, the table it writes, and what runs it."""
+
+    text: str
+    run: Callable[[], Frame]
+    place: str | None = None
+    table: Table | None = None
+
+
+def understood(text: str, session: FakeSession) -> Statement:
+    """Return what a statement does. Raises UnknownStatementError."""
+    body = re.sub(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", "", text, flags=re.DOTALL)
+    beginning = next((key for key in session.driver.answers if body.casefold().startswith(key.casefold())), None)
+    if beginning is not None:
+        answer = session.driver.answers[beginning]
+        return Statement(text, lambda: _frame(answer))
+    for pattern, make in _FORMS:
+        if (match := pattern.match(body)) is not None:
+            return make(text, match, session)
+    raise UnknownStatementError(text)
+
+
+def _frame(answer: Any = ()) -> Frame:
+    from tests.fake_engine.session import Frame, Row
+
+    if isinstance(answer, Mapping):
+        return Frame((), answer)
+    return Frame([Row(item) for item in answer])
+
+
+def _schema(text: str, _match: re.Match[str], _session: FakeSession) -> Statement:
+    return Statement(text, _frame)
+
+
+def _create(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    """CREATE TABLE IF NOT EXISTS, or CREATE OR REPLACE TABLE, with columns or in the place of a table that is there."""
+    driver, name = session.driver, dotted(match["name"])
+    clauses = _clauses(match["clauses"])
+
+    def run() -> Frame:
+        table = driver.lake.tables.get(name)
+        if table is None or match["replace"]:
+            made = Table(name, columns_of(match["columns"] or ""), clauses, _folder(clauses))
+            if table is not None:
+                made.commits, made.batches = table.commits, table.batches
+            driver.lake.tables[name] = made
+            driver.lake.commit(made, REPLACE if match["replace"] else CREATE, _stamp(session), 0)
+        driver.known.add(name)
+        return _frame()
+
+    return Statement(text, run, f"create {name.rpartition('.')[2]}", driver.lake.tables.get(name))
+
+
+def _replace_as(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    driver, name = session.driver, dotted(match["name"])
+    clauses = _clauses(match["clauses"])
+
+    def run() -> Frame:
+        table = driver.lake.tables.get(name)
+        if table is None:
+            table = driver.lake.tables[name] = Table(name, {}, clauses, _folder(clauses))
+        table.clauses = clauses
+        driver.lake.commit(table, REPLACE_AS, _stamp(session), driver.counts(table.short).get("inserted", 1))
+        driver.known.add(name)
+        return _frame()
+
+    return Statement(text, run, name.rpartition(".")[2], driver.lake.tables.get(name))
+
+
+def _view(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    name = dotted(match["name"])
+
+    def run() -> Frame:
+        session.driver.known.add(name)
+        return _frame()
+
+    return Statement(text, run, name.rpartition(".")[2])
+
+
+def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    """A MERGE that inserts a row into an empty table and updates one of any other, or as the test's `counts` say."""
+    driver, table = session.driver, session.driver.table(match["name"])
+
+    def run() -> Frame:
+        app = session.conf.get("spark.databricks.delta.write.txnAppId")
+        batch = None
+        if app is not None:
+            batch = (app, int(session.conf.get("spark.databricks.delta.write.txnVersion") or 0))
+            recorded = driver.lake.recorded(table, app)
+            if recorded is not None and recorded >= batch[1]:
+                return _frame()  # Delta skips such a statement, and reports nothing
+        counts = driver.counts(table.short) or {("updated" if table.rows else "inserted"): 1}
+        driver.lake.commit(
+            table, MERGE, _stamp(session), table.rows + counts.get("inserted", 0) - counts.get("deleted", 0), batch
+        )
+        kinds = {f"num_{kind}_rows": counts.get(kind, 0) for kind in ("updated", "deleted", "inserted")}
+        return _frame([{"num_affected_rows": sum(kinds.values()), **kinds}])
+
+    return Statement(text, run, table.short, table)
+
+
+def _alter(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    table = session.driver.table(match["name"])
+    operation = "SET TBLPROPERTIES" if "TBLPROPERTIES" in text.upper() else "CHANGE COLUMN"
+
+    def run() -> Frame:
+        session.driver.lake.commit(table, operation, _stamp(session))
+        return _frame()
+
+    return Statement(text, run, table=table)
+
+
+def _write(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    """INSERT, DELETE and UPDATE of a hook: a commit; a DELETE takes out all rows, an INSERT adds one."""
+    table, verb = session.driver.table(match["name"]), match["verb"].upper()
+    rows = {"INSERT INTO": table.rows + 1, "DELETE FROM": 0}.get(verb)
+
+    def run() -> Frame:
+        session.driver.lake.commit(table, {"INSERT INTO": "WRITE"}.get(verb, verb.split()[0]), _stamp(session), rows)
+        return _frame()
+
+    return Statement(text, run, table=table)
+
+
+def _optimize(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    table = session.driver.table(match["name"])
+
+    def run() -> Frame:
+        return _frame([{"version": session.driver.lake.commit(table, "OPTIMIZE", _stamp(session)).version}])
+
+    return Statement(text, run, f"optimize {table.short}", table)
+
+
+def _holds_rows(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    table = session.driver.table(match["name"])
+    return Statement(text, lambda: _frame([{"1": 1}] if table.rows else []))
+
+
+def _data_test(text: str, _match: re.Match[str], session: FakeSession) -> Statement:
+    """The query of a data test: no row fails, or as many as the test's `failures` say of a piece of its text."""
+    number = next((count for piece, count in session.driver.failures.items() if piece in text), 0)
+    found = [{"failures": number, "errs": number != 0, "warns": number != 0, "found": ()}]
+    return Statement(text, lambda: _frame(found))
+
+
+def _columns(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    """Ask for the columns of a table."""
+    table = session.driver.table(match["name"])
+    return Statement(text, lambda: _frame(table.columns))
+
+
+def _types(text: str, match: re.Match[str], _session: FakeSession) -> Statement:
+    """Ask what Spark makes of data types."""
+    types = re.findall(r"CAST\(NULL AS (.*?)\)(?=,|\s|\Z)", match[0])
+    return Statement(text, lambda: _frame({f"c{number}": name for number, name in enumerate(types)}))
+
+
+def _history(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    table = session.driver.table(match["name"])
+    found = [
+        {"version": one.version, "operation": one.operation, "userMetadata": one.stamp} for one in table.commits[::-1]
+    ]
+    return Statement(text, lambda: _frame(found[: int(match["limit"] or len(found))]))
+
+
+def _properties(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    found = [{"key": key, "value": value} for key, value in properties(session.driver.table(match["name"])).items()]
+    return Statement(text, lambda: _frame(found))
+
+
+def _plan(text: str, _match: re.Match[str], _session: FakeSession) -> Statement:
+    return Statement(text, lambda: _frame([{"plan": "== Physical Plan ==\nLocalTableScan <empty>, []\n"}]))
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str], FakeSession], Statement]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), make)
+    for pattern, make in (
+        (r"CREATE SCHEMA IF NOT EXISTS ", _schema),
+        (rf"CREATE OR REPLACE TABLE {_NAME} (?P<clauses>USING [^\n]*) AS\n", _replace_as),
+        (
+            rf"CREATE (?:(?P<replace>OR REPLACE) )?TABLE (?:IF NOT EXISTS )?{_NAME} (?:\((?P<columns>.*?)\) )?"
+            r"(?P<clauses>USING .*)",
+            _create,
+        ),
+        (rf"CREATE OR REPLACE VIEW {_NAME} AS\n", _view),
+        (rf"MERGE (?:WITH SCHEMA EVOLUTION )?INTO {_NAME}", _merge),
+        (rf"OPTIMIZE {_NAME}", _optimize),
+        (rf"ALTER TABLE {_NAME}", _alter),
+        (rf"COMMENT ON TABLE {_NAME}", _alter),
+        (rf"(?P<verb>INSERT INTO|DELETE FROM|UPDATE) {_NAME}", _write),
+        (rf"SELECT 1 FROM {_NAME} LIMIT 1", _holds_rows),
+        (r"SELECT .* AS failures, ", _data_test),
+        (r"SELECT (?:CAST\(NULL AS [^)]*(?:\([^)]*\))?\)(?:, )?)+\s*\Z", _types),
+        (rf"SELECT \* FROM {_NAME}\s*\Z", _columns),
+        (rf"DESCRIBE HISTORY {_NAME}(?: LIMIT (?P<limit>\d+))?", _history),
+        (rf"SHOW TBLPROPERTIES {_NAME}", _properties),
+        (r"EXPLAIN ", _plan),
+    )
+)
+
+
+def _stamp(session: FakeSession) -> str | None:
+    return session.conf.get(session.driver.table_format(None).commit_metadata_conf)
+
+
+def _clauses(text: str) -> dict[str, str]:
+    found = {key: re.search(pattern, text, re.DOTALL) for key, pattern in _CLAUSES.items()}
+    return {key: match[1] for key, match in found.items() if match is not None}
+
+
+def _folder(clauses: Mapping[str, str]) -> Path | None:
+    return Path(clauses["location"]) if "location" in clauses else None
+
+
+def properties(table: Table) -> dict[str, str]:
+    """Return the properties of a table."""
+    return dict(re.findall(rf"{_QUOTED} = {_QUOTED}", table.clauses.get("properties", "")))
