@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from merge_runner.formats.registry import FORMATS
 
 ROOT = Path(__file__).parents[1]
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "merge_runner").rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 DECIDING = (
     "merge_runner/engine/table_format/delta",
@@ -34,6 +34,12 @@ NAMING = (
     "merge_runner/formats",
 )
 """Where a format may be named: also in tables of facts, and for its jars and Spark extension."""
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    """Return the syntax of a module: not when tests are collected, which every worker does."""
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
 
 
 def named(node: ast.AST) -> Iterator[ast.Constant]:
@@ -130,14 +136,14 @@ def test_what_is_no_decision(text):
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(DECIDING)])
 def test_a_module_does_not_decide_by_the_name_of_a_format(name):
-    assert [f"{name}:{line}" for line in decisions(TREES[name])] == []
+    assert [f"{name}:{line}" for line in decisions(tree(name))] == []
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(NAMING)])
 def test_a_module_does_not_name_a_format(name):
-    assert [f"{name}:{literal.lineno}" for literal in named(TREES[name])] == []
+    assert [f"{name}:{literal.lineno}" for literal in named(tree(name))] == []
 
 
 @pytest.mark.parametrize("prefix", NAMING)
 def test_what_is_listed_is_there_and_needs_to_be(prefix):
-    assert any(any(named(TREES[name])) for name in MODULES if name.startswith(prefix))
+    assert any(any(named(tree(name))) for name in MODULES if name.startswith(prefix))

@@ -5,7 +5,7 @@ import pytest
 from merge_runner import Project
 from tests.examples.conftest import EXAMPLES
 
-NAMES = sorted(folder.name for folder in EXAMPLES.iterdir() if (folder / "pyproject.toml").exists())
+NAMES = sorted(folder.name for folder in EXAMPLES.iterdir() if (folder / "profiles.yml").exists())
 
 
 @pytest.mark.parametrize("name", NAMES)

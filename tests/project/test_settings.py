@@ -56,6 +56,7 @@ def test_every_setting_is_read_and_other_tools_are_ignored():
         per-path-ignores = { "models/old/**" = ["P"] }
         severity = { P003 = "error" }
         baseline = "lint-baseline.json"
+        rules = { C002 = { not-null = ["id"] } }
         """)
     assert problems == []
     assert found.profile == "warehouse"
@@ -71,7 +72,12 @@ def test_every_setting_is_read_and_other_tools_are_ignored():
     assert found.models["staging", "deep"].places == {"enabled": Place("pyproject.toml", 19, 10, 19, 17)}
     assert found.seeds[()].values == {"delimiter": ";"}
     assert found.lint == LintSettings(
-        ("P", "C001"), ("P007",), {"models/old/**": ("P",)}, {"P003": "error"}, "lint-baseline.json"
+        select=("P", "C001"),
+        ignore=("P007",),
+        per_path_ignores={"models/old/**": ("P",)},
+        severity={"P003": "error"},
+        rules={"C002": {"not-null": ["id"]}},
+        baseline="lint-baseline.json",
     )
     assert found.places.place(("lint", "select", 1)) == Place("pyproject.toml", 23, 16, 23, 22)
 
