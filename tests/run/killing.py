@@ -70,8 +70,8 @@ def watch(moment):
         perform(step, place)
         moment(f"behind {name}")
 
-    def merged(session, statement, batch):
-        ran = merge(session, statement, batch)
+    def merged(*arguments):
+        ran = merge(*arguments)
         moment("behind the answer to a MERGE")
         return ran
 
