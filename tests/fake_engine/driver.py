@@ -154,8 +154,10 @@ class Starts:
     main(["build"], Starts(driver))
     """
 
-    def __init__(self, *drivers: Any) -> None:
+    def __init__(self, *drivers: FakeDriver, more: Callable[[], FakeDriver] | None = None) -> None:
+        """Take the drivers; `more` makes others after these."""
         self._left = list(drivers)
+        self._more = more
 
     def __call__(self, _prepared: object, _events: object) -> Starts:
         """Return what starts the next driver."""
@@ -179,6 +181,8 @@ class Starts:
 
     def driver(self) -> Any:
         """Return the next driver. Raises ProblemsError after the last one."""
-        if not self._left:
+        if self._left:
+            return self._left.pop(0)
+        if self._more is None:
             raise ProblemsError([Problem("spark-not-started", "Spark did not start")])
-        return self._left.pop(0)
+        return self._more()
