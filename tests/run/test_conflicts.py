@@ -76,12 +76,3 @@ def test_a_delta_merge_runs_again_after_another_writer(begin, race, spark, code,
     assert counted(spark, relation) == {id: times for id, times in ({-1: 7} | MERGED | change).items() if times}
     history = [row["operation"] for row in spark.sql(f"describe history {relation}").collect()]
     assert history.count("MERGE") == 1
-
-
-def test_a_model_without_retries_says_what_was_in_the_way(begin, race, spark):
-    project, relation = begin(retries=0)
-    result, retried = raced(race, project, lambda: spark.sql(f"insert into {relation} values (50, 10)"))
-    assert (result.status, retried) == ("error", [])
-    assert "DELTA_CONCURRENT_APPEND" in result.message
-    assert result.adapter_response["attempts"] == 1
-    assert counted(spark, relation) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 50: 10}
