@@ -117,7 +117,7 @@ class FakeSession:
         if fault == "lost":
             self.driver.die()
         if fault == "interrupts":
-            signal.raise_signal(signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # where a terminal's Ctrl-C arrives
         if fault == "fails later":
             return self._wait(self.driver.blocking) or raised("fails")
         if fault in ("blocks", "interrupts"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from merge_runner.run.results.previous_run import last_invocation
 from merge_runner.run.scheduling.previous_timings import recorded_durations
+from tests.fake_engine import Starts
 
 pytestmark = pytest.mark.fuzz("journals and artifacts")
 
@@ -181,16 +181,12 @@ def test_every_beginning_of_a_journal(tmp_path, fuzzed):
 @pytest.fixture
 def command(built, monkeypatch, capfd, tmp_path):
     """A command in this process, which starts no Spark; gives its exit status."""
-    from merge_runner.cli import node_commands
-
-    monkeypatch.setattr(node_commands, "run_nodes", lambda *_: 0)
 
     def run(*words: str) -> int:
         monkeypatch.chdir(built)
         monkeypatch.setenv("HOME", str(tmp_path))
-        monkeypatch.setattr(sys, "argv", ["merge-runner", *words, "--target-path", str(built / "target")])
         with pytest.raises(SystemExit) as end:
-            main()
+            main([*words, "--target-path", str(built / "target")], Starts())
         out, err = capfd.readouterr()
         assert not any(fault in out + err for fault in FAULTS), err[-2_000:]
         assert end.value.code in (0, 1, 2)
