@@ -7,6 +7,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.plan.layout.table_layout import table_checks, table_columns
@@ -84,14 +85,14 @@ def real_checks(spark, relation):
 def test_case(spark, table, case):
     relation = table(case)
     layout = declared(case, relation)
-    found = alter(spark, layout)
+    found = alter(spark, layout, table_format(layout.format))
     altered, left = found.altered, found.left
     assert list(altered) == case.get("altered", [])
     expected = [text.format(t=relation) for text in case.get("left", ())]
     assert [words[: len(begin)] for words, begin in zip(left, expected, strict=True)] == expected
     assert real_columns(spark, relation) == case["columns"]
     assert real_checks(spark, relation) == case.get("checks", {})
-    again = alter(spark, layout)
+    again = alter(spark, layout, table_format(layout.format))
     assert (again.altered, again.left) == ((), left)  # and nothing is done twice
     if "comment" in case:
         described = {row["col_name"]: row["data_type"] for row in spark.sql(f"describe extended {relation}").collect()}
@@ -106,5 +107,5 @@ def test_a_table_is_created_with_its_description(spark, schemas, format):
         spark.sql(statement)
         described = {row["col_name"]: row["data_type"] for row in spark.sql(f"describe extended {relation}").collect()}
         assert described["Comment"] == "the 'new' one"
-        again = alter(spark, layout)
+        again = alter(spark, layout, table_format(layout.format))
         assert (again.altered, again.left) == ((), ())
