@@ -52,7 +52,7 @@ def watch(moment):
     from merge_runner.run.node import retry
     from merge_runner.run.results.journal import Journal
 
-    write, perform, merge, sync = Journal.__call__, retry.perform, pipeline.execute, os.fsync
+    write, functions, merge, sync = Journal.__call__, retry.FUNCTIONS, pipeline.execute, os.fsync
 
     def journal(self, event):
         node = event.data.get("name") or event.data.get("batch_id", "")
@@ -67,7 +67,7 @@ def watch(moment):
     def step(step, place):
         name = f"{type(step).__name__} of {place.description.partition(' [')[0]}"
         moment(f"before {name}")
-        perform(step, place)
+        functions[type(step)](step, place)
         moment(f"behind {name}")
 
     def merged(*arguments):
@@ -79,7 +79,8 @@ def watch(moment):
         sync(handle)
         moment("a file is written and not in its place")
 
-    Journal.__call__, retry.perform, pipeline.execute, os.fsync = journal, step, merged, synced
+    Journal.__call__, pipeline.execute, os.fsync = journal, merged, synced
+    retry.FUNCTIONS = dict.fromkeys(functions, step)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ def run_measured(session: SparkSession, statement: str) -> Ran:
     """Runs a command to its end, and keeps what it was run by. Raises EngineError."""
     started = time.monotonic()
     with engine_errors(statement):
-        frame = _sql(session, statement)
+        _set_call_site(session)
+        frame = session.sql(statement)
         rows = frame.collect()
     return Ran(rows, round(1000 * (time.monotonic() - started)), frame)
 
@@ -41,7 +42,8 @@ def run_measured(session: SparkSession, statement: str) -> Ran:
 def run_statement(session: SparkSession, statement: str) -> list[Row]:
     """Runs a statement to its end and gives its rows. Raises EngineError."""
     with engine_errors(statement):
-        return _sql(session, statement).collect()
+        _set_call_site(session)
+        return session.sql(statement).collect()
 
 
 def run_command(session: SparkSession, command: str) -> None:
@@ -50,19 +52,22 @@ def run_command(session: SparkSession, command: str) -> None:
     Spark runs commands as soon as it is given them, and only commands: a query would not run. Raises EngineError.
     """
     with engine_errors(command):
-        _sql(session, command)
+        _set_call_site(session)
+        session.sql(command)
 
 
 def analyse(session: SparkSession, query: str) -> StructType:
     """The columns that a query gives, without running it. Raises EngineError."""
     with engine_errors(query):
-        return _sql(session, query).schema
+        _set_call_site(session)
+        return session.sql(query).schema
 
 
 def files_read(session: SparkSession, query: str) -> int:
     """How many files a query over a Delta table would read, as Delta finds them; it is not run. Raises EngineError."""
     with engine_errors(query):
-        planned = _sql(session, query)
+        _set_call_site(session)
+        planned = session.sql(query)
         # The names of the files stay in the JVM where it is at hand.
         return len(planned._jdf.inputFiles() if hasattr(planned, "_jdf") else planned.inputFiles())
 
@@ -76,9 +81,8 @@ def name_caller(context: SparkContext, name: str | None) -> None:
         context.setLocalProperty(key, name)  # type: ignore[arg-type]  # None clears it
 
 
-def _sql(session: SparkSession, statement: str) -> DataFrame:
-    """Gives Spark a statement: it runs a command, and analyses a query."""
+def _set_call_site(session: SparkSession) -> None:
+    """Set the short call site, where this thread has a long one."""
     context = getattr(session, "_sc", None)  # Spark Connect has none
     if context is not None and (name := context.getLocalProperty(_LONG)) is not None:
         context.setLocalProperty(_SHORT, name)  # PySpark sets its own to fetch rows, then clears it
-    return session.sql(statement)

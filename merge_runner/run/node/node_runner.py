@@ -37,51 +37,58 @@ if TYPE_CHECKING:
 
 
 def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None]) -> Result:
-    """Run a node; every failure is in the Result. `touched` are the runtime filters of the MERGEs that ran before.
+    """Run a node; every failure is in the Result. `touched` are the runtime filters of the MERGEs that it depends on.
 
     Raises NotBegunError where the driver is lost before.
     """
-    nodes, expected = run.prepared.graph.nodes, run.nodes.durations.get(unique_id)
-    run.events.emit(NodeStarted(**named(nodes, unique_id), group=run.group(unique_id), expected=expected))
-    with ExitStack() as sessions:
+    node, planned = run.prepared.graph.nodes[unique_id], run.nodes.plans[unique_id]
+    expected = run.nodes.durations.get(unique_id)
+    run.events.emit(
+        NodeStarted(**named(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
+    )
+    with _session(run) as session:
+        started, plan, error = _now(), planned, None
+        context = _context(session, node, planned, run, touched)
+        attempts = _attempts(run, node, planned, context)
+        timed_out = threading.Event()
         try:
-            session = sessions.enter_context(run.driver.session())
+            with (
+                _timeout(run, node, timed_out),
+                _lock(run, planned),
+                run.driver.job_group(session, run.group(unique_id), context.description),
+            ):
+                set_confs(session, _confs(run, node, context))
+                plan = _chosen(run, planned, context)
+                for step in plan.steps:
+                    attempts.perform(step)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            error = engine_error(failure)
+        try:
+            if error is not None:
+                error = _explained(
+                    error, run, plan, context, attempts, timed_out.is_set() and not run.stopping.is_set()
+                )
+            return result_of(run, plan, context, Timing("execute", started, _now()), attempts.tries, error)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            # There is no way to ask the table any more.
+            return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
+
+
+@contextmanager
+def _session(run: RunContext) -> Iterator[SparkSession]:
+    """The session of a node inside the block. Raises NotBegunError where the driver is lost before."""
+    with ExitStack() as opened:
+        try:
+            session = opened.enter_context(run.driver.session())
         except Exception as error:
             if not from_engine(error):
                 raise
             raise NotBegunError(lost_driver(run.driver, error, seconds=0)) from error
-        try:
-            return _run_in(session, unique_id, run, touched)
-        except Exception as error:
-            if not from_engine(error):
-                raise
-            # There is no way to ask the table any more.
-            return Result(unique_id, "error", message=str(lost_driver(run.driver, error)))
-
-
-def _run_in(session: SparkSession, unique_id: str, run: RunContext, touched: Mapping[str, str | None]) -> Result:
-    node, planned = run.prepared.graph.nodes[unique_id], run.nodes.plans[unique_id]
-    started, plan, error = _now(), planned, None
-    context = _context(session, node, planned, run, touched)
-    attempts = _attempts(run, node, planned, context)
-    timed_out = threading.Event()
-    try:
-        with (
-            _timeout(run, node, timed_out),
-            _lock(run, planned),
-            run.driver.job_group(session, run.group(unique_id), context.description),
-        ):
-            set_confs(session, _confs(run, node, context))
-            plan = _chosen(run, planned, context)
-            for step in plan.steps:
-                attempts.perform(step)
-    except Exception as failure:
-        if not from_engine(failure):
-            raise
-        error = engine_error(failure)
-    if error is not None:
-        error = _explained(error, run, plan, context, attempts, timed_out.is_set() and not run.stopping.is_set())
-    return result_of(run, plan, context, Timing("execute", started, _now()), attempts.tries, error)
+        yield session
 
 
 def _context(

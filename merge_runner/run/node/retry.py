@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.response import Operation
-from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.steps.perform import perform
+from merge_runner.engine.spark.errors import EngineError, engine_errors
+from merge_runner.engine.steps.perform import FUNCTIONS
 from merge_runner.formats.failures import Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunHook, RunMerge
@@ -52,7 +52,18 @@ class Attempts:
     def perform(self, step: Step) -> None:
         """Perform a step, again where that is safe. Raises EngineError, InterruptedError where the run is stopped."""
         failures: Counter[Kind] = Counter()
-        while (error := self._failure(step)) is not None:
+        while True:
+            if self.stopping.is_set():
+                raise InterruptedError
+            if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
+                self.tries += 1
+            try:
+                with engine_errors(or_bugs=True):
+                    FUNCTIONS[type(step)](step, self.context)
+            except EngineError as failure:
+                error = failure  # handled below: here it would be the context of what is raised next
+            else:
+                return
             if error.kind is Kind.LOST and not self.settled():
                 # What it has begun may still commit, whatever the table says.
                 self.uncertain = _writes(step)
@@ -71,18 +82,6 @@ class Attempts:
             pause = self._pause(tried)
             self.retried(error, tried, pause)
             self.stopping.wait(pause)
-
-    def _failure(self, step: Step) -> EngineError | None:
-        """Perform a step once. Its error is returned: raised, it would be the context of what comes next."""
-        if self.stopping.is_set():
-            raise InterruptedError
-        if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
-            self.tries += 1
-        try:
-            perform(step, self.context)
-        except EngineError as error:
-            return error
-        return None
 
     def _has_committed(self, step: Step, error: EngineError, last: bool) -> bool:
         """Whether the node's statement is in the table in spite of its error.

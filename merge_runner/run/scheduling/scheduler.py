@@ -44,10 +44,42 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
     stop what runs, and nothing else starts. KeyboardInterrupt does the same as a failure under `fail_fast`, and is
     raised again when the workers have ended; a second one raises EndedAtOnceError, while they may still be running.
     """
-    _Run(job, threads, fail_fast, cancel).run()
+    run = _Run(job, threads, fail_fast, cancel)
+    interrupt: KeyboardInterrupt | None = None
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="model")
+    while True:
+        try:
+            if interrupt is not None:
+                run.stop()
+            run.start(pool)
+            while run.running:  # a loop inside `try`: an interrupt may come where a loop goes back to its beginning
+                try:
+                    # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
+                    node, passed = run.done.get(timeout=_INTERRUPT_SECONDS)
+                except Empty:
+                    continue
+                run.finish(node, passed)
+                run.start(pool)
+            break
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not _is_interrupt(error):
+                raise
+            if interrupt is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise EndedAtOnceError from None
+            interrupt = KeyboardInterrupt()
+    pool.shutdown()
+    for node in list(run.queue.open):
+        job.skip(node, None)
+    if interrupt is not None:
+        raise interrupt
+    if run.crash is not None:
+        raise run.crash
 
 
 class _Run:
+    """What has started of a job, and what has ended."""
+
     def __init__(self, job: Job, threads: int, fail_fast: bool, cancel: Callable[[], None]) -> None:
         self.job = job
         self.threads = threads
@@ -59,41 +91,7 @@ class _Run:
         self.crash: BaseException | None = None
         self.done: SimpleQueue[tuple[str, bool]] = SimpleQueue()
 
-    def run(self) -> None:
-        interrupt: KeyboardInterrupt | None = None
-        pool = ThreadPoolExecutor(max_workers=self.threads, thread_name_prefix="model")
-        while True:
-            try:
-                if interrupt is not None:
-                    self._stop()
-                self._start(pool)
-                if self.running == 0:
-                    break
-                self._finish(*self._next_done())
-            except (KeyboardInterrupt, RuntimeError) as error:
-                if not _is_interrupt(error):
-                    raise
-                if interrupt is not None:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise EndedAtOnceError from None
-                interrupt = KeyboardInterrupt()
-        pool.shutdown()
-        for node in list(self.queue.open):
-            self.job.skip(node, None)
-        if interrupt is not None:
-            raise interrupt
-        if self.crash is not None:
-            raise self.crash
-
-    def _next_done(self) -> tuple[str, bool]:
-        while True:
-            try:
-                # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
-                return self.done.get(timeout=_INTERRUPT_SECONDS)
-            except Empty:
-                continue
-
-    def _start(self, pool: ThreadPoolExecutor) -> None:
+    def start(self, pool: ThreadPoolExecutor) -> None:
         while self.running < self.threads and not self.stopped:
             node = self.queue.start()
             if node is None:
@@ -110,14 +108,14 @@ class _Run:
         finally:
             self.done.put((node, passed))
 
-    def _finish(self, node: str, passed: bool) -> None:
+    def finish(self, node: str, passed: bool) -> None:
         self.running -= 1
         for skip in self.queue.finish(node, passed):
             self.job.skip(skip.node, skip.cause)
         if self.fail_fast and not passed:
-            self._stop()
+            self.stop()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         if not self.stopped:
             self.stopped = True
             self.cancel()
