@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from merge_runner.engine.driver.driver import Driver
@@ -17,6 +17,7 @@ from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.nodes.maintenance import has_table, is_maintained
+from merge_runner.relation import Relation
 from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.scratch_folder import scratch_folder
@@ -58,97 +59,81 @@ def build(
     `starting` is one on its way, which is used and stopped.
     Raises ProblemsError (nothing has run then) and KeyboardInterrupt (run_results.json holds what was done).
     """
-    return _Build(prepared, ids, command, settings, events).run(driver, starting)
+    optimizes, on_a_branch = command == "optimize", settings.branch is not None
+    settings = replace(settings, independent=optimizes)
+    planned = on_branch(prepared) if on_a_branch else prepared
+    nodes = planned.graph.nodes
+    invocation = Invocation(prepared, command, settings.args, events)
+    chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
+    views = [node for node in chosen if on_a_branch and is_view(prepared.graph.nodes[node])]
+    left_out = [node for node in chosen if optimizes and _is_left_out(nodes[node])]
+    streamed = {node for node in chosen if not optimizes and streams_read(nodes, node)}
+    plans, compile_times = plan_nodes(
+        planned,
+        [node for node in chosen if node not in streamed],
+        invocation.id,
+        settings.maintenance if optimizes else None,
+    )
+    if on_a_branch:
+        check_isolated(plans, nodes)
+    durations = recorded_durations(prepared.target_path / "run_results.json")
+    node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events)
+    with invocation.recorded(plans, node_run.end):
+        for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
+            events.emit(Message(text))
+        if plans:
+            table = None if optimizes else audit_table(prepared.files.profile)  # its rows are about what models did
+            _run_on_drivers(node_run, prepared, table, driver, starting)
+    return invocation.results
 
 
-class _Build:
-    def __init__(
-        self, prepared: Prepared, ids: Sequence[str], command: Command, settings: RunSettings, events: Events
-    ) -> None:
-        self.prepared = prepared
-        planned = prepared if settings.branch is None else on_branch(prepared)
-        self.command: Command = command
-        self.settings = replace(settings, independent=command == "optimize")
-        self.made = frozenset(settings.made)
-        self.events = events
-        self.invocation = Invocation(prepared, command, settings.args, events)
-        nodes = planned.graph.nodes
-        self.optimizes = command == "optimize"
-        chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
-        self.views = [node for node in chosen if settings.branch is not None and is_view(prepared.graph.nodes[node])]
-        self.left_out = [node for node in chosen if self.optimizes and _is_left_out(nodes[node])]
-        self.streamed = {node for node in chosen if not self.optimizes and streams_read(nodes, node)}
-        self.plans, compile_times = plan_nodes(
-            planned,
-            [node for node in chosen if node not in self.streamed],
-            self.invocation.id,
-            settings.maintenance if self.optimizes else None,
-        )
-        if settings.branch is not None:
-            check_isolated(self.plans, nodes)
-        durations = recorded_durations(prepared.target_path / "run_results.json")
-        nodes_to_run = Nodes(self.plans, compile_times, durations)
-        self.node_run = NodeRun(planned, nodes_to_run, self.settings, self.invocation.id, events)
+def _run_on_drivers(
+    node_run: NodeRun, prepared: Prepared, table: Relation | None, driver: Driver | None, starting: Starting | None
+) -> None:
+    """Run the nodes on `driver` or a new one; where a new one is lost, run what has not begun on another.
 
-    def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
-        with self.invocation.recorded(self.plans, self.node_run.end):
-            self._tell_what_does_not_run()
-            if self.plans:
-                self._run_nodes(driver, starting)
-        return self.invocation.results
+    After the last one, what is left has failed. `table` is the audit table.
+    """
+    events, branch, made = node_run.events, node_run.settings.branch, frozenset(node_run.settings.made)
+    for others in range(_MOST_OTHERS + 1):
+        try:
+            with driving(prepared, events, driver, starting) as running:
+                if others == 0:
+                    events.emit(Running(nodes=len(node_run.plans), threads=node_run.threads))
+                formats = running.table_format
+                catalog = Catalog(formats, made) if branch is None else BranchCatalog(formats, branch, made)
+                events.observe(running)
+                with scratch_folder(Scratch.of(node_run.id)):
+                    left = node_run.run_open(running, catalog)
+                if not left or driver is not None or others == _MOST_OTHERS:
+                    node_run.give_up()
+                    if table is not None:
+                        audit(running, prepared, table, node_run.id, node_run.results, events)
+                    return
+        except ProblemsError as error:
+            if others == 0:
+                raise
+            for problem in error.problems:
+                events.emit(Message(f"there is no other one: {problem}", level="error"))
+            node_run.give_up()
+            return
+        events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
+        starting = starting and starting.another()
+        made = catalog.made  # another driver's models must not replace them once more
 
-    def _tell_what_does_not_run(self) -> None:
-        if self.views:
-            names = ", ".join(self.prepared.graph.nodes[node].name for node in self.views)
-            self.events.emit(Message(f"views have no branches; inlined here, and not defined: {names}"))
-        if self.left_out:
-            names = ", ".join(self.prepared.graph.nodes[node].name for node in self.left_out)
-            self.events.emit(Message(f"left out, as their config says `optimize: false`: {names}"))
-        nodes = [self.prepared.graph.nodes[node] for node in self.streamed]
-        if nodes:
-            names = ", ".join(sorted(node.name for node in nodes if node.materialized != "ephemeral"))
-            self.events.emit(Message(f"left to `merge-runner stream`, since a stream feeds them: {names}"))
 
-    def _run_nodes(self, driver: Driver | None, starting: Starting | None) -> None:
-        with driving(self.prepared, self.events, driver, starting) as running:
-            self.events.emit(Running(nodes=len(self.plans), threads=self.node_run.threads))
-            left = self._run_open(running, last=driver is not None)
-        for others in range(1, _MOST_OTHERS + 1):
-            if not left:
-                return
-            message = f"the Spark driver is lost: what has not begun ({left}) runs on another one"
-            self.events.emit(Message(message, level="warn"))
-            try:
-                with driving(self.prepared, self.events, None, starting and starting.another()) as running:
-                    left = self._run_open(running, last=others == _MOST_OTHERS)
-            except ProblemsError as error:
-                for problem in error.problems:
-                    self.events.emit(Message(f"there is no other one: {problem}", level="error"))
-                self.node_run.give_up()
-                return
-
-    def _run_open(self, driver: Driver, last: bool) -> int:
-        """Runs what has no result yet; gives how many nodes are left because the driver is lost.
-
-        After the `last` driver there is no other one: what is left has failed.
-        """
-        branch = self.settings.branch
-        formats, made = driver.table_format, self.made
-        catalog = Catalog(formats, made) if branch is None else BranchCatalog(formats, branch, made)
-        self.events.observe(driver)
-        with scratch_folder(Scratch.of(self.invocation.id)):
-            left = self.node_run.run_open(driver, catalog)
-        self.made = catalog.made  # another driver's models must not replace them once more
-        if left and not last:
-            return left
-        self.node_run.give_up()
-        self._audit(driver)
-        return 0
-
-    def _audit(self, driver: Driver) -> None:
-        table = audit_table(self.prepared.files.profile)
-        if table is not None and not self.optimizes:  # its rows are about what models did to their rows
-            audit(driver, self.prepared, table, self.invocation.id, self.node_run.results, self.events)
+def _not_run(
+    nodes: Mapping[str, Node], views: Sequence[str], left_out: Sequence[str], streamed: Collection[str]
+) -> Iterator[str]:
+    """Yield what is reported of the selected nodes that do not run."""
+    if views:
+        yield f"views have no branches; inlined here, and not defined: {', '.join(nodes[node].name for node in views)}"
+    if left_out:
+        names = ", ".join(nodes[node].name for node in left_out)
+        yield f"left out, as their config says `optimize: false`: {names}"
+    if streamed:
+        names = ", ".join(sorted(nodes[node].name for node in streamed if nodes[node].materialized != "ephemeral"))
+        yield f"left to `merge-runner stream`, since a stream feeds them: {names}"
 
 
 def _is_left_out(node: Node) -> bool:
