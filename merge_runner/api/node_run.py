@@ -1,4 +1,4 @@
-"""Runs nodes: what `build`, `run`, `test`, `optimize` and `retry` have in common."""
+"""What comes before nodes run: lint, a driver on its way, and the settings of the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.maintenance import Maintenance
-from merge_runner.run.build import build
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
 from merge_runner.run.settings import RunSettings
@@ -20,34 +19,16 @@ from merge_runner.run.settings import RunSettings
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
     from merge_runner.run.results.previous_run import LastInvocation
-    from merge_runner.run.results.results import Command, RunResults
+    from merge_runner.run.results.results import Command
 
 Start = Callable[[Prepared, Events], Starting]
 """Returns the driver that a project is to run on, on its way."""
 
 
-def run_nodes(
-    prepared: Prepared,
-    command: Command,
-    options: NodeOptions,
-    ids: Sequence[str],
-    events: Events,
-    driver: Driver | None,
-    coming: Starting | None,
-    last: LastInvocation | None = None,
-    before: Sequence[str] = (),
-) -> RunResults:
-    """Run the nodes `ids`; `build` lints them first, unless the options say otherwise, while the JVM starts.
-
-    `last` is the invocation that they are left over from, and `before` are all nodes that it selected. `driver` is a
-    running one to use, `coming` one on its way. Raises LintError (nothing has run then) and what `build` raises.
-    """
+def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: Sequence[str]) -> None:
+    """Lint the nodes `ids` where the command is `build`, unless the options say otherwise. Raises LintError."""
     if command == "build" and not options.no_lint:
         refuse_errors(lint_project(prepared, ids), warnings=options.warn_error)
-    if coming is not None:
-        coming.proceed()  # lint uses processes only where there is no thread that they could not have
-    settings = _settings(prepared, options, ids, last, before)
-    return build(prepared, ids, command, settings, events, driver, coming)
 
 
 @contextmanager
@@ -67,13 +48,17 @@ def starting(
         yield coming
 
 
-def _settings(
+def run_settings(
     prepared: Prepared,
     options: NodeOptions,
     ids: Sequence[str],
     last: LastInvocation | None,
     before: Sequence[str],
 ) -> RunSettings:
+    """Return what the options ask of a run of the nodes `ids`.
+
+    `last` is the invocation that they are left over from, and `before` are all nodes that it selected.
+    """
     args = kept(options)
     return RunSettings(
         threads=options.threads,

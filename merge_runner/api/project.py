@@ -204,7 +204,8 @@ class Project(LoadedProject):
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
         `on_driver` receives the Spark driver once it runs.
         """
-        from merge_runner.api.node_run import run_nodes, starting
+        from merge_runner.api.node_run import lint_first, run_settings, starting
+        from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
             return self.select(options.select, options.exclude, options.selector, options.state).ids
@@ -215,7 +216,11 @@ class Project(LoadedProject):
         prepared = self.deferred((*ids, *before), options.defer, options.state).prepared
         events = _events(on_event, on_driver)
         with starting(self.start, prepared, events, driver, early=bool(ids)) as coming:
-            return run_nodes(prepared, command, options, ids, events, driver, coming, last, before)
+            lint_first(prepared, command, options, ids)  # while the JVM starts
+            if coming is not None:
+                coming.proceed()  # lint uses processes only where there is no thread that they could not have
+            settings = run_settings(prepared, options, ids, last, before)
+            return build(prepared, ids, command, settings, events, driver, coming)
 
     def stream(
         self,
@@ -333,9 +338,8 @@ class Project(LoadedProject):
         from merge_runner.run.model_tests.mutation import mutation_check
 
         events = _events(on_event)
-        with starting(
-            self.start, self.prepared, events, driver, early=True
-        ) as coming:  # it comes up while the tests are planned
+        # The driver comes up while the tests are planned.
+        with starting(self.start, self.prepared, events, driver, early=True) as coming:
             parallel = thread_count(self.prepared, threads, 2)
             return mutation_check(self.prepared, model, parallel, events, driver, coming)
 

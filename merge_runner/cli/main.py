@@ -148,7 +148,19 @@ def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> 
     """
     reset_style()
     try:
-        status = _run(sys.argv[1:] if arguments is None else list(arguments), start)
+        if instruction := os.environ.get(VARIABLE):
+            from merge_runner.cli.completion import complete
+
+            status = complete(cli, instruction)
+        else:
+            words = sys.argv[1:] if arguments is None else list(arguments)
+            try:
+                # Not click's own main(): it ends with 1 where a reader of the output has gone.
+                with cli.make_context(PROGRAM, words, obj=start) as ctx:
+                    result = cli.invoke(ctx)
+                status = result if isinstance(result, int) else 0
+            except (click.exceptions.Exit, click.ClickException, KeyboardInterrupt, EOFError, click.Abort) as end:
+                status = _ended(end)
         _flush()
     except BrokenPipeError:
         # The reader of our output has closed it; Python would complain again when it closes stdout.
@@ -165,32 +177,22 @@ def _flush() -> None:
             stream.flush()
 
 
-def _run(arguments: list[str], start: Start | None) -> int:
-    # Not click's own main(): it ends with 1 where a reader of the output has gone.
-    instruction = os.environ.get(VARIABLE)
-    if instruction:
-        from merge_runner.cli.completion import complete
-
-        return complete(cli, instruction)
-    try:
-        with cli.make_context(PROGRAM, arguments, obj=start) as ctx:
-            result = cli.invoke(ctx)
-            return result if isinstance(result, int) else 0
-    except click.exceptions.Exit as end:
+def _ended(end: BaseException) -> int:
+    """Show what ended a command early: a usage error, an interrupt, or nothing where it is its own exit status."""
+    if isinstance(end, click.exceptions.Exit):
         return end.exit_code
-    except click.ClickException as error:
-        if as_json():
-            say(error.format_message(), "error", event="problem", code="usage")
-        else:
-            shown = StringIO()
-            error.show(shown)
-            click.echo(fitted(shown.getvalue().rstrip("\n"), terminal_columns(sys.stderr)), err=True)
-    except (KeyboardInterrupt, EOFError, click.Abort) as error:
+    if not isinstance(end, click.ClickException):
         click.echo("interrupted", err=True)
-        if type(error).__name__ == "EndedAtOnceError":
+        if type(end).__name__ == "EndedAtOnceError":
             # Python would wait for the threads that are still running; the JVM ends with us.
             _flush()
             os._exit(2)
+    elif as_json():
+        say(end.format_message(), "error", event="problem", code="usage")
+    else:
+        shown = StringIO()
+        end.show(shown)
+        click.echo(fitted(shown.getvalue().rstrip("\n"), terminal_columns(sys.stderr)), err=True)
     return 2
 
 

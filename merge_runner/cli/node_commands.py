@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from merge_runner.run.results.results import RunResults
 
 
-def run_command(name: Command, options: NodeOptions) -> int:
-    """Runs the selected nodes; the exit status is 1 where something failed, or warned under --warn-error."""
+def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selection, NodeOptions]:
+    """Load the project and return it with the nodes that the options select, and the options, selector included.
+
+    What the options leave out or do not affect is shown.
+    """
     project = load_project(options)
     if name == "build":
         show_not_read(project.prepared.files, options)
@@ -36,7 +39,7 @@ def run_command(name: Command, options: NodeOptions) -> int:
     if name in ("build", "run", "test"):
         show_no_effect(project.graph, selection.ids, options)
     show_warnings(_passed_over(name, project, selection.ids), as_errors=options.warn_error)
-    return run_nodes(name, project, selection, options)
+    return project, selection, options
 
 
 _RUN_BY = {
@@ -61,7 +64,10 @@ def _passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterato
 def run_nodes(
     name: Command, project: Project, selection: Selection, options: NodeOptions, last: LastInvocation | None = None
 ) -> int:
-    """Runs these nodes as `run_command` does; `last` is the invocation that they are left over from."""
+    """Run these nodes; the exit status is 1 where something failed, or warned under --warn-error.
+
+    `last` is the invocation that they are left over from.
+    """
     check_defer(options.defer, options.state)
     display = display_for(options)
     try:

@@ -10,6 +10,6 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 @make("build", NodeOptions, offers=(Linting, Selection, Defer, Running, Batch, Branch, Junit, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Lint, then run models, load seeds and run tests, in DAG order."""
-    from merge_runner.cli.node_commands import run_command
+    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
-    return run_command("build", options)
+    return run_nodes("build", *chosen_nodes("build", options))

@@ -12,8 +12,8 @@ from merge_runner.options.project import Selection
 @make("optimize", NodeOptions, offers=(Maintaining, Selection, Running))
 def command(options: NodeOptions) -> int:
     """Compact the tables of the selected models and seeds, in DAG order; their rows stay as they are."""
-    from merge_runner.cli.node_commands import run_command
+    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
     if options.retain is not None and not options.vacuum:
         raise click.UsageError("--retain needs --vacuum: nothing is removed without it.")
-    return run_command("optimize", options)
+    return run_nodes("optimize", *chosen_nodes("optimize", options))

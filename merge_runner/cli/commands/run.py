@@ -10,6 +10,6 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 @make("run", NodeOptions, offers=(Selection, Defer, Running, Batch, Branch, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run the models, in DAG order."""
-    from merge_runner.cli.node_commands import run_command
+    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
-    return run_command("run", options)
+    return run_nodes("run", *chosen_nodes("run", options))

@@ -44,6 +44,6 @@ def command(options: Options) -> int:
         from merge_runner.cli.test.mutate import mutate_model
 
         return mutate_model(options.mutate, options)
-    from merge_runner.cli.node_commands import run_command
+    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
-    return run_command("test", options)
+    return run_nodes("test", *chosen_nodes("test", options))
