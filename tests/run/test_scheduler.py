@@ -1,8 +1,11 @@
 """The ready queue, without Spark."""
 
+import linecache
 import signal
+import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import networkx as nx
 import pytest
@@ -93,9 +96,15 @@ def test_a_node_below_two_failures_is_skipped_once():
 
 
 def test_fail_fast_cancels_what_runs_and_starts_nothing_else():
-    release = threading.Event()
-    recorder = Recorder(fails={"a"}, waits={"b": release})
-    run({"a": [], "b": [], "c": [], "d": ["b"]}, recorder, threads=2, fail_fast=True, cancel=release.set)
+    release, begun = threading.Event(), threading.Event()
+    recorder = Recorder(fails={"a"}, waits={"a": begun, "b": release})
+
+    def work(node):
+        if node == "b":
+            begun.set()
+        return recorder.work(node)
+
+    run_jobs(Job({"a": [], "b": [], "c": [], "d": ["b"]}, work, recorder.skip), 2, fail_fast=True, cancel=release.set)
     assert sorted(recorder.order) == ["a", "b"]
     assert recorder.skipped == {"c": None, "d": None}
 
@@ -160,6 +169,57 @@ def test_a_second_interrupt_ends_the_run_while_its_workers_still_run():
         assert ("end", "a") not in recorder.log
     finally:
         release.set()
+
+
+def _is_no_place(frame):
+    """Whether the line is `try:`, which no handler covers: CPython handles signals at calls and jumps alone."""
+    return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() == "try:"
+
+
+@contextmanager
+def interrupted_at(number):
+    """Raises KeyboardInterrupt at the line `number` that the scheduler comes to in this thread, as Ctrl-C may anywhere.
+
+    A second one ends what has not ended after ten seconds.
+    """
+    main, lines = threading.main_thread().ident, 0
+    watch = threading.Timer(10, signal.pthread_kill, (main, signal.SIGINT))
+
+    def trace(frame, event, _argument):
+        nonlocal lines
+        if "/run/scheduling/" not in frame.f_code.co_filename:
+            return None
+        lines += event == "line"
+        if lines >= number and event == "line" and not _is_no_place(frame):
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    watch.start()
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+        watch.cancel()
+
+
+@pytest.mark.parametrize("number", range(40, 180))
+def test_an_interrupt_at_any_line_ends_the_run(number):
+    """It may come when a node was taken from the queue and is not counted as running, or has ended and still is."""
+    release = threading.Event()
+    recorder = Recorder(fails={"b"}, waits={"slow": release})
+    parents = {"slow": [], "a": [], "b": [], "c": ["a"], "d": ["b"], "e": ["c"], "last": ["slow"]}
+    threading.Timer(0.02, release.set).start()
+    try:
+        with interrupted_at(number):
+            run(parents, recorder, threads=2, cancel=release.set)
+    except KeyboardInterrupt as error:
+        assert not isinstance(error, EndedAtOnceError), "it waited for what does not run"
+    started, finished = ({node for what, node in recorder.log if what == which} for which in ("start", "end"))
+    assert started == finished
+    assert not started & recorder.skipped.keys()
 
 
 def test_an_interrupt_that_python_tells_as_an_unlocked_lock_is_one():

@@ -5,8 +5,10 @@ It knows nothing of Spark: what a node does is a callable.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -52,7 +54,9 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
             if interrupt is not None:
                 run.stop()
             run.start(pool)
-            while run.running:  # a loop inside `try`: an interrupt may come where a loop goes back to its beginning
+            # A loop inside `try`: an interrupt may come where a loop goes back to its beginning. After one, the count
+            # may be wrong by the node that it came between; the workers know better.
+            while run.running if interrupt is None else run.working:
                 try:
                     # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
                     node, passed = run.done.get(timeout=_INTERRUPT_SECONDS)
@@ -69,6 +73,7 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
                 raise EndedAtOnceError from None
             interrupt = KeyboardInterrupt()
     pool.shutdown()
+    run.finish_ended()
     for node in list(run.queue.open):
         job.skip(node, None)
     if interrupt is not None:
@@ -87,9 +92,14 @@ class _Run:
         self.cancel = cancel
         self.queue = ReadyQueue(job.parents, job.priority, job.writes)
         self.running = 0
+        """How many nodes have been started and not finished, as the main thread counts them."""
+        self.working: set[str] = set()
+        """The nodes that run, as the workers note them: no interrupt comes between in their threads."""
+        self.lock = threading.Lock()
         self.stopped = False
         self.crash: BaseException | None = None
-        self.done: SimpleQueue[tuple[str, bool]] = SimpleQueue()
+        self.done: SimpleQueue[tuple[str, bool | None]] = SimpleQueue()
+        """The nodes that ended, with whether their children may run; None: the run was stopped before it began."""
 
     def start(self, pool: ThreadPoolExecutor) -> None:
         while self.running < self.threads and not self.stopped:
@@ -100,24 +110,39 @@ class _Run:
             pool.submit(self._work, node)
 
     def _work(self, node: str) -> None:
+        with self.lock:
+            begins = not self.stopped
+            if begins:
+                self.working.add(node)
         passed = False
         try:
-            passed = self.job.work(node)
+            passed = begins and self.job.work(node)
         except BaseException as error:  # raised when no node runs any longer
             self.crash = self.crash or error
         finally:
-            self.done.put((node, passed))
+            self.done.put((node, passed if begins else None))
+            self.working.discard(node)
 
-    def finish(self, node: str, passed: bool) -> None:
+    def finish(self, node: str, passed: bool | None) -> None:
         self.running -= 1
+        if passed is None:
+            self.job.skip(node, None)
+            return
         for skip in self.queue.finish(node, passed):
             self.job.skip(skip.node, skip.cause)
         if self.fail_fast and not passed:
             self.stop()
 
+    def finish_ended(self) -> None:
+        """Finish the nodes that ended while the main thread did not wait for them."""
+        with suppress(Empty):
+            while True:
+                self.finish(*self.done.get_nowait())
+
     def stop(self) -> None:
         if not self.stopped:
-            self.stopped = True
+            with self.lock:
+                self.stopped = True
             self.cancel()
 
 
