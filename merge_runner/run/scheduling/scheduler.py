@@ -5,7 +5,6 @@ It knows nothing of Spark: what a node does is a callable.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -95,7 +94,6 @@ class _Run:
         """How many nodes have been started and not finished, as the main thread counts them."""
         self.working: set[str] = set()
         """The nodes that run, as the workers note them: no interrupt comes between in their threads."""
-        self.lock = threading.Lock()
         self.stopped = False
         self.crash: BaseException | None = None
         self.done: SimpleQueue[tuple[str, bool | None]] = SimpleQueue()
@@ -110,11 +108,9 @@ class _Run:
             pool.submit(self._work, node)
 
     def _work(self, node: str) -> None:
-        with self.lock:
-            begins = not self.stopped
-            if begins:
-                self.working.add(node)
-        passed = False
+        # In this order without a lock: who stops the run either sees the node working, or it sees the run stopped.
+        self.working.add(node)
+        begins, passed = not self.stopped, False
         try:
             passed = begins and self.job.work(node)
         except BaseException as error:  # raised when no node runs any longer
@@ -141,8 +137,7 @@ class _Run:
 
     def stop(self) -> None:
         if not self.stopped:
-            with self.lock:
-                self.stopped = True
+            self.stopped = True
             self.cancel()
 
 
