@@ -382,7 +382,10 @@ def script() -> None:
             part = Part(not asked.options, complete and not asked.spark, complete or asked.options, few)
             done = [run(project, asked.commands, env, part)]
             if complete and not asked.spark:
-                projects = (REPOSITORY, *sorted((REPOSITORY / "examples").glob("*/")))
+                projects = (
+                    REPOSITORY,
+                    *sorted(file.parent for file in (REPOSITORY / "examples").glob("*/profiles.yml")),
+                )
                 done += [run(copied(path, scratch / path.name), asked.commands, env, Part()) for path in projects]
         finally:
             if asked.spark:
