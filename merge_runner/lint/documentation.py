@@ -14,7 +14,7 @@ from typing import Literal, get_args, get_type_hints
 
 from pydantic.fields import FieldInfo
 
-from merge_runner.lint.rule import Rule
+from merge_runner.lint.rule import Rule, RuleOptions
 from merge_runner.lint.suppress.noqa import UNUSED
 from merge_runner.project.syntax.validate import written_as
 
@@ -180,7 +180,7 @@ def _blocks(markdown: str) -> Iterator[_Block]:
 
 def _written(rule: Rule) -> dict[str, str]:
     """The sections of the docstring, the options, and how to configure the rule."""
-    options = {"Options": _options(rule)} if rule.options is not None else {}
+    options = {"Options": _options(rule.code, rule.options)} if rule.options is not None else {}
     return {**sections(rule), **options, "How to configure it": _configuration(rule)}
 
 
@@ -189,12 +189,11 @@ def _introduction(rule: Rule) -> str:
     return re.split(r"^## ", rule.documentation, maxsplit=1, flags=re.M)[0].strip()
 
 
-def _options(rule: Rule) -> str:
+def _options(code: str, options: type[RuleOptions]) -> str:
     """The options of a rule: its table with the defaults, and what each means."""
-    hints = get_type_hints(rule.options, include_extras=True)
-    defaults = asdict(rule.options()) if rule.options is not None else {}
+    hints = get_type_hints(options, include_extras=True)
     lines, meanings = [], []
-    for name, default in defaults.items():
+    for name, default in asdict(options()).items():
         key = written_as(name, hints[name])[0]
         info = next((each for each in get_args(hints[name])[1:] if isinstance(each, FieldInfo)), None)
         description = info.description if info is not None else None
@@ -202,8 +201,8 @@ def _options(rule: Rule) -> str:
         lines.append(f"{key} = {json.dumps(default)}")
         meaning = f"- `{key}`: {description or name.replace('_', ' ')}{example}"
         meanings.append(fill(meaning, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
-    table = ["```toml", f"[tool.merge-runner.lint.rules.{rule.code}]", *lines, "```"]
-    return "\n".join([f"{rule.options.__doc__} The defaults:", "", *table, "", *meanings])
+    table = ["```toml", f"[tool.merge-runner.lint.rules.{code}]", *lines, "```"]
+    return "\n".join([f"{options.__doc__} The defaults:", "", *table, "", *meanings])
 
 
 def _configuration(rule: Rule) -> str:

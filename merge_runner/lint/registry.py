@@ -62,6 +62,7 @@ def provided_paths() -> list[Path]:
     return found
 
 
+@cache
 def _entry_points() -> list[EntryPoint]:
     return sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value))
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from merge_runner.project.syntax.toml_tree import TomlTree
 
 FailOn = Literal["error", "warning", "info", "never"]
-FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
 
 
 @dataclass(frozen=True)

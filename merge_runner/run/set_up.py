@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
+from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.appcds import archive_state
 from merge_runner.engine.spark.confs import jar_groups
 from merge_runner.engine.spark.embedded_catalog import database
@@ -102,29 +104,32 @@ def archive(prepared: Prepared) -> str:
     return archive_state(files.profile, files.root, os.environ)
 
 
-def spark_version(prepared: Prepared) -> str:
-    """Start Spark, run a query, and return its version. Raises ProblemsError."""
+@contextmanager
+def _running(prepared: Prepared) -> Iterator[Driver]:
+    """The driver of the project, which ends with the block. Raises ProblemsError where it does not start."""
     log = prepared.target_path / "logs" / "spark.log"
     driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
     try:
-        found = driver.spark.sql("SELECT version()").collect()[0][0]
+        yield driver
     finally:
         driver.stop()
+
+
+def spark_version(prepared: Prepared) -> str:
+    """Start Spark, run a query, and return its version. Raises ProblemsError."""
+    with _running(prepared) as driver:
+        found = driver.spark.sql("SELECT version()").collect()[0][0]
     return f"Spark {found} answers"
 
 
 def write_catalog(prepared: Prepared, file: Path | None) -> str:
     """Record how the project's tables are laid out, in `file` or its catalog.yml. Raises ProblemsError."""
-    root = prepared.files.root
-    file = file or root / RECORDED
-    driver = start_driver(prepared.files.profile, root, prepared.target_path / "logs" / "spark.log", os.environ)
+    file = file or prepared.files.root / RECORDED
     try:
-        with driver.session() as session:
+        with _running(prepared) as driver, driver.session() as session:
             found = record(session, Catalog(driver.table_format), recordable(prepared))
     except EngineError as error:
         raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
-    finally:
-        driver.stop()
     head = "Recorded by `merge-runner debug --write-catalog`: lint reads it where the project does not say more."
     try:
         write_atomic(file, layout_file_text(found.tables, head))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
+from typing import get_args
 
 import pytest
 import yaml
@@ -14,7 +15,7 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import built_in_rules
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import Rule
-from merge_runner.lint.selection import FAIL_ON, RuleSelection, fails
+from merge_runner.lint.selection import FailOn, RuleSelection, fails
 from merge_runner.project.schema.settings import LintSettings, settings
 from merge_runner.text import Place, SourceText
 
@@ -142,4 +143,4 @@ def test_options_of_rules_are_checked_at_their_places():
 )
 def test_when_a_run_fails(severities, failing):
     findings = tuple(Finding("P001", "n", severity, "m", Place("m.sql", 1, 1)) for severity in severities)
-    assert [fail_on for fail_on in FAIL_ON if fails(Report(findings=findings), fail_on)] == failing
+    assert [fail_on for fail_on in get_args(FailOn) if fails(Report(findings=findings), fail_on)] == failing
