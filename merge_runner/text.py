@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 
@@ -12,7 +12,8 @@ from functools import cached_property
 class Place:
     """A place in a file: `path` relative to the project, 1-based `line` and `column`.
 
-    `end_line` and `end_column` name the first character after it; None where only the start is known.
+    `end_line` and `end_column` name the first character after it; None where only the start is known. `cell` is the
+    1-based cell of a notebook in which lines are counted; None where they are those of the file.
     """
 
     path: str
@@ -20,9 +21,11 @@ class Place:
     column: int
     end_line: int | None = None
     end_column: int | None = None
+    cell: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}"
+        cell = f"cell {self.cell}:" if self.cell is not None else ""
+        return f"{self.path}:{cell}{self.line}:{self.column}"
 
 
 def place_as_json(place: Place) -> dict[str, str | int]:
@@ -58,10 +61,14 @@ def as_source(text: str) -> str:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A file as its author wrote it: `path` relative to the project with forward slashes, newlines as `\\n`."""
+    """A file as its author wrote it: `path` relative to the project with forward slashes, newlines as `\\n`.
+
+    `cell` is the 1-based cell where the text is one of an .ipynb notebook, whose lines are counted in each cell.
+    """
 
     path: str
     text: str
+    cell: int | None = field(default=None, kw_only=True)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -71,8 +78,8 @@ class SourceText:
         """Return the place of offset `start` (and of the exclusive `end`); offsets after the text mean its end."""
         line, column = self._line_column(start)
         if end is None:
-            return Place(self.path, line, column)
-        return Place(self.path, line, column, *self._line_column(end))
+            return Place(self.path, line, column, cell=self.cell)
+        return Place(self.path, line, column, *self._line_column(end), cell=self.cell)
 
     def offset(self, line: int, column: int = 1) -> int:
         """Return the offset of a 1-based line and column; a line after the last means the end of the text."""

@@ -1,0 +1,45 @@
+"""What a reader of a container gives: statements as Spark gets them, with the way back to the author's file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import Place
+
+Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "scala", "dbt", "model"]
+"""What a MERGE is written in; the value of `container` in the JSON of lint.
+
+`sql`: a file of one statement. `script`: a file of several. `notebook`: a Databricks notebook as source. `python` and
+`scala`: a string given to `….sql(…)`. `builder`: a chain of `DeltaTable.merge` or `DataFrame.mergeInto`.
+"""
+
+
+@dataclass(frozen=True)
+class FoundStatement:
+    """A statement in a container: a MERGE, or DDL that describes a table (CREATE TABLE, ALTER TABLE).
+
+    `rendered.text` is what Spark would get, with what is filled at run time as an opaque name or value;
+    `rendered.place` gives the place in the author's file (with the cell, in an .ipynb notebook) of a range of it.
+    """
+
+    container: Container
+    rendered: Rendered
+
+
+@dataclass(frozen=True)
+class UnreadMerge:
+    """A MERGE in a container whose text cannot be known without running the code, and why."""
+
+    container: Container
+    place: Place
+    reason: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds: `statements` in the order of their places, and MERGEs that cannot be read."""
+
+    statements: tuple[FoundStatement, ...] = ()
+    unread: tuple[UnreadMerge, ...] = ()
