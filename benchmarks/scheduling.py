@@ -20,10 +20,9 @@ from collections.abc import Mapping
 import networkx as nx
 
 from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node
-from merge_runner.graph.order import contracted, levels, priorities
+from merge_runner.graph.order import contracted, levels, parents_with_tests, priorities
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.data_test import DataTestConfig
-from merge_runner.run.scheduling.dependencies import parents_with_tests
 from merge_runner.run.scheduling.ready_queue import ReadyQueue
 from merge_runner.run.scheduling.scheduler import Job, run_jobs
 from merge_runner.text import Place

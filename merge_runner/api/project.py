@@ -349,7 +349,7 @@ class Project(LoadedProject):
         Raises ProblemsError where the file exists, and EngineError where the inputs have not been built.
         """
         from merge_runner.api.node_run import starting
-        from merge_runner.graph.named_model import named_model
+        from merge_runner.graph.graph import named_model
         from merge_runner.run.model_tests.generate import write_first_unit_test
 
         node = named_model(self.graph, model)

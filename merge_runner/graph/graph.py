@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.project.schema.config import Materialized, ModelConfig
 from merge_runner.relation import Relation
 from merge_runner.text import Place
@@ -219,3 +220,12 @@ def run_config(node: Node) -> ModelConfig:
 
 
 _DEFAULTS = ModelConfig()
+
+
+def named_model(graph: Graph, name: str) -> ModelNode:
+    """The model of this name. Raises ProblemsError, with the nearest name, where there is none."""
+    models = {node.name: node for node in graph.nodes.values() if isinstance(node, ModelNode)}
+    if name not in models:
+        problem = Problem("unknown-model", f'there is no model "{name}"', hint=did_you_mean(name, models))
+        raise ProblemsError([problem])
+    return models[name]

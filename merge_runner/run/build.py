@@ -27,8 +27,8 @@ from merge_runner.run.results.audit_rows import audit
 from merge_runner.run.results.event_types import Message, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
+from merge_runner.run.results.previous_run import recorded_durations
 from merge_runner.run.results.results import Command, RunResults
-from merge_runner.run.scheduling.previous_timings import recorded_durations
 from merge_runner.run.settings import RunSettings
 
 _MOST_OTHERS = 3

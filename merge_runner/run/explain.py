@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.explain.explain import explain_merge
+from merge_runner.engine.explain import explain_merge
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog

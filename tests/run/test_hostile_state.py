@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
-from merge_runner.run.results.previous_run import last_invocation
-from merge_runner.run.scheduling.previous_timings import recorded_durations
+from merge_runner.run.results.previous_run import last_invocation, recorded_durations
 from tests.fake_engine import Starts
 
 pytestmark = pytest.mark.fuzz("journals and artifacts")

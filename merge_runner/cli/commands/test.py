@@ -37,11 +37,11 @@ def command(options: Options) -> int:
     if options.mutate is not None and options.generate is not None:
         raise click.UsageError("--mutate and --generate exclude each other.")
     if options.generate is not None:
-        from merge_runner.cli.test.generate import generate_unit_test
+        from merge_runner.cli.unit_tests import generate_unit_test
 
         return generate_unit_test(options.generate, options)
     if options.mutate is not None:
-        from merge_runner.cli.test.mutate import mutate_model
+        from merge_runner.cli.unit_tests import mutate_model
 
         return mutate_model(options.mutate, options)
     from merge_runner.cli.node_commands import chosen_nodes, run_nodes

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.maintenance.optimize import optimize_table
-from merge_runner.engine.maintenance.vacuum import vacuum_table
+from merge_runner.engine.maintenance import optimize_table, vacuum_table
 from merge_runner.engine.merge.contract import check_schema, enforce_contract
 from merge_runner.engine.merge.guardrails import check_before_replacing
 from merge_runner.engine.merge.pipeline import run_merge

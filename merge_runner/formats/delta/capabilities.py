@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from merge_runner.formats.capabilities import Capabilities, Marking, StatisticsProperties
-from merge_runner.formats.retention import DAY, Retention
+from merge_runner.formats.capabilities import DAY, Capabilities, Marking, Retention, StatisticsProperties
 
 _UNITS = {
     "week": 7 * DAY,

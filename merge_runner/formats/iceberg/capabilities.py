@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.formats.capabilities import Capabilities, Marking
-from merge_runner.formats.retention import DAY, Retention
+from merge_runner.formats.capabilities import DAY, Capabilities, Marking, Retention
 
 
 def _milliseconds(text: str) -> float | None:

@@ -16,7 +16,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.graph.graph import UnitTestNode, run_config
 from merge_runner.graph.label import label, named
-from merge_runner.graph.order import contracted, priorities, unit_tests_first
+from merge_runner.graph.order import contracted, parents_with_tests, priorities, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.run.execution.stall_monitor import watching
@@ -26,7 +26,6 @@ from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.event_types import Message, NodeFinished
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
-from merge_runner.run.scheduling.dependencies import parents_with_tests
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.scheduling.write_conflicts import write_keys
 from merge_runner.run.settings import RunSettings

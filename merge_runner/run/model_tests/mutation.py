@@ -19,8 +19,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.failures import Kind
-from merge_runner.graph.graph import ModelNode, UnitTestNode
-from merge_runner.graph.named_model import named_model
+from merge_runner.graph.graph import ModelNode, UnitTestNode, named_model
 from merge_runner.merge.splice import origin
 from merge_runner.plan.layout.table_layout import table_layout
 from merge_runner.plan.load.project_context import Prepared

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.maintenance.optimize import changed_files, in_words
+from merge_runner.engine.maintenance import changed_files, in_words
 from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind

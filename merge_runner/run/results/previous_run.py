@@ -1,4 +1,4 @@
-"""The last invocation, read from its artifacts: its arguments, and what it has left undone."""
+"""The last invocation, read from its artifacts: its arguments, what it has left undone, and how long nodes took."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any, get_args
 
@@ -174,3 +175,20 @@ def _events(journal: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(event, dict):
             yield event
+
+
+def recorded_durations(run_results: Path) -> dict[str, float]:
+    """Seconds by node id of the nodes that ran to their end in an earlier run_results.json; empty without one.
+
+    A file that cannot be read costs the better order and nothing else.
+    """
+    try:
+        entries = json.loads(run_results.read_text(encoding="utf-8"))["results"]
+        found = {
+            str(entry["unique_id"]): float(entry["execution_time"])
+            for entry in entries
+            if entry["status"] in ("success", "pass", "warn", "no-op")
+        }
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return {}
+    return {node: seconds for node, seconds in found.items() if isfinite(seconds)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.maintenance.optimize import has_merges_since_compaction
+from merge_runner.engine.maintenance import has_merges_since_compaction
 from merge_runner.engine.table_format.commit_metadata import of_hook, of_maintenance, stamp
 from merge_runner.engine.table_format.delta import maintenance as delta
 from merge_runner.engine.table_format.iceberg import maintenance as iceberg

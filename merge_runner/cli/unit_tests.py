@@ -1,10 +1,14 @@
-"""`merge-runner test --mutate`: the report of a mutation check."""
+"""What `test --generate` and `test --mutate` do: write a first unit test, and check the unit tests of a model."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
+from merge_runner.api.project import Project
+from merge_runner.cli.display.display import JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import as_json, counted, say, show, show_text, styled
 from merge_runner.cli.loading import load_project
 from merge_runner.cli.node_commands import display_for
@@ -12,18 +16,25 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.run.model_tests.mutation import Change, MutationReport
 
+_T = TypeVar("_T")
+
+
+def generate_unit_test(name: str, options: NodeOptions) -> int:
+    """Write a unit test of a model next to it, and print the file's path; return 1 where its inputs cannot be read."""
+    path = _performed(options, lambda project, display: project.generate_unit_test(name, on_event=display))
+    if path is None:
+        return 1
+    show(os.path.relpath(path))
+    say("its rows are real ones: edit them before you commit the file")
+    return 0
+
 
 def mutate_model(model: str, options: NodeOptions) -> int:
     """Check the unit tests of a model by changes of its MERGE; return 1 where a survivor has no explanation."""
-    project = load_project(options)
-    display = display_for(options)
-    try:
-        report = project.mutate(model, threads=options.threads, on_event=display)
-    except EngineError as error:
-        say(f"error: {error}", "error")
+    threads = options.threads
+    report = _performed(options, lambda project, display: project.mutate(model, threads=threads, on_event=display))
+    if report is None:
         return 1
-    finally:
-        display.close()
     if as_json():
         show(json.dumps(report.as_json()))
         return 0 if report.ok else 1
@@ -31,6 +42,19 @@ def mutate_model(model: str, options: NodeOptions) -> int:
         show_text(line)
     _say_sum(report)
     return 0 if report.ok else 1
+
+
+def _performed(options: NodeOptions, work: Callable[[Project, JsonDisplay | TextDisplay], _T]) -> _T | None:
+    """Return what `work` returns; None where the engine failed, after its error has been shown."""
+    project = load_project(options)
+    display = display_for(options)
+    try:
+        return work(project, display)
+    except EngineError as error:
+        say(f"error: {error}", "error")
+        return None
+    finally:
+        display.close()
 
 
 def _lines(report: MutationReport) -> Iterator[str]:

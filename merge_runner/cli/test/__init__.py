@@ -1,1 +1,0 @@
-"""What `test --generate` and `test --mutate` do."""

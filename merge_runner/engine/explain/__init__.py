@@ -1,1 +1,0 @@
-"""What the engine says about a MERGE that it does not run."""
