@@ -17,6 +17,9 @@ from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText
 
+_DBT_TEMPORARY = "__dbt_tmp"
+"""dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
+
 
 @dataclass(frozen=True)
 class LintedFile:
@@ -79,6 +82,15 @@ class LintedMerge(JudgedMerge):
     def inserts(self) -> bool:
         """Whether there is an INSERT clause."""
         return any(clause.action == "insert" for clause in self.statement.clauses)
+
+    @property
+    def has_unknown_dbt_query(self) -> bool:
+        """Whether the source is dbt's temporary view or table, and the query that it holds is not known."""
+        parts = self.statement.source.parts
+        if not parts or _DBT_TEMPORARY not in parts[-1].casefold():
+            return False
+        known = self.lookup(parts)
+        return known is None or known.query is None
 
 
 @dataclass(frozen=True)

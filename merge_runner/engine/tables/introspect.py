@@ -12,7 +12,7 @@ from merge_runner.engine.table_format.protocol import RealColumn, TableFormat
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
-from merge_runner.plan.layout.declared_schema import generated_expression
+from merge_runner.plan.layout.declared_schema import generated_expression, is_filled
 from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.layout_file import FileColumn, FileTable
 from merge_runner.relation import Relation
@@ -98,7 +98,8 @@ def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealC
         data_type = written if parse_type(written) is not None else None
         own = real.get(field.name.lower())
         generated = generated_expression(own.generated or "") if own is not None else None
-        found.append(FileColumn(field.name, data_type, field.nullable, generated))
+        filled = own is not None and is_filled((own.generated or "", f"default {own.default or 'null'}"))
+        found.append(FileColumn(field.name, data_type, field.nullable, generated, filled))
     return tuple(found)
 
 

@@ -47,16 +47,13 @@ if TYPE_CHECKING:
 
 SEVERITY: Severity = "error"
 
-_DBT_TEMPORARY = "__dbt_tmp"
-"""dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
-
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each filter of the target that rows to be inserted need not satisfy."""
     from merge_runner.pruning.judge.insert_consistency import one_sided_filters
 
     statement = merge.statement
-    if not merge.inserts or _is_unknown_dbt_query(merge):
+    if not merge.inserts or merge.has_unknown_dbt_query:
         return
     for conjunct in one_sided_filters(statement, merge.layout, merge.scope, merge.source):
         text = " ".join(conjunct.text.split())
@@ -65,12 +62,3 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             f"`{text}` filters the target only: source rows outside of it are inserted again on every run",
             "put the same filter on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does not help",
         )
-
-
-def _is_unknown_dbt_query(merge: LintedMerge) -> bool:
-    """Whether the source is dbt's temporary view or table, and the query that it holds is not known."""
-    parts = merge.statement.source.parts
-    if not parts or _DBT_TEMPORARY not in parts[-1].casefold():
-        return False
-    known = merge.lookup(parts)
-    return known is None or known.query is None

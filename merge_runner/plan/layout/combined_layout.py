@@ -67,6 +67,7 @@ def _columns(columns: Sequence[TableColumn], real: Sequence[TableColumn]) -> tup
                 said.data_type or column.data_type,
                 column.nullable if said.nullable is None else said.nullable,
                 said.generated or column.generated,
+                said.filled or column.filled,
             )
         )
     return (*found, *(column for column in columns if column.name.casefold() not in names))

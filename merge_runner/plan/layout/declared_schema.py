@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.schema.properties import Column, Constraint, DataTest
 from merge_runner.pruning.layout.layout import TableColumn
 
+_FILLED = re.compile(r"\s*(generated\s+(always|by\s+default)\s+as\s+identity\b|default\s+(?!null\s*\Z))", re.IGNORECASE)
 _GENERATED = re.compile(r"\s*generated\s+always\s+as\s*\((.*)\)\s*\Z", re.IGNORECASE | re.DOTALL)
 
 
@@ -36,8 +37,12 @@ class Declared:
 
     def column(self, column: Column, otherwise: bool | None) -> TableColumn:
         """A declared column; `otherwise` says whether it takes NULL where nothing forbids it (None: unknown)."""
-        generated = _generated(column) if column.constraints else None
-        return TableColumn(column.name, type_of(column.data_type), self.nullable(column.name, otherwise), generated)
+        nullable = self.nullable(column.name, otherwise)
+        if not column.constraints:
+            return TableColumn(column.name, type_of(column.data_type), nullable)
+        return TableColumn(
+            column.name, type_of(column.data_type), nullable, _generated(column), is_filled(_custom(column))
+        )
 
     def nullable(self, name: str, otherwise: bool | None) -> bool | None:
         """Whether a column holds NULL."""
@@ -54,10 +59,11 @@ class Declared:
             declared = own.pop(column.name.casefold(), None)
             nullable = self.nullable(column.name, column.nullable if otherwise is None else otherwise)
             if declared is None:
-                found.append(TableColumn(column.name, column.data_type, nullable, column.generated))
+                found.append(replace(column, nullable=nullable))
                 continue
             data_type = type_of(declared.data_type) or column.data_type
-            found.append(TableColumn(declared.name, data_type, nullable, _generated(declared) or column.generated))
+            generated, filled = _generated(declared) or column.generated, is_filled(_custom(declared)) or column.filled
+            found.append(TableColumn(declared.name, data_type, nullable, generated, filled))
         return (*found, *(self.column(column, otherwise) for column in own.values()))
 
 
@@ -128,8 +134,16 @@ def _holds_always(test: DataTest) -> bool:
 
 
 def _generated(column: Column) -> str | None:
-    texts = (constraint.expression or "" for constraint in column.constraints if constraint.type == "custom")
-    return next((found for text in texts if (found := generated_expression(text)) is not None), None)
+    return next((found for text in _custom(column) if (found := generated_expression(text)) is not None), None)
+
+
+def is_filled(texts: Iterable[str]) -> bool:
+    """Return whether one of these parts of a column's DDL gives it a value where INSERT leaves it out."""
+    return any(_FILLED.match(text) for text in texts)
+
+
+def _custom(column: Column) -> Iterable[str]:
+    return (constraint.expression or "" for constraint in column.constraints if constraint.type == "custom")
 
 
 def seed_header(file: Path, delimiter: str) -> tuple[str, ...] | None:

@@ -119,7 +119,9 @@ class _Checker:
                 self._problem(message, ("columns", index, "data_type"), 'leave "data_type" out where it is unknown')
             if column.name.casefold() in found:
                 self._problem(f"the column {column.name} is listed twice", ("columns", index, "name"))
-            found[column.name.casefold()] = TableColumn(column.name, data_type, column.nullable, column.generated)
+            found[column.name.casefold()] = TableColumn(
+                column.name, data_type, column.nullable, column.generated, column.filled
+            )
         return tuple(found.values())
 
     def _partitions(self, texts: Iterable[str]) -> Iterator[PartitionField]:

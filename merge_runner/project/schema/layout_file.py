@@ -42,6 +42,9 @@ class FileColumn:
     """Whether the column may contain NULL. Not set: unknown. Example: `nullable: false`"""
     generated: str | None = None
     """The expression of a generated column. Example: `generated: cast(ordered_at as date)`"""
+    filled: StrictBool = False
+    """Whether the column gets a value where INSERT leaves it out: an identity, or a column with a DEFAULT.
+    Example: `filled: true`"""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,8 @@ def _column(column: FileColumn) -> str:
     words = [f"{key}: {_scalar(value)}" for key, value in parts.items() if value is not None]
     if column.nullable is not None:
         words.insert(len(words) - (column.generated is not None), f"nullable: {str(column.nullable).lower()}")
+    if column.filled:
+        words.append("filled: true")
     return "{" + ", ".join(words) + "}"
 
 

@@ -21,7 +21,7 @@ from merge_runner.pruning.query.source import SourceFacts
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_TARGET, _SOURCE = 1, 0
+TARGET, SOURCE = 1, 0
 """Numbers of the relations in terms; the source's is that of its restrictions."""
 
 
@@ -34,16 +34,16 @@ def one_sided_filters(
     """
     if not source.readable:
         return
-    inserts: list[_Inserted] | None = None
+    inserts: list[InsertedRows] | None = None
     for conjunct in statement.on:
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
             continue
         wanted = condition(conjunct.expression, on_terms(scope))
-        if _holds_for_all(wanted, layout):
+        if holds_for_all(wanted, layout):
             continue
         if inserts is None:
             inserts = [
-                _Inserted(clause, statement, layout, scope, source)
+                InsertedRows(clause, statement, layout, scope, source)
                 for clause in statement.clauses
                 if clause.action == "insert"
             ]
@@ -59,23 +59,32 @@ def on_terms(scope: Scope) -> Resolve:
         if found is None or found.side not in ("target", "source"):
             return None
         path = tuple(part.casefold() for part in found.path)
-        return Col(_TARGET if found.side == "target" else _SOURCE, path[0], path[1:])
+        return Col(TARGET if found.side == "target" else SOURCE, path[0], path[1:])
 
     return resolve
 
 
 def source_terms(scope: Scope) -> Resolve:
     """The same for WHEN NOT MATCHED, which sees the source alone: an unqualified name is the source's."""
+    return _terms_of_one(scope, SOURCE)
+
+
+def target_terms(scope: Scope) -> Resolve:
+    """The same for WHEN NOT MATCHED BY SOURCE, which sees the target alone."""
+    return _terms_of_one(scope, TARGET)
+
+
+def _terms_of_one(scope: Scope, relation: int) -> Resolve:
     resolve = on_terms(scope)
 
-    def of_source(node: exp.Expr) -> Term | None:
+    def resolve_one(node: exp.Expr) -> Term | None:
         parts, found = name_parts(node), scope.reference(node)
         if parts is None or found is None or len(found.path) < len(parts):
             return resolve(node)
         path = tuple(part.casefold() for part in parts)
-        return Col(_SOURCE, path[0], path[1:])
+        return Col(relation, path[0], path[1:])
 
-    return of_source
+    return resolve_one
 
 
 def facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
@@ -84,14 +93,14 @@ def facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
         return source.facts
     tree = clause.condition.expression
     if tree is None:
-        own: tuple[Term, ...] = (Call("opaque", tuple(Col(_SOURCE, c.name.casefold()) for c in source.known)),)
+        own: tuple[Term, ...] = (Call("opaque", tuple(Col(SOURCE, c.name.casefold()) for c in source.known)),)
     else:
         own = conjuncts(condition(tree, source_terms(scope)))
-    not_null = [Col(_SOURCE, c.name.casefold()) for c in source.known if c.nullable is False]
+    not_null = [Col(SOURCE, c.name.casefold()) for c in source.known if c.nullable is False]
     return Facts((*source.restrictions, *own), not_null)
 
 
-class _Inserted:
+class InsertedRows:
     """The rows that one INSERT clause inserts."""
 
     def __init__(
@@ -125,7 +134,7 @@ class _Inserted:
 
         def inserted(part: Term) -> Term | None:
             nonlocal unknown
-            if not isinstance(part, Col) or part.relation != _TARGET:
+            if not isinstance(part, Col) or part.relation != TARGET:
                 return None
             value = self.value(part.name)
             if value is None:
@@ -134,11 +143,11 @@ class _Inserted:
             return _field(value, part.path)
 
         goal = replaced(wanted, inserted)
-        if unknown or self._may_take_no_null(goal):
+        if unknown or self.may_take_no_null(goal):
             return None
         return self.facts.implies(goal)
 
-    def _may_take_no_null(self, goal: Term) -> bool:
+    def may_take_no_null(self, goal: Term) -> bool:
         """Whether it asks for a value in a column of which nothing is known."""
         column = goal.args[0] if isinstance(goal, Call) and goal.name == "notnull" else None
         if not isinstance(column, Col):
@@ -155,12 +164,14 @@ class _Inserted:
             has = self.source.has_column(name)
             if has is False:
                 return NULL if self.evolves else None
-            return Col(_SOURCE, folded)
+            return Col(SOURCE, folded)
         if folded in self.values:
             return self.values[folded]
         column = self.layout.column(name)
         if column is not None and column.generated is not None:
             return self._generated(column)
+        if column is not None and column.filled:
+            return None
         return NULL if column is not None and self.layout.complete else None
 
     def _generated(self, column: TableColumn) -> Term | None:
@@ -180,7 +191,7 @@ def _field(value: Term, path: tuple[str, ...]) -> Term:
     return NULL if value == NULL else Call(f"field:{'.'.join(path)}", (value,))
 
 
-def _holds_for_all(wanted: Term, layout: TableLayout) -> bool:
+def holds_for_all(wanted: Term, layout: TableLayout) -> bool:
     """Whether every row of the target satisfies the condition, such as IS NOT NULL of a column that takes no NULL."""
     required = {c.name.casefold() for c in layout.columns or () if c.nullable is False}
     not_null = [column for column in columns(wanted) if not column.path and column.name in required]
@@ -250,9 +261,9 @@ def matching_columns(statement: MergeStatement, scope: Scope) -> Matching | None
             continue
         for own, other in (read.args, read.args[::-1]):
             relations = {column.relation for column in columns(other)}
-            fixed = relations == {_TARGET} or (not relations and not inserts)
+            fixed = relations == {TARGET} or (not relations and not inserts)
             mine = [column for column in columns(own) if not column.path]
-            if not fixed or not mine or any(column.relation != _SOURCE for column in columns(own)):
+            if not fixed or not mine or any(column.relation != SOURCE for column in columns(own)):
                 continue
             names = {r.column.casefold(): r.column for r in scope.columns(tree) if r.side == "source"}
             (found if isinstance(own, Col) else inside).update({names[column.name]: None for column in mine})
@@ -267,5 +278,5 @@ def inserts_column(clause: Clause, scope: Scope, pair: EquatedColumns) -> bool:
     for assignment in clause.assignments:
         if assignment.column[-1].casefold() == pair.target.casefold() and assignment.value.expression is not None:
             value = term(assignment.value.expression, source_terms(scope))
-            return value is not None and strict_column(value) == Col(_SOURCE, pair.source.casefold())
+            return value is not None and strict_column(value) == Col(SOURCE, pair.source.casefold())
     return True  # NULL, or a default

@@ -19,12 +19,16 @@ _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column. `data_type`, `nullable` None: unknown. `generated` is the expression of a generated column."""
+    """A column. `data_type`, `nullable` None: unknown. `generated` is the expression of a generated column.
+
+    `filled`: where INSERT leaves it out it gets a value of its own, as an identity or a column with a DEFAULT.
+    """
 
     name: str
     data_type: DataType | None = None
     nullable: bool | None = None
     generated: str | None = None
+    filled: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,76 @@
+"""ON restricts the target, and WHEN NOT MATCHED BY SOURCE changes the rows outside.
+
+## What it does
+It takes the conditions of ON that restrict the target by something else than the source, such as
+`t.dt >= '2024-01-01'` or `t.is_current`, and asks of each WHEN NOT MATCHED BY SOURCE clause whether it takes rows that
+do not satisfy them. A condition on the source counts where an equality of ON makes it one on the target. A clause whose
+condition implies the filter is fine, and so is one that decides about the same columns in another way, such as
+`t.dt < '2020-01-01'`, which deletes what is too old. `t.dt = s.dt` is no such filter.
+
+It is a warning where the clause has a condition on other columns, which may leave rows outside alone.
+
+## Why it matters
+A row outside of the filter matches nothing, whatever the source holds. So it counts as NOT MATCHED BY SOURCE and is
+updated or deleted: a MERGE of yesterday's rows deletes the whole history, a MERGE into the open rows of a history
+writes the end of each closed one again.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
+    on t.id = s.id and t.dt >= date'2024-01-01'
+when matched then update set amount = s.amount
+when not matched by source then delete
+```
+
+## Good
+```sql
+{{ config(scan='full') }}
+
+merge into {{ this }} as t
+using (select * from {{ source('raw', 's') }} where dt >= date'2024-01-01') as s
+    on t.id = s.id and t.dt >= date'2024-01-01'
+when matched then update set amount = s.amount
+when not matched by source and t.dt >= date'2024-01-01' then delete
+```
+
+## When to ignore it
+Where the rows outside are really to be changed by each run. It is clearer to say so in the clause's condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
+    from merge_runner.lint.finding import Severity
+
+SEVERITY: Severity = "error"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit for each clause that changes rows outside of what ON restricts the target to."""
+    from merge_runner.lint.guard_fix import guard
+    from merge_runner.pruning.judge.by_source_window import rows_outside
+
+    if not merge.scans_by_source:
+        return
+    for found in rows_outside(merge.statement, merge.layout, merge.scope, merge.source):
+        filters = [" ".join(conjunct.text.split()) for conjunct in found.filters]
+        of_target = all(merge.scope.side(each.expression) == "target" for each in found.filters if each.expression)
+        shown = " and ".join(filters)
+        whole = found.reach == "all"
+        rows = "every row" if whole else "rows"
+        such = "" if whole else " that satisfy its condition"
+        hint = f"write WHEN NOT MATCHED BY SOURCE AND {shown}" if of_target else "put the same filter into the clause"
+        yield Hit(
+            found.clause.span,
+            f"this {found.clause.action}s {rows} of the target outside of `{shown}`{such}: ON never matches them",
+            f"{hint}; the rows outside are left alone then",
+            None if whole else "warning",
+            guard(merge, found.clause, filters) if of_target else None,
+        )

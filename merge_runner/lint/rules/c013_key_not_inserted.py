@@ -1,0 +1,68 @@
+"""A column that ON joins by is not inserted.
+
+## What it does
+It looks at the columns of the target that ON equates with an expression of the source, and reports an INSERT clause
+that does not have one of them in its list, or writes NULL into it. Columns that the table computes or fills are fine
+(generated columns, identities, columns with a DEFAULT), as far as the model's YAML or a layout file says so. `INSERT *`
+writes all columns. A key inside a function is reported where the function gives NULL for NULL, as `lower(t.k)` does.
+
+It is a warning where the columns of the table are not known: it may fill the key by itself.
+
+## Why it matters
+The inserted row has NULL as its key, and `NULL = …` is not true: no later run finds the row. The next run with the same
+source row inserts it again, without an error.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt and t.region = s.region
+when matched then update set amount = s.amount
+when not matched then insert (id, dt, amount) values (s.id, s.dt, s.amount)
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt and t.region = s.region
+when matched then update set amount = s.amount
+when not matched then insert (id, dt, region, amount) values (s.id, s.dt, s.region, s.amount)
+```
+
+## When to ignore it
+Where the table fills the column in a way that lint does not know of. A layout file says so (`filled: true`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
+    from merge_runner.lint.finding import Severity
+
+SEVERITY: Severity = "error"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """One hit for each key that an INSERT clause leaves NULL."""
+    from merge_runner.pruning.judge.unmatched_rows import unfilled_keys
+
+    if not merge.inserts:
+        return
+    for key in unfilled_keys(merge.statement, merge.layout, merge.scope, merge.source):
+        how = "is not inserted" if key.null is None else "is inserted as NULL"
+        value = f": {key.source}" if key.source else ""
+        hint = f"insert the value that ON compares it with{value}"
+        if not key.certain:
+            hint += "; where the table fills it (an identity, a default), say so in a layout file"
+        yield Hit(
+            key.clause.span if key.null is None else key.null.span,
+            f"ON joins by {key.column}, which {how}: no run finds the row again, and each inserts it again",
+            hint,
+            None if key.certain else "warning",
+        )

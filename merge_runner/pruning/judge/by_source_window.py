@@ -1,0 +1,151 @@
+"""Which rows outside of the window that ON puts on the target WHEN NOT MATCHED BY SOURCE changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
+from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns, holds_for_all, on_terms, target_terms
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.logic.canonical import condition, term
+from merge_runner.pruning.logic.constant_value import FALSE, TRUE, Lit
+from merge_runner.pruning.logic.fold import negated, replaced
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, has_opaque, is_constant
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.query.source import SourceFacts
+
+Reach = Literal["all", "some"]
+
+
+@dataclass(frozen=True)
+class OutsideWindow:
+    """A WHEN NOT MATCHED BY SOURCE clause that changes rows outside of these conditions of ON.
+
+    `reach`: `all` of them, or `some`, as the clause has a condition on other columns.
+    """
+
+    clause: Clause
+    filters: tuple[Conjunct, ...]
+    reach: Reach
+
+
+@dataclass(frozen=True)
+class _Filter:
+    """A condition of ON that keeps rows of the target from matching; `term` is about the target's columns alone."""
+
+    conjunct: Conjunct
+    term: Term
+
+
+def rows_outside(
+    statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> Iterator[OutsideWindow]:
+    """The clauses that change rows which a filter of ON keeps from ever matching.
+
+    A clause that restricts the filter's columns in another way decides about the rows outside by itself. What cannot
+    be read or compared is left out.
+    """
+    clauses = [clause for clause in statement.clauses if clause.kind == "not_matched_by_source"]
+    if not clauses:
+        return
+    filters = list(_filters(statement, layout, scope, source))
+    former: list[Term] = []
+    for clause in clauses if filters else ():
+        own = _condition(clause, scope)
+        if own is None:
+            return
+        found = [each for each in filters if _leaves_out(each, filters, own, former)]
+        state = {column for each in filters if _is_state(each, statement, scope) for column in columns(each.term)}
+        by_state = any(_is_state_test(part) for part in own)
+        found = [each for each in found if not (by_state and state.issuperset(columns(each.term)))]
+        found = [each for each in found if not _writes_what_is_there(each.term, clause, scope)]
+        if found:
+            yield OutsideWindow(
+                clause, tuple(each.conjunct for each in found), "some" if _restricts(own, found) else "all"
+            )
+        former.append(negated(own[0] if len(own) == 1 else Call("and", tuple(own))))
+
+
+def _filters(statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts) -> Iterator[_Filter]:
+    pairs = [pair for pair in equated_columns(statement, scope) if pair.bare]
+    keys = {pair.target.casefold() for pair in equated_columns(statement, scope) if not pair.null_safe}
+    others: dict[Term, Term] = {Col(0, pair.source.casefold()): Col(TARGET, pair.target.casefold()) for pair in pairs}
+    for conjunct in statement.on:
+        side = scope.side(conjunct.expression) if conjunct.expression is not None else "unknown"
+        if conjunct.expression is None or side not in ("target", "source"):
+            continue
+        found = condition(conjunct.expression, on_terms(scope))
+        if side == "source":
+            if source.facts.implies(found) is not False:
+                continue
+            found = replaced(found, others.get)
+        if has_opaque(found) or is_constant(found) or any(column.relation != TARGET for column in columns(found)):
+            continue
+        redundant = isinstance(found, Call) and found.name == "notnull" and {c.name for c in columns(found)} <= keys
+        if not redundant and not holds_for_all(found, layout):
+            yield _Filter(conjunct, found)
+
+
+def _condition(clause: Clause, scope: Scope) -> list[Term] | None:
+    """The conditions that the clause joins by AND; None where one cannot be read."""
+    if clause.condition is None:
+        return [TRUE]
+    if clause.condition.expression is None:
+        return None
+    found = condition(clause.condition.expression, target_terms(scope))
+    return None if has_opaque(found) else list(conjuncts(found))
+
+
+def _leaves_out(wanted: _Filter, filters: Sequence[_Filter], own: Sequence[Term], former: Sequence[Term]) -> bool:
+    """Whether the clause takes rows that do not satisfy a filter, without having decided about its columns."""
+    if Facts([*own, *former]).implies(wanted.term) is not False:
+        return False
+    mine = set(columns(wanted.term))
+    if any(not mine.isdisjoint(columns(part)) for part in former):
+        return False
+    window = Facts(each.term for each in filters)
+    return all(window.implies(part) is True for part in own if not mine.isdisjoint(columns(part)))
+
+
+def _restricts(own: Sequence[Term], found: Sequence[_Filter]) -> bool:
+    """Whether the clause has conditions on other columns than those of the filters."""
+    window = {column for each in found for column in columns(each.term)}
+    return any(not window.issuperset(columns(part)) for part in own)
+
+
+def _is_state(wanted: _Filter, statement: MergeStatement, scope: Scope) -> bool:
+    """Whether a filter picks the rows in a state, such as the open ones: INSERT puts constants into its columns."""
+    if _is_state_test(wanted.term):
+        return True
+    inserted = [
+        assignment
+        for clause in statement.clauses
+        if clause.action == "insert"
+        for assignment in clause.assignments
+        if assignment.value.expression is not None and scope.side(assignment.value.expression) == "none"
+    ]
+    return {column.name for column in columns(wanted.term)} <= {each.column[-1].casefold() for each in inserted}
+
+
+def _is_state_test(part: Term) -> bool:
+    """Whether a condition asks for single values of one column, or for NULL."""
+    return isinstance(part, Call) and (
+        part.name in ("isnull", "notnull", "in", "notin")
+        or (part.name in ("=", "<=>", "<>") and isinstance(part.args[1], Lit))
+    )
+
+
+def _writes_what_is_there(wanted: Term, clause: Clause, scope: Scope) -> bool:
+    """Whether the clause only sets a flag to the value that it has outside of the filter already."""
+    if clause.action != "update" or not isinstance(wanted, Call) or wanted.name not in ("=", "<=>"):
+        return False
+    flag, value = wanted.args
+    if not isinstance(flag, Col) or value not in (TRUE, FALSE) or len(clause.assignments) != 1:
+        return False
+    (assignment,) = clause.assignments
+    tree = assignment.value.expression
+    written = term(tree, on_terms(scope)) if tree is not None else None
+    return assignment.column[-1].casefold() == flag.name and written == (FALSE if value == TRUE else TRUE)
