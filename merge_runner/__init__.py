@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from merge_runner.api import Project as Project
+    from merge_runner.api import lint_paths as lint_paths
 
-__all__ = ["Project"]
+__all__ = ["Project", "lint_paths"]
 
 
 def __getattr__(name: str) -> Any:
     # Importing the package is part of every start of the command line, which seldom needs all of it.
-    if name == "Project":
-        from merge_runner.api import Project
+    if name in __all__:
+        import merge_runner.api
 
-        return Project
+        return getattr(merge_runner.api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.graph.graph import Graph
-from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
-from merge_runner.graph.select import select as select_nodes
 from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.project_context import Flags, Prepared, prepare
 
@@ -80,9 +78,7 @@ class LoadedProject:
         """Return the selected nodes, parents first, and warnings of what matches nothing."""
         if isinstance(select, Selection):
             return select
-        files = self.prepared.files
-        context = SelectionContext(root=files.root, state_dir=as_path(state), selectors=files.selectors)
-        return select_nodes(self.graph, context, texts(select), texts(exclude), selector)
+        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state))
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

@@ -33,7 +33,7 @@ def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selectio
     """
     project = load_project(options)
     if name == "build":
-        show_not_read(project.prepared.files, options)
+        show_not_read(project.prepared.files.not_read, options)
     options = with_default_selector(project, options)
     selection = selected(project, options)
     if name in ("build", "run", "test"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -205,6 +205,10 @@ class Graph:
         if not isinstance(node, ModelNode):
             raise TypeError(f"{unique_id} is no model")
         return node
+
+    def warnings_of(self, ids: Iterable[str]) -> list[Problem]:
+        """Return what each of the nodes `ids` asks for and its materialization does not do."""
+        return [problem for unique_id in ids for problem in self.warnings.get(unique_id, ())]
 
     @cached_property
     def tests_of_one_name(self) -> frozenset[str]:

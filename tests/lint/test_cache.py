@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.cli.lint import inputs
+from merge_runner.api import lint_paths
 from merge_runner.cli.main import main
 from merge_runner.lint.run import cache
 from merge_runner.project.schema.layout_file import RECORDED
@@ -56,17 +56,15 @@ def root(make_project, monkeypatch):
 
 
 @pytest.fixture
-def lint(monkeypatch, capfd):
+def lint(caplog, capfd):
     """`merge-runner lint` in this process: status, output, messages, and whether the report was made anew."""
-    made = []
-    real = inputs.lint
-    monkeypatch.setattr(inputs, "lint", lambda *arguments: made.append(1) or real(*arguments))
+    caplog.set_level("DEBUG", "merge_runner.lint")
 
     def run(*arguments: str) -> tuple[int, str, str, bool]:
-        made.clear()
+        caplog.clear()
         with pytest.raises(SystemExit) as end:
             main(["lint", *arguments])
-        return (end.value.code, *capfd.readouterr(), bool(made))
+        return (end.value.code, *capfd.readouterr(), "report of an earlier run" not in caplog.text)
 
     return run
 
@@ -218,12 +216,9 @@ def test_variables_of_the_environment_count_where_they_are_read(root, lint, monk
 
 
 def test_variables_count_that_are_read_in_other_processes(root, lint, monkeypatch):
-    from merge_runner.lint.run import parallel
-
-    monkeypatch.setattr(parallel, "_processes", lambda models: 2 if models > 1 else 1)
     for number in range(6):
         written(f"models/more{number}.sql", FILES["models/a.sql"].replace("REGION", f"REGION{number}"))(root)
-    lint()
+    lint_paths(processes=2)
     assert not lint()[3]
     monkeypatch.setenv("REGION5", "5")
     assert lint()[3]
@@ -376,19 +371,20 @@ def test_the_project_folder_itself_as_model_path(root, lint):
     assert lint()[:3] == made[:3]
 
 
-def test_a_change_while_the_report_is_made_is_seen(root, lint, monkeypatch):
-    real = inputs.lint
+class ChangingEnv(dict):
+    """Variables of the environment, of which a model asks while another is changed."""
 
-    def slow(*arguments):
-        found = real(*arguments)
-        assert found.of_models
-        CHANGES["a model"](root)
-        return found
+    def get(self, name, default=None):
+        if name == "REGION" and (change := self.pop("change", None)):
+            change()
+        return super().get(name, default)
 
-    monkeypatch.setattr(inputs, "lint", slow)
-    lint()
-    monkeypatch.setattr(inputs, "lint", real)
+
+def test_a_change_while_the_report_is_made_is_seen(root):
+    lint_paths(env=ChangingEnv(os.environ, change=lambda: CHANGES["a seed"](root)))
     assert not (root / "target/lint_cache").exists()
+    lint_paths(env=ChangingEnv(os.environ))
+    assert len(list((root / "target/lint_cache").iterdir())) == 1
 
 
 def test_old_entries_are_removed(root, lint):

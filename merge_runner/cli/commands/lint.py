@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.lint.options import LintCommand
+from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
+from merge_runner.cli.display.problems import show_not_read, show_warnings
+from merge_runner.cli.lint_options import LintCommand
 from merge_runner.cli.loading import recording_env
 from merge_runner.lint.outputs import render
 from merge_runner.lint.selection import FailOn, fails
+from merge_runner.text import as_source
 
 if TYPE_CHECKING:
+    from merge_runner.errors import Problem
+    from merge_runner.lint.paths.request import Linted, LintRequest
     from merge_runner.lint.report import Report
-    from merge_runner.lint.run.lint_project import LintOptions
+    from merge_runner.project.load.not_read import NotRead
 
 _OF_CI = ("github", "gitlab", "sarif")
 """Formats whose readers take paths relative to the root of the repository."""
@@ -33,14 +37,21 @@ def command(options: LintCommand) -> int:
     PATHS are models or folders of a project or of a dbt project (after `dbt parse`), or plain .sql files. Any other
     file of a project means the models that depend on it. Needs neither Spark nor a network.
     """
-    _check_usage(options)
-    report, folder = _report(options)
-    if options.write_baseline is not None:
-        return _write_baseline(report, options)
-    if options.format_ in _OF_CI:
-        from merge_runner.cli.lint.repository import from_repository
+    from merge_runner.api.lint import linted
+    from merge_runner.lint.paths.request import ArgumentsError
 
-        report = from_repository(report, folder)
+    _check_usage(options)
+    try:
+        found = linted(_request(options), recording_env(), _Messages(options))
+    except ArgumentsError as error:
+        raise click.UsageError(str(error)) from None
+    if options.write_baseline is not None:
+        return _show_baseline(found, options)
+    report = found.report
+    if options.format_ in _OF_CI:
+        from merge_runner.lint.outputs.repository import from_repository
+
+        report = from_repository(report, found.folder)
     _write(report, options)
     return 1 if fails(report, _fail_on(options)) else 0
 
@@ -69,40 +80,55 @@ def _fail_on(options: LintCommand) -> FailOn:
     return level or ("warning" if options.warn_error else "error")
 
 
-def _report(options: LintCommand) -> tuple[Report, Path]:
-    """The report, from the cache where nothing has changed since, and the folder that its paths are relative to."""
-    from merge_runner.cli.lint.report_cache import report_cache
+def _request(options: LintCommand) -> LintRequest:
+    """What the options ask for; the text of --stdin-filename is read."""
+    from merge_runner.lint.paths.request import LintRequest
 
-    cache = report_cache(options)
-    kept = cache.get(os.environ) if cache is not None else None
-    if cache is not None and kept is not None:
-        if kept.warnings:
-            from merge_runner.cli.display.problems import show_warnings
-
-            show_warnings(kept.warnings, as_errors=options.warn_error)
-        return kept.report, cache.root
-    from merge_runner.cli.lint.inputs import lint
-
-    env = recording_env()
-    linted = lint(options, env, said(options))
-    # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
-    same = cache is not None and linted.of_models and linted.folder == cache.root
-    if cache is not None and same and report_cache(options) == cache:
-        cache.put(linted.report, env.asked, linted.warnings)
-    return linted.report, linted.folder
-
-
-def said(options: LintCommand) -> LintOptions:
-    """The options that the rules are about."""
-    from merge_runner.lint.run.lint_project import LintOptions
-
-    return LintOptions(
+    text, paths = None, options.paths
+    if options.stdin_filename:
+        text = as_source(sys.stdin.buffer.read().decode("utf-8", "replace"))
+        paths = (Path(options.stdin_filename),)
+    baseline = options.write_baseline
+    fix: Literal["safe", "unsafe"] = "unsafe" if options.unsafe_fixes else "safe"
+    return LintRequest(
+        paths=paths,
+        text=text,
+        project_dir=options.project_dir,
+        profiles_dir=options.profiles_dir,
+        profile=options.profile,
+        target=options.target,
+        vars=options.vars_text,
+        target_path=options.target_path,
+        full_refresh=options.full_refresh,
+        select=options.select,
+        exclude=options.exclude,
+        selector=options.selector,
+        state=options.state,
+        changed=options.changed,
         rules=_words(options.rules),
         ignore=_words(options.ignore),
         layout=options.layout,
         baseline=options.baseline,
-        use_baseline=options.write_baseline is None,
+        write_baseline=None if baseline is None else Path(baseline) if baseline else True,
+        fix=fix if options.fix else None,
+        cache=not options.no_cache,
     )
+
+
+class _Messages:
+    """Shows what is to be known in addition to the report; with --warn-error a warning ends the command."""
+
+    def __init__(self, options: LintCommand) -> None:
+        self._options = options
+
+    def not_read(self, items: Sequence[NotRead]) -> None:
+        show_not_read(items, self._options)
+
+    def warn(self, problems: Sequence[Problem]) -> None:
+        show_warnings(problems, as_errors=self._options.warn_error)
+
+    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
+        say(text, level)
 
 
 def _words(texts: Sequence[str]) -> tuple[str, ...]:
@@ -110,15 +136,11 @@ def _words(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _write(report: Report, options: LintCommand) -> None:
-    from merge_runner.cli.display.messages import say
-
     def tell(text: str) -> None:
         if not options.quiet:
             say(text)
 
     file: Path | None = options.output
-    from merge_runner.cli.display.messages import terminal_columns
-
     colour = None if file is not None else _colour()
     terminal = terminal_columns(sys.stdout) if file is None else None
     text = render(
@@ -157,23 +179,15 @@ def _write_file(file: Path, text: str) -> None:
         write_atomic(file, text)
 
 
-def _write_baseline(report: Report, options: LintCommand) -> int:
-    from merge_runner.cli.display.messages import counted, say
-    from merge_runner.cli.lint.inputs import baseline_file
-    from merge_runner.lint.suppress.baseline import Baseline
-
-    file, usual = baseline_file(options)
-    Baseline.of(report.findings).write(file)
+def _show_baseline(found: Linted, options: LintCommand) -> int:
     if not options.quiet:
-        how = "" if usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
-        say(f"{counted(len(report.findings), 'finding')} written to {file}{how}")
+        how = "" if found.usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
+        say(f"{counted(len(found.report.findings), 'finding')} written to {found.baseline}{how}")
     return 0
 
 
 def _colour() -> Any:
     """click's style where standard output may be coloured; NO_COLOR wins over FORCE_COLOR."""
-    from merge_runner.cli.display.messages import may_colour
-
     return click.style if sys.stdout is not None and may_colour(sys.stdout) else None
 
 

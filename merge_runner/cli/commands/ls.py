@@ -36,7 +36,7 @@ def command(options: Options) -> int:
     from merge_runner.graph.output import output
 
     project = load_project(options)
-    show_not_read(project.prepared.files, options)
+    show_not_read(project.prepared.files.not_read, options)
     ids = selected(project, with_default_selector(project, options)).ids
     if options.resource_type:
         ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options.resource_type)

@@ -14,7 +14,7 @@ def command(options: ProjectOptions) -> int:
     from merge_runner.cli.display.problems import show_no_effect, show_not_read
 
     project = load_project(options)
-    show_not_read(project.prepared.files, options)
+    show_not_read(project.prepared.files.not_read, options)
     project.check()
     show_no_effect(project.graph, project.graph.nodes, options)
     manifest = project.write_manifest()

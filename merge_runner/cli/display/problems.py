@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.cli.display.messages import as_json, say, styled
-from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import Graph
     from merge_runner.plan.load.project_context import Prepared
-    from merge_runner.project.load.files import ProjectFiles
+    from merge_runner.project.load.not_read import NotRead
 
 
 class WarningsError(ProblemsError):
@@ -37,9 +37,9 @@ def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
         _show(problem, "warning", "yellow")
 
 
-def show_not_read(files: ProjectFiles, options: OutputOptions) -> None:
+def show_not_read(items: Iterable[NotRead], options: OutputOptions) -> None:
     """Print one line for each thing of a dbt project that is not read, unless --quiet."""
-    for each in () if options.quiet else files.not_read:
+    for each in () if options.quiet else items:
         if as_json():
             say(each.message, "info", event="problem", code="not-read", hint=each.hint, **asdict(each.place))
         else:
@@ -49,32 +49,12 @@ def show_not_read(files: ProjectFiles, options: OutputOptions) -> None:
 
 def show_no_effect(graph: Graph, ids: Iterable[str], options: OutputOptions) -> None:
     """Print a warning for each of the models `ids` that says that it is incremental and is not."""
-    show_warnings(no_effect(graph, ids), as_errors=options.warn_error)
-
-
-def no_effect(graph: Graph, ids: Iterable[str]) -> list[Problem]:
-    """Return a warning for each of the models `ids` that says that it is incremental and is not."""
-    return [problem for unique_id in ids for problem in graph.warnings.get(unique_id, ())]
+    show_warnings(graph.warnings_of(ids), as_errors=options.warn_error)
 
 
 def show_unread_vars(prepared: Prepared, options: OutputOptions) -> None:
     """Print a warning for each var of --vars that is neither declared nor read: a misspelled one changes nothing."""
-    show_warnings(unread_vars(prepared), as_errors=options.warn_error)
-
-
-def unread_vars(prepared: Prepared) -> list[Problem]:
-    """Return a warning for each var of --vars that is neither declared nor read."""
-    files, graph = prepared.files, prepared.graph
-    unread = sorted(files.unnamed_vars - graph.vars_read)
-    known = {*files.settings.vars, *graph.vars_read}
-    return [
-        Problem(
-            "unread-var",
-            f'--vars: no file reads the var "{name}", and [tool.merge-runner.vars] does not declare it',
-            hint=did_you_mean(name, known) or "remove it, or declare it in [tool.merge-runner.vars]",
-        )
-        for name in unread
-    ]
+    show_warnings(prepared.unread_vars, as_errors=options.warn_error)
 
 
 def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.build import Invocation, build_graph
 from merge_runner.graph.graph import Graph
+from merge_runner.graph.methods.lookup import SelectionContext
+from merge_runner.graph.select import Selection
+from merge_runner.graph.select import select as select_nodes
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.project.load.files import ProjectFiles
@@ -63,6 +66,31 @@ class Prepared:
     def target_path(self) -> Path:
         """The folder of everything generated."""
         return self.files.root / self.files.settings.target_path
+
+    def select(
+        self,
+        select: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        selector: str | None = None,
+        state: Path | None = None,
+    ) -> Selection:
+        """Return the selected nodes, parents first, and warnings of what matches nothing."""
+        context = SelectionContext(root=self.files.root, state_dir=state, selectors=self.files.selectors)
+        return select_nodes(self.graph, context, select, exclude, selector)
+
+    @property
+    def unread_vars(self) -> list[Problem]:
+        """A warning for each var of the invocation that is neither declared nor read: a misspelled one."""
+        files, graph = self.files, self.graph
+        known = {*files.settings.vars, *graph.vars_read}
+        return [
+            Problem(
+                "unread-var",
+                f'--vars: no file reads the var "{name}", and [tool.merge-runner.vars] does not declare it',
+                hint=did_you_mean(name, known) or "remove it, or declare it in [tool.merge-runner.vars]",
+            )
+            for name in sorted(files.unnamed_vars - graph.vars_read)
+        ]
 
     @property
     def secrets(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What the paths on the command line of `lint` mean: which project, which of its models, which plain files."""
+"""What paths given to lint mean: which project, which of its models, which plain files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SourceNode
+from merge_runner.lint.paths.request import ArgumentsError
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
 from merge_runner.lint.sources.sql_file import holds_no_sql
 from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
@@ -43,7 +42,7 @@ def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
     """Return the project that is meant: that of --project-dir, else the one of the paths, else the one here.
 
     None where that is no project: paths outside of any, a dbt project, a folder whose settings are of lint alone.
-    Raises ProblemsError where there is nothing of these, and UsageError where the paths are in several projects.
+    Raises ProblemsError where there is nothing of these, and ArgumentsError where the paths are in several projects.
     """
     if not paths or project_dir is not None:
         start = project_dir if project_dir is not None else Path.cwd()
@@ -63,20 +62,20 @@ def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
     roots = list({root.resolve(): root for start in starts if (root := _root_of(start)) is not None}.values())
     if len(roots) > 1:
         names = ", ".join(str(root) for root in roots)
-        raise click.UsageError(f"The paths lie in several projects: {names}. Lint one at a time, with --project-dir.")
+        raise ArgumentsError(f"The paths lie in several projects: {names}. Lint one at a time, with --project-dir.")
     return roots[0] if roots else None
 
 
 def lint_root_of(paths: Sequence[Path]) -> Path | None:
     """Return the folder whose pyproject.toml configures lint of these paths alone; None where there is none.
 
-    Raises UsageError where several do.
+    Raises ArgumentsError where several do.
     """
     starts = dict.fromkeys(path if path.is_dir() else path.parent for path in paths or [Path()])
     found = {root for start in starts if (root := find_lint_root(Path(os.path.abspath(start)))) is not None}  # noqa: PTH100 -- links stay
     if len(found) > 1:
         names = ", ".join(str(root) for root in sorted(found))
-        raise click.UsageError(f"The paths have several [tool.merge-runner.lint]: {names}. Lint one folder at a time.")
+        raise ArgumentsError(f"The paths have several [tool.merge-runner.lint]: {names}. Lint one folder at a time.")
     return next(iter(found), None)
 
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
-from merge_runner.cli.display.messages import counted, say
 from merge_runner.lint.finding import Fix
 from merge_runner.lint.fixes import apply
+from merge_runner.lint.paths.request import Messages
 from merge_runner.lint.report import Report
 from merge_runner.text import SourceText
 
 _MARK = "\ufeff"
 
 
-def fix(files: Mapping[str, Path], report: Report, *, unsafe: bool) -> None:
+def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe: bool) -> None:
     """Writes each of the files, by path in the report, with its fixes; all that no fix touches stays, byte for byte."""
     left = 0
     for path in report.sources:
@@ -28,7 +28,8 @@ def fix(files: Mapping[str, Path], report: Report, *, unsafe: bool) -> None:
         raw = file.read_bytes().decode("utf-8", "replace")
         text = raw.removeprefix(_MARK)
         if text.replace("\r\n", "\n") != report.sources[path]:
-            say(f"{path}: not fixed, it has changed meanwhile or has carriage returns within its lines", "warn")
+            why = "it has changed meanwhile or has carriage returns within its lines"
+            messages.say(f"{path}: not fixed, {why}", "warn")
             continue
         left += sum(each.applicability == "unsafe" for each in fixes)
         ending = "\r\n" if "\r\n" in text else "\n"
@@ -37,11 +38,15 @@ def fix(files: Mapping[str, Path], report: Report, *, unsafe: bool) -> None:
             mode = file.stat().st_mode
             write_atomic(file, (_MARK if raw != text else "") + fixed.text)
             file.chmod(mode)
-            say(f"{path}: {counted(len(fixed.applied), 'fix', 'es')} applied")
+            messages.say(f"{path}: {_counted(len(fixed.applied))} applied")
     if left and not unsafe:
         them = "it" if left == 1 else "them"
-        say(f"{counted(left, 'fix', 'es')} may change what a MERGE does: --unsafe-fixes applies {them}")
+        messages.say(f"{_counted(left)} may change what a MERGE does: --unsafe-fixes applies {them}")
 
 
 def _with_newlines(fix: Fix, ending: str) -> Fix:
     return replace(fix, edits=tuple(replace(edit, content=edit.content.replace("\n", ending)) for edit in fix.edits))
+
+
+def _counted(fixes: int) -> str:
+    return f"{fixes:,} fix" + ("" if fixes == 1 else "es")

@@ -1,0 +1,130 @@
+"""Lint by paths, as the command line does: models of a project, or files of none."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from merge_runner.lint.paths.report_cache import kept_or_made
+from merge_runner.lint.paths.request import Linted, LintRequest, Messages
+from merge_runner.project.syntax.environment import RecordingEnv
+
+if TYPE_CHECKING:
+    from merge_runner.errors import Problem
+    from merge_runner.lint.report import Report
+    from merge_runner.project.load.not_read import NotRead
+
+_LEVELS = {"info": logging.INFO, "warn": logging.WARNING}
+
+
+class LoggedMessages:
+    """Logs what is to be known in addition to a report to `merge_runner.lint`."""
+
+    def __init__(self) -> None:
+        self._logger = logging.getLogger("merge_runner.lint")
+
+    def not_read(self, items: Sequence[NotRead]) -> None:
+        """Log what of a dbt project is not read."""
+        for item in items:
+            self._logger.info("%s: %s; %s", item.place.path, item.message, item.hint)
+
+    def warn(self, problems: Sequence[Problem]) -> None:
+        """Log warnings about the project or the paths."""
+        for problem in problems:
+            self._logger.warning("%s", problem)
+
+    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
+        """Log a line of text."""
+        self._logger.log(_LEVELS[level], "%s", text)
+
+
+def lint_paths(
+    paths: str | Path | Sequence[str | Path] = (),
+    *,
+    text: str | None = None,
+    project_dir: str | Path | None = None,
+    profiles_dir: str | Path | None = None,
+    profile: str | None = None,
+    target: str | None = None,
+    vars: Mapping[str, Any] | None = None,
+    target_path: str | None = None,
+    full_refresh: bool = False,
+    select: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    selector: str | None = None,
+    state: str | Path | None = None,
+    changed: str | None = None,
+    rules: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
+    layout: str | Path | None = None,
+    baseline: str | Path | None = None,
+    write_baseline: str | Path | Literal[True] | None = None,
+    fix: Literal["safe", "unsafe"] | None = None,
+    cache: bool = True,
+    processes: int | None = None,
+    env: Mapping[str, str] | None = None,
+    messages: Messages | None = None,
+) -> Report:
+    """Return what each MERGE of the paths will scan, and what is wrong there; needs no Spark.
+
+    Paths are models or folders of a project or of a dbt project, or plain .sql files; any other file of a project means
+    the models that depend on it. Without paths that is the project in the working directory, or above. Each argument is
+    as the option of `merge-runner lint` of that name; `text` replaces the text of the only path. `fix` applies the
+    fixes to the files, `write_baseline` writes the findings to a file, or where lint looks for it (True). With `cache`
+    the report of an earlier run is returned where nothing has changed since; `processes` render models, None: as many
+    as pay. `messages` receives warnings, instead of the logger `merge_runner.lint`.
+
+    Raises ProblemsError for a path, project or setting that is wrong, and ValueError for arguments that do not go
+    together.
+    """
+    request = LintRequest(
+        paths=(Path(paths),) if isinstance(paths, str | Path) else tuple(map(Path, paths)),
+        text=text,
+        project_dir=_path(project_dir),
+        profiles_dir=_path(profiles_dir),
+        profile=profile,
+        target=target,
+        vars=vars,
+        target_path=target_path,
+        full_refresh=full_refresh,
+        select=_words(select),
+        exclude=_words(exclude),
+        selector=selector,
+        state=_path(state),
+        changed=changed,
+        rules=_words(rules),
+        ignore=_words(ignore),
+        layout=_path(layout),
+        baseline=_path(baseline),
+        write_baseline=True if write_baseline is True else _path(write_baseline),
+        fix=fix,
+        cache=cache,
+        processes=processes,
+    )
+    recording = RecordingEnv(os.environ if env is None else env)
+    return linted(request, recording, LoggedMessages() if messages is None else messages).report
+
+
+def linted(request: LintRequest, env: RecordingEnv, messages: Messages) -> Linted:
+    """Return the report on what is asked for, and write the baseline. Raises as `lint_paths` does."""
+    found = kept_or_made(request, env, messages)
+    if request.write_baseline is None:
+        return found
+    from merge_runner.lint.paths.inputs import baseline_file
+    from merge_runner.lint.suppress.baseline import Baseline
+
+    file, usual = baseline_file(request)
+    Baseline.of(found.report.findings).write(file)
+    return replace(found, baseline=file, usual=usual)
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _words(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

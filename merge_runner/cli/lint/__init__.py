@@ -1,1 +1,0 @@
-"""What `lint` looks at by its paths and options."""

@@ -1,0 +1,76 @@
+"""The report of an earlier run for the same files and the same request, or one that is made now."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from merge_runner.lint.paths.request import Linted, LintRequest, Messages
+from merge_runner.lint.run.cache import ReportCache
+from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.toml import parse_toml
+
+_UNCACHED = ("fix", "changed", "select", "exclude", "selector", "state")
+"""A selection may depend on git or an earlier state, and what matches nothing is warned of each time."""
+
+_DEPENDS = (
+    *("paths", "rules", "ignore", "layout", "baseline"),
+    *("project_dir", "profiles_dir", "profile", "target", "vars", "target_path", "full_refresh"),
+)
+"""What the report depends on."""
+
+
+def kept_or_made(request: LintRequest, env: RecordingEnv, messages: Messages) -> Linted:
+    """Return the report, from the cache where nothing has changed since. Raises ProblemsError and ArgumentsError."""
+    cache = _report_cache(request, env.whole)
+    kept = cache.get(env.whole) if cache is not None else None
+    if cache is not None and kept is not None:
+        logging.getLogger("merge_runner.lint").debug("nothing has changed since the report of an earlier run")
+        messages.warn(kept.warnings)
+        return Linted(kept.report, cache.root, True, kept.warnings)
+    from merge_runner.lint.paths.inputs import lint
+
+    linted = lint(request, env, messages)
+    # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
+    same = cache is not None and linted.of_models and linted.folder == cache.root
+    if cache is not None and same and _report_cache(request, env.whole) == cache:
+        cache.put(linted.report, env.asked, linted.warnings)
+    return linted
+
+
+def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache | None:
+    """Return the cache of a run; None where the report depends on more than files, or must not come from the cache."""
+    if not request.cache or request.text is not None or request.write_baseline is not None:
+        return None
+    if any(getattr(request, name) for name in _UNCACHED):
+        return None
+    root = _nearest_project(request)
+    if root is None:
+        return None
+    outside = [path for path in (request.layout, request.baseline) if path is not None]
+    home = env.get("HOME") or env.get("USERPROFILE")
+    folder = request.profiles_dir or (Path(home) if home else Path.home()) / ".merge-runner"
+    depends = {name: getattr(request, name) for name in _DEPENDS}
+    there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
+    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, folder / "profiles.yml"])
+
+
+def _nearest_project(request: LintRequest) -> Path | None:
+    """Return the project that is most likely meant, without reading its settings; caching a report verifies it."""
+    start: Path = request.project_dir or next(iter(request.paths), Path.cwd())
+    start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
+    for folder in (start, *start.parents):
+        try:
+            content = (folder / "pyproject.toml").read_bytes()
+            # Reading TOML takes long enough to leave out the files of other tools.
+            if b"merge-runner" not in content:
+                continue
+            tool = parse_toml(content.decode()).get("tool", {})
+            if "merge-runner" in tool:
+                # Settings of lint alone are of files outside of any project, whose reports are not kept.
+                return None if set(tool["merge-runner"]) == {"lint"} else folder
+        except (OSError, ValueError, TypeError):
+            continue
+    return None
