@@ -24,8 +24,17 @@ class Place:
     cell: int | None = None
 
     def __str__(self) -> str:
-        cell = f"cell {self.cell}:" if self.cell is not None else ""
-        return f"{self.path}:{cell}{self.line}:{self.column}"
+        return f"{self.text_name}:{self.line}:{self.column}"
+
+    @property
+    def text_name(self) -> str:
+        """The name of the text in which lines are counted, as `SourceText.name`."""
+        return text_name(self.path, self.cell)
+
+
+def text_name(path: str, cell: int | None) -> str:
+    """Return `path`, or `path:cell 3` for a cell of a notebook."""
+    return path if cell is None else f"{path}:cell {cell}"
 
 
 def place_as_json(place: Place) -> dict[str, str | int]:
@@ -69,6 +78,11 @@ class SourceText:
     path: str
     text: str
     cell: int | None = field(default=None, kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The path, for a cell of a notebook with its number."""
+        return text_name(self.path, self.cell)
 
     @cached_property
     def _starts(self) -> list[int]:

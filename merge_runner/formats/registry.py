@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from merge_runner.formats import Format
@@ -24,3 +24,20 @@ def capabilities(format: Format) -> Capabilities:
 def table_format_of(name: str | None) -> Format | None:
     """Return a name as that of a table format; None for a format of plain files, or none."""
     return next((each for each in FORMATS if each == name), None)
+
+
+def inferred_format(properties: Iterable[str], *, clustered: bool, transformed: bool) -> Format | None:
+    """Return the only format in which a table can be `clustered` or partitioned by a transform, or have the properties.
+
+    None where all can, or where several differ.
+    """
+    return next(
+        (
+            each
+            for each in FORMATS
+            if (clustered and capabilities(each).liquid_clustering)
+            or (transformed and capabilities(each).partition_transforms)
+            or any(key.lower().startswith(f"{each}.") for key in properties)
+        ),
+        None,
+    )

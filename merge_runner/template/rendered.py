@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from merge_runner.template.captured import Captured
 from merge_runner.template.source_map import SourceMap
@@ -32,6 +32,10 @@ class Rendered:
     def plain(cls, source: SourceText) -> Rendered:
         """Return a file that is taken as it is, without Jinja."""
         return cls(source, source.text, Captured(), SourceMap((0,), (0,), ()))
+
+    def part(self, start: int, end: int) -> Rendered:
+        """Return the range `start` to the exclusive `end` of the text, such as a statement of a script."""
+        return replace(self, text=self.text[start:end], map=self.map.part(start, end))
 
     def place(self, start: int, end: int | None = None) -> Place:
         """The place in the author's file of the rendered offsets `start` to the exclusive `end`.

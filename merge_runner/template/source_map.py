@@ -33,6 +33,16 @@ class SourceMap:
         # A loop can put later text of the file first; the range then shrinks to where its start came from.
         return Span(first, last) if last >= first else Span(first, self._end(start + 1))
 
+    def part(self, start: int, end: int) -> SourceMap:
+        """Return the map of the rendered range `start` to the exclusive `end`, as a text of its own."""
+        if not self.starts or start >= end:
+            return SourceMap((), (), ())
+        first, last = self._piece(start), self._piece(end - 1)
+        origin = self.origins[first]
+        begin = origin + start - self.starts[first] if origin >= 0 else origin
+        starts = (0, *(each - start for each in self.starts[first + 1 : last + 1]))
+        return SourceMap(starts, (begin, *self.origins[first + 1 : last + 1]), self.tags)
+
     def is_authored(self, start: int, end: int) -> bool:
         """Whether every character of the rendered range is the author's own, in one run of the source."""
         if not self.starts or start >= end:

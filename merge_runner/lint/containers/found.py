@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from merge_runner.template.rendered import Rendered
-from merge_runner.text import Place
+from merge_runner.text import Place, SourceText
 
 Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "scala", "dbt", "model"]
 """What a MERGE is written in; the value of `container` in the JSON of lint.
@@ -39,7 +39,11 @@ class UnreadMerge:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds: `statements` in the order of their places, and MERGEs that cannot be read."""
+    """What a file holds: `statements` in the order of their places, and MERGEs that cannot be read.
+
+    `texts` are the texts that places are in: the file's own, or the cells of an .ipynb notebook.
+    """
 
     statements: tuple[FoundStatement, ...] = ()
     unread: tuple[UnreadMerge, ...] = ()
+    texts: tuple[SourceText, ...] = ()

@@ -7,6 +7,7 @@ two strings and has other keywords. The rules here are those of SqlBaseLexer.g4 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -89,6 +90,32 @@ def lex(text: str) -> list[Token]:
         dot = key == "."
         add(Token(kind, key, start, at))
     return tokens
+
+
+def scan(text: str) -> Iterator[Token]:
+    """Give the tokens of a text that Spark need not take as a whole, such as a script.
+
+    A character that Spark does not know is left out; a string, name or comment without an end reaches to the text's.
+    """
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            if text[at] in "'\"`":
+                yield Token("string", "", at, len(text))
+                return
+            at += 1
+            continue
+        kind = found.lastgroup or ""
+        start, at = at, found.end()
+        if kind == "comment":
+            try:
+                at = _comment_end(text, start)
+            except MergeSyntaxError:
+                return
+        elif kind != "blank":
+            key = text[start:at] if kind == "op" else text[start:at].upper() if kind == "word" else ""
+            yield Token(kind, key, start, at)
 
 
 def _comment_end(text: str, start: int) -> int:

@@ -1,0 +1,115 @@
+"""Notebooks of Jupyter, Databricks and Fabric: JSON whose cells are in Python or, by a magic, in SQL."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.lint.containers.cut_text import CutText
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.text import SourceText, Span, as_source
+
+_MAGIC = re.compile(r"\s*(%%?)(\w+)([^\n]*)(?:\n|\Z)")
+_SQL = frozenset({"sql", "sparksql", "spark_sql"})
+_LANGUAGES = {"pyspark": "python", "python3": "python", "py": "python", "ipython": "python", "ipython3": "python"}
+_DEFAULT = frozenset({"spark", "time", "timeit", "capture", "configure", "memit"})
+"""Magics after which a cell is in the language of the notebook."""
+_LINE = re.compile(r"^([^\S\n]*)(?:%%?(?=\w)|!)", re.MULTILINE)
+_LINE_SQL = re.compile(r"^[^\S\n]*%(?:sql|sparksql)[^\S\n]+(?=\S)", re.MULTILINE)
+_NO_NOTEBOOK = "export it as .ipynb again"
+
+
+@dataclass(frozen=True)
+class NotebookCell:
+    """A cell of code: its `language`, its whole `text`, and the ranges of SQL in it.
+
+    `code` is its text in another language than SQL, as long as `text`: lines of magics are comments there.
+    """
+
+    language: str
+    text: SourceText
+    sql: tuple[SourceText, ...] = ()
+    code: SourceText | None = None
+
+
+def notebook_cells(source: SourceText) -> Iterator[NotebookCell]:
+    """Give the cells of code of an .ipynb notebook, numbered as all its cells are.
+
+    Raises MergeSyntaxError for a file that is no notebook.
+    """
+    try:
+        data = json.loads(source.text)
+    except json.JSONDecodeError as error:
+        at = Span(min(error.pos, len(source.text)), min(error.pos + 1, len(source.text)))
+        raise MergeSyntaxError(f"the notebook is not JSON: {error.msg}", at, _NO_NOTEBOOK) from None
+    except (ValueError, RecursionError):
+        raise MergeSyntaxError("the notebook is not JSON", Span(0, 0), _NO_NOTEBOOK) from None
+    listed = data.get("cells") if isinstance(data, dict) else None
+    if not isinstance(listed, list):
+        old = isinstance(data, dict) and "worksheets" in data
+        hint = "`jupyter nbconvert --to notebook --nbformat 4` converts it" if old else _NO_NOTEBOOK
+        raise MergeSyntaxError("the notebook has no list of cells", Span(0, 0), hint)
+    language = _language(data)
+    for number, cell in enumerate(listed, 1):
+        if isinstance(cell, dict) and cell.get("cell_type") == "code" and (text := _text(cell)) is not None:
+            yield _cell(SourceText(source.path, text, cell=number), _language(cell) or language or "python")
+
+
+def _text(cell: Mapping[str, Any]) -> str | None:
+    source = cell.get("source")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    return as_source(source) if isinstance(source, str) else None
+
+
+def _language(of: Mapping[str, Any]) -> str | None:
+    """The language that the metadata of a notebook or cell declares; None where they declare none."""
+    metadata = of.get("metadata")
+    if not isinstance(metadata, dict):
+        return None
+    databricks = metadata.get("application/vnd.databricks.v1+notebook")
+    microsoft = metadata.get("microsoft")
+    named = (
+        databricks.get("language") if isinstance(databricks, dict) else None,
+        microsoft.get("language") if isinstance(microsoft, dict) else None,
+        *(item.get(key) for key, item in _listed(metadata) if isinstance(item, dict)),
+    )
+    found = next((name.lower() for name in named if isinstance(name, str) and name), None)
+    return None if found is None else "sql" if found in _SQL else _LANGUAGES.get(found, found)
+
+
+def _listed(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return ("name", metadata.get("language_info")), ("language", metadata.get("kernelspec"))
+
+
+def _cell(text: SourceText, language: str) -> NotebookCell:
+    magic = _MAGIC.match(text.text)
+    if magic is not None:
+        mark, word, more = magic[1], magic[2].lower(), magic[3]
+        whole = mark == "%%" or word in (*_SQL, *_LANGUAGES, "python", "scala", "r", "md", "sh")
+        if whole and word not in _DEFAULT:
+            language = "sql" if word in _SQL else _LANGUAGES.get(word, word)
+            # `%%sql -o name` has options on its line, `%sql select 1` of Databricks the statement.
+            inline = mark == "%" and more.strip() != ""
+            if language == "sql":
+                start = magic.start(3) if inline else magic.end()
+                return NotebookCell(language, text, (CutText.of(text, [Span(start, len(text.text))]),))
+    if language == "sql":
+        return NotebookCell(language, text, (text,))
+    return NotebookCell(language, text, tuple(_line_magics(text)), _code(text))
+
+
+def _line_magics(text: SourceText) -> Iterator[SourceText]:
+    """The statements of `%sql …` among lines of Python."""
+    for found in _LINE_SQL.finditer(text.text):
+        newline = text.text.find("\n", found.end())
+        yield CutText.of(text, [Span(found.end(), newline if newline >= 0 else len(text.text))])
+
+
+def _code(text: SourceText) -> SourceText:
+    return SourceText(
+        text.path, _LINE.sub(lambda line: line[1] + "#" * (len(line[0]) - len(line[1])), text.text), cell=text.cell
+    )

@@ -1,0 +1,95 @@
+"""Which reader takes a file, by its suffix, and whether it can hold a MERGE at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.ipynb import NotebookCell, notebook_cells
+from merge_runner.lint.containers.notebook import Cell, cells, is_notebook
+from merge_runner.lint.containers.script import read_script
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import SourceText
+
+SUFFIXES = (".sql", ".py", ".scala", ".ipynb")
+"""The files that a folder means."""
+
+Render = Callable[[SourceText], Rendered]
+"""Gives the text of SQL as Spark gets it; raises ProblemsError."""
+
+_WORD = re.compile("merge", re.IGNORECASE)
+_IN_CODE = re.compile(r"merge\s+(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE)
+_CODE = (".py", ".scala")
+
+
+def may_hold_merge(source: SourceText) -> bool:
+    """Return whether a file can hold a MERGE, by its words alone; reading it takes a thousand times as long."""
+    return (_IN_CODE if source.path.lower().endswith(_CODE) else _WORD).search(source.text) is not None
+
+
+def read_contents(source: SourceText, render: Render) -> Contents:
+    """Return what a file holds; one of another suffix is SQL.
+
+    Raises ProblemsError as `render` does, and MergeSyntaxError for an .ipynb file that is no notebook.
+    """
+    if source.path.lower().endswith(".ipynb"):
+        return _notebook(list(notebook_cells(source)))
+    language = _LANGUAGES.get(source.path.rpartition(".")[2].lower(), "sql")
+    if is_notebook(source):
+        read = _databricks(source, language, list(cells(source)))
+    elif language == "sql":
+        read = [read_script(render(source))]
+    else:
+        read = [_code(language, [source])]
+    return _joined(read, (source,))
+
+
+_LANGUAGES = {"py": "python", "scala": "scala"}
+
+
+def _databricks(source: SourceText, language: str, found: Iterable[Cell]) -> list[Contents]:
+    read = []
+    code: dict[str, list[SourceText]] = {"python": [], "scala": []}
+    for cell in found:
+        if (cell.language or language) == "sql":
+            read.append(read_script(Rendered.plain(cell.text), "notebook"))
+        elif cell.language in code:
+            code[cell.language].append(cell.text)
+    if language in code:
+        code[language] = [source]  # cells in other languages are comments there
+    return [*read, *(_code(each, texts) for each, texts in code.items() if texts)]
+
+
+def _notebook(found: Iterable[NotebookCell]) -> Contents:
+    read = []
+    code: dict[str, list[SourceText]] = {"python": [], "scala": []}
+    texts = []
+    for cell in found:
+        texts.append(cell.text)
+        read += [read_script(Rendered.plain(text), "ipynb") for text in cell.sql]
+        if cell.language in code and cell.code is not None:
+            code[cell.language].append(cell.code)
+    read += [_code(language, sources) for language, sources in code.items() if sources]
+    return _joined(read, tuple(texts))
+
+
+def _code(language: str, sources: list[SourceText]) -> Contents:
+    return Contents()
+
+
+def _joined(read: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents:
+    """What was read, in the order of its places."""
+    read = list(read)
+    statements = sorted((each for contents in read for each in contents.statements), key=_statement_order)
+    unread = sorted((each for contents in read for each in contents.unread), key=_unread_order)
+    return Contents(tuple(statements), tuple(unread), texts)
+
+
+def _statement_order(statement: FoundStatement) -> tuple[int, int, int]:
+    place = statement.rendered.place(0)
+    return place.cell or 0, place.line, place.column
+
+
+def _unread_order(unread: UnreadMerge) -> tuple[int, int, int]:
+    return unread.place.cell or 0, unread.place.line, unread.place.column

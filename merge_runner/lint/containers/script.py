@@ -1,0 +1,42 @@
+"""SQL: a file of one statement, a script of many, a cell of a notebook."""
+
+from __future__ import annotations
+
+from merge_runner.lint.containers.found import Container, Contents, FoundStatement, UnreadMerge
+from merge_runner.merge.find import find_merge
+from merge_runner.merge.script import ScriptStatement, statements
+from merge_runner.template.rendered import Rendered
+
+_OF_USE = frozenset({"CREATE", "REPLACE", "ALTER", "USE", "DECLARE", "SET", "DROP"})
+"""The first words of statements that describe tables, resolve names or set variables."""
+
+
+def read_script(rendered: Rendered, container: Container | None = None) -> Contents:
+    """Return the MERGEs of a SQL text, and the statements that describe tables, resolve names or set variables.
+
+    `container` None: `sql` where there is one statement, else `script`.
+    """
+    text = rendered.text
+    found = list(statements(text))
+    kind: Container = container or ("script" if len(found) > 1 else "sql")
+    used = []
+    unread = []
+    for statement in found:
+        span = statement.span
+        if statement.kind == "merge" or statement.words[0] in _OF_USE:
+            used.append(FoundStatement(kind, rendered.part(span.start, span.end)))
+        elif (reason := _unread(statement, text)) is not None:
+            unread.append(UnreadMerge(kind, rendered.place(span.start, span.end), reason))
+    return Contents(tuple(used), tuple(unread))
+
+
+def _unread(statement: ScriptStatement, text: str) -> str | None:
+    """Why a MERGE in another statement is not read; None where there is none."""
+    inside = statement.span.of(text)
+    if statement.words[:2] == ("EXECUTE", "IMMEDIATE"):
+        words = inside.upper()
+        if "MERGE" in words and "INTO" in words:
+            return "EXECUTE IMMEDIATE computes its statement when it runs"
+    elif find_merge(inside) is not None:
+        return f"it is part of another statement, {' '.join(statement.words[:2])}".rstrip()
+    return None
