@@ -1,0 +1,124 @@
+"""MERGEs in Python code: strings that are given to `….sql(…)`, and chains of Delta's and Spark's builders."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+
+from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.placeholders import with_placeholders
+from merge_runner.lint.containers.python_scopes import Names, Use
+from merge_runner.lint.containers.python_strings import PythonFile
+from merge_runner.lint.containers.python_values import Values
+from merge_runner.lint.containers.traced import Traced
+from merge_runner.merge.find import find_merge
+from merge_runner.text import SourceText
+
+_WORDS = re.compile(r"merge|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECASE)
+_READS = re.compile(
+    r"\.\s*(?:sql|merge|mergeInto)\s*\(|\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b", re.IGNORECASE
+)
+_TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
+_WITH_USING = re.compile(r"\bUSING\b", re.IGNORECASE)
+_MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
+_HELP = re.compile(r"^[ \t]*\??[\w.]+\?{1,2}[ \t]*$", re.MULTILINE)
+
+
+def read_python(sources: Sequence[SourceText]) -> Contents:
+    """Return the statements of a Python file, or of the code cells of one notebook in their order.
+
+    The cells share their names. A source that is not Python, and holds the words of a MERGE, is reported in `unread`.
+    """
+    if not any(_WORDS.search(source.text) and _READS.search(source.text) for source in sources):
+        return Contents()
+    parsed: list[tuple[PythonFile, ast.Module]] = []
+    unread: list[UnreadMerge] = []
+    for number, source in enumerate(sources):
+        try:
+            parsed.append((PythonFile(source, number), _parsed(source)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            if (merge := find_merge(source.text)) is not None:
+                why = f"this is not Python that lint can read: {_why(error)}"
+                unread.append(UnreadMerge("python", source.place(merge.start, merge.end), why))
+    if not parsed:
+        return Contents(unread=tuple(unread))
+    found = _Reader(sources, parsed)
+    statements = sorted(found.statements(), key=_where)
+    return Contents(tuple(statements), (*unread, *found.unread()))
+
+
+def _parsed(source: SourceText) -> ast.Module:
+    text = source.text
+    if source.cell is not None or "\n%" in text or "\n!" in text:
+        text = _MAGIC.sub(_blank, text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `\d` in a string that is not raw
+        try:
+            return ast.parse(text)
+        except SyntaxError:
+            if source.cell is None or _HELP.search(text) is None:
+                raise
+            return ast.parse(_HELP.sub("", text))
+
+
+def _blank(line: re.Match[str]) -> str:
+    """A line of IPython as a statement that does nothing, at the same place."""
+    return line[1] + "0"
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{error.msg}, line {error.lineno}"
+    return str(error) or type(error).__name__
+
+
+def _where(found: FoundStatement) -> tuple[int, int, int]:
+    place = found.rendered.place(0)
+    return place.cell or 0, place.line, place.column
+
+
+class _Reader:
+    def __init__(self, sources: Sequence[SourceText], parsed: Sequence[tuple[PythonFile, ast.Module]]) -> None:
+        self.sources = sources
+        self.parsed = parsed
+        self.names = Names.read(parsed)
+        self.values = Values(self.names)
+        self.used: set[int] = set()
+        """The string literals that a statement is made of."""
+
+    def statements(self) -> Iterator[FoundStatement]:
+        seen: set[object] = set()
+        for call, use in self.names.calls:
+            for text in self._given(call, use):
+                merge = find_merge(text.text)
+                if merge is None and _TABLE.match(text.text) is None:
+                    continue
+                self.used |= self.values.touched
+                key = (text.text, text.origins[merge.start if merge is not None else 0])
+                if key not in seen:
+                    seen.add(key)
+                    yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
+            self.values.touched.clear()
+
+    def _given(self, call: ast.Call, use: Use) -> list[Traced]:
+        """The texts that a call of `….sql` is given."""
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "sql":
+            return []
+        named = next((each.value for each in call.keywords if each.arg in ("sqlQuery", "query")), None)
+        given = call.args[0] if call.args else named
+        return self.values.texts(given, use) if given is not None else []
+
+    def unread(self) -> Iterator[UnreadMerge]:
+        """MERGEs in strings that no `.sql(…)` of these files is given."""
+        for file, tree in self.parsed:
+            said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
+                if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said:
+                    continue
+                if id(node) in self.used or find_merge(node.value) is None or not _WITH_USING.search(node.value):
+                    continue
+                at = file.origin(node)
+                place = file.source.place(at.start, at.end)
+                yield UnreadMerge("python", place, "no `.sql(…)` in this file is given this text")

@@ -1,0 +1,464 @@
+"""What the strings of Python code are, as far as the code alone says: constants and variables are put together."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from merge_runner.lint.containers.python_scopes import Binding, Function, Names, Scope, Use, visible
+from merge_runner.lint.containers.python_strings import constant_text, formatted_pieces
+from merge_runner.lint.containers.traced import Origin, Traced
+from merge_runner.text import Span
+
+Environment = Mapping[str, Traced | None]
+"""Values of names that belong to no scope: the parameters of a call that is followed, the name of a comprehension."""
+
+Item = tuple[ast.expr, Use]
+"""An expression and where it is written."""
+
+_DEEPEST = 12
+"""Names and calls that are followed for one value."""
+_MOST = 50
+"""Texts that one expression may give, and elements of a list that is looked at."""
+_PRINTF = re.compile(
+    r"%(?:\((?P<name>[^)]*)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])"
+)
+_FIELD = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}:!]*)(?P<rest>[^{}]*)\}")
+_TEMPLATE = re.compile(r"\$(?:(?P<escaped>\$)|(?P<named>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
+_LISTS = frozenset({"enumerate", "list", "tuple", "sorted", "reversed"})
+_DEDENTS = frozenset({"dedent", "cleandoc"})
+
+
+@dataclass
+class Values:
+    """Folds the expressions of files that are read together. `touched` are the ids of the string literals it met."""
+
+    names: Names
+    touched: set[int] = field(default_factory=set)
+    _depth: int = 0
+
+    def texts(self, node: ast.expr, use: Use) -> list[Traced]:
+        """Return the texts that an expression may give: several for a loop, a branch, a parameter; none: not known."""
+        with self._deeper() as shallow:
+            if not shallow:
+                return []
+            found = self.text(node, use)
+            if found is not None:
+                return [found]
+            if isinstance(node, ast.IfExp):
+                return [*self.texts(node.body, use), *self.texts(node.orelse, use)]
+            if isinstance(node, ast.Name):
+                return [text for binding in visible(use, node.id) for text in self._bound(binding, node.id)][:_MOST]
+            return []
+
+    def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:
+        """Return the one text that an expression gives, with placeholders for what is not known; None: no such text."""
+        with self._deeper() as shallow:
+            read = _READERS.get(type(node)) if shallow else None
+            return read(self, node, use, env or {}) if read is not None else None
+
+    def items(self, node: ast.expr, use: Use) -> list[Item] | None:
+        """Return the elements of a list, tuple or set that is written out; None: not known."""
+        with self._deeper() as shallow:
+            if not shallow:
+                return None
+            if isinstance(node, ast.List | ast.Tuple | ast.Set):
+                known = len(node.elts) <= _MOST and not any(isinstance(each, ast.Starred) for each in node.elts)
+                return [(each, use) for each in node.elts] if known else None
+            if isinstance(node, ast.Name):
+                binding = _only(visible(use, node.id))
+                if binding is None or binding.kind != "assign" or binding.value is None or binding.path:
+                    return None
+                return self.items(binding.value, binding.use)
+            if isinstance(node, ast.Call):
+                return self._listed(node, use)
+            return None
+
+    def dictionary(self, node: ast.expr, use: Use) -> tuple[ast.Dict, Use] | None:
+        """Return the dict that an expression is, as it is written out, and where."""
+        if isinstance(node, ast.Dict):
+            return node, use
+        binding = _only(visible(use, node.id)) if isinstance(node, ast.Name) else None
+        if binding is not None and binding.kind == "assign" and binding.value is not None and not binding.path:
+            with self._deeper() as shallow:
+                return self.dictionary(binding.value, binding.use) if shallow else None
+        return None
+
+    def filled(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced:
+        """Return the text of an expression, or a placeholder that shows the expression in braces."""
+        found = self.text(node, use, env)
+        return found if found is not None else self.hole(node, use)
+
+    def hole(self, node: ast.expr, use: Use) -> Traced:
+        """Return the placeholder of an expression."""
+        return Traced.filled("{" + use.file.written(node) + "}", use.file.origin(node))
+
+    def shown(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+        """Return what formatting an expression gives, at the range of the field that it is put in."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            return Traced.made(str(node.value), at)
+        found = self.text(node, use, env)
+        return found.at(at) if found is not None else Traced.filled("{" + use.file.written(node) + "}", at)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[bool]:
+        self._depth += 1
+        try:
+            yield self._depth <= _DEEPEST * 4
+        finally:
+            self._depth -= 1
+
+    def _bound(self, binding: Binding, name: str) -> Iterator[Traced]:
+        """The texts that one binding may give."""
+        value, use = binding.value, binding.use
+        if binding.kind == "parameter":
+            yield from self._given(use.scope, name)
+        elif binding.kind == "assign" and value is not None and not binding.path:
+            yield from self.texts(value, use)
+        elif binding.kind == "augment" and (found := self._augmented(binding, name)) is not None:
+            yield found
+        elif binding.kind == "loop" and value is not None:
+            for item, place in self.items(value, use) or ():
+                part = _part(item, binding.path)
+                yield from self.texts(part, place) if part is not None else ()
+
+    def _augmented(self, binding: Binding, name: str) -> Traced | None:
+        earlier = _only(visible(binding.use, name))
+        if earlier is None or binding.value is None:
+            return None
+        if earlier.kind == "augment":
+            start = self._augmented(earlier, name)
+        else:
+            start = self.text(earlier.value, earlier.use) if earlier.value is not None and not earlier.path else None
+        return start + self.filled(binding.value, binding.use) if start is not None else None
+
+    def _given(self, function: Scope, name: str) -> Iterator[Traced]:
+        """The texts that the calls of a function in these files give to its parameter."""
+        node = function.node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return
+        for call, use in self.names.calls:
+            if _called(call) == node.name and (given := arguments(call, node).get(name)) is not None:
+                yield from self.texts(given, use)
+
+    def _listed(self, node: ast.Call, use: Use) -> list[Item] | None:
+        """The elements of `QUERIES.values()`, `QUERIES.items()`, `enumerate(QUERIES)`."""
+        called = node.func
+        if isinstance(called, ast.Attribute) and called.attr in ("values", "items") and not node.args:
+            found = self.dictionary(called.value, use)
+            if found is None or None in found[0].keys:
+                return None
+            pairs = zip(found[0].keys, found[0].values, strict=True)
+            if called.attr == "values":
+                return [(value, found[1]) for _, value in pairs]
+            return [(_pair(key, value), found[1]) for key, value in pairs if key is not None]
+        if not isinstance(called, ast.Name) or not node.args:
+            return None
+        inner = self.items(node.args[0], use) if called.id in _LISTS else None
+        if inner is None or called.id != "enumerate":
+            return inner
+        return [(_pair(value, value), place) for value, place in inner]
+
+    def _constant(self, node: ast.Constant, use: Use, env: Environment) -> Traced | None:
+        if not isinstance(node.value, str):
+            return None
+        self.touched.add(id(node))
+        return constant_text(use.file, node, node.value)
+
+    def _formatted(self, node: ast.JoinedStr, use: Use, env: Environment) -> Traced:
+        self.touched.update(id(value) for value in node.values)
+        parts = []
+        for piece in formatted_pieces(use.file, node):
+            if isinstance(piece, Traced):
+                parts.append(piece)
+                continue
+            at, value = piece
+            plain = value.conversion in (-1, ord("s")) and value.format_spec is None
+            parts.append(self.shown(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
+        return Traced.joined(parts)
+
+    def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:
+        """Return the placeholder of an expression at a range."""
+        return Traced.filled("{" + use.file.written(node) + "}", at)
+
+    def _operation(self, node: ast.BinOp, use: Use, env: Environment) -> Traced | None:
+        if isinstance(node.op, ast.Add):
+            left, right = self.text(node.left, use, env), self.text(node.right, use, env)
+            if left is None and right is None:
+                return None
+            left = left if left is not None else self.hole(node.left, use)
+            return left + (right if right is not None else self.hole(node.right, use))
+        if isinstance(node.op, ast.Mod):
+            left = self.text(node.left, use, env)
+            return self._printf(left, node.right, use, env) if left is not None else None
+        return None
+
+    def _printf(self, text: Traced, given: ast.expr, use: Use, env: Environment) -> Traced:
+        listed = list(given.elts) if isinstance(given, ast.Tuple) else [given]
+        named = self.dictionary(given, use)
+        place = named[1] if named is not None else use
+        count = 0
+        edits = []
+        for found in _PRINTF.finditer(text.text):
+            span = Span(*found.span())
+            at = _whole(text, span, use.file.origin(given))
+            if found["kind"] == "%":
+                edits.append((span, Traced.made("%", at)))
+                continue
+            value: ast.expr | None = None
+            if found["name"] is not None:
+                value = _entry(named[0], found["name"]) if named is not None else None
+                spelled = "{" + found["name"] + "}"
+            else:
+                value = listed[count] if count < len(listed) and (len(listed) > 1 or not named) else None
+                spelled = found[0]
+                count += 1
+            edits.append((span, self.shown(value, place, at, env) if value is not None else Traced.filled(spelled, at)))
+        return text.edited(edits)
+
+    def _name(self, node: ast.Name, use: Use, env: Environment) -> Traced | None:
+        if node.id in env:
+            return env[node.id]
+        return self._of_binding(_only(visible(use, node.id)), node.id)
+
+    def _of_binding(self, binding: Binding | None, name: str) -> Traced | None:
+        if binding is None or binding.value is None or binding.path:
+            return None
+        if binding.kind == "augment":
+            return self._augmented(binding, name)
+        return self.text(binding.value, binding.use) if binding.kind == "assign" else None
+
+    def _attribute(self, node: ast.Attribute, use: Use, env: Environment) -> Traced | None:
+        """`self.NAME` and `Class.NAME`, assigned once in the class."""
+        if not isinstance(node.value, ast.Name):
+            return None
+        scope: Scope | None = use.scope
+        while scope is not None:
+            owner = scope.classes.get(node.value.id)
+            if owner is None and node.value.id in ("self", "cls") and isinstance(scope.node, ast.ClassDef):
+                owner = scope
+            if owner is not None:
+                found = [*owner.names.get(node.attr, ()), *owner.names.get(f"self.{node.attr}", ())]
+                return self._of_binding(_only(found), node.attr)
+            scope = scope.parent
+        return None
+
+    def _subscript(self, node: ast.Subscript, use: Use, env: Environment) -> Traced | None:
+        found = self.dictionary(node.value, use)
+        key = node.slice
+        if found is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return None
+        value = _entry(found[0], key.value)
+        return self.text(value, found[1]) if value is not None else None
+
+    def _walrus(self, node: ast.NamedExpr, use: Use, env: Environment) -> Traced | None:
+        return self.text(node.value, use, env)
+
+    def _call(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            if called.attr == "join" and len(node.args) == 1:
+                return self._join(called.value, node.args[0], use, env)
+            if called.attr in _DEDENTS and len(node.args) == 1:
+                return self._dedented(node.args[0], use, env, called.attr)
+            method = _METHODS.get(called.attr)
+            receiver = self.text(called.value, use, env) if method is not None else None
+            if method is not None and receiver is not None:
+                return method(self, receiver, node, use, env)
+        if isinstance(called, ast.Name) and node.args and called.id in (*_DEDENTS, "str", "Template"):
+            return self._dedented(node.args[0], use, env, called.id)
+        if isinstance(called, ast.Attribute) and called.attr == "Template" and node.args:
+            return self.text(node.args[0], use, env)
+        return self._returned(node, use, env)
+
+    def _dedented(self, node: ast.expr, use: Use, env: Environment, how: str) -> Traced | None:
+        found = self.text(node, use, env)
+        if found is None or how not in _DEDENTS:
+            return found
+        return found.dedent().strip() if how == "cleandoc" else found.dedent()
+
+    def _returned(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+        """What a function of these files returns, where it has one return."""
+        scopes = self.names.functions.get(_called(node)) or []
+        function = scopes[0].node if len(scopes) == 1 else None
+        if not isinstance(function, ast.FunctionDef):
+            return None
+        returns = [each for each in ast.walk(function) if isinstance(each, ast.Return)]
+        if len(returns) != 1 or returns[0].value is None:
+            return None
+        inner: dict[str, Traced | None] = {}
+        given = arguments(node, function)
+        for name in scopes[0].names:
+            if _is_parameter(scopes[0], name):
+                inner[name] = self.text(given[name], use, env) if name in given else None
+        at = returns[0]
+        # Names of the function's own scope that depend on its parameters are read without them.
+        return self.text(returns[0].value, Use(scopes[0], (scopes[0].file.number, at.lineno, at.col_offset), ()), inner)
+
+    def _join(self, glue: ast.expr, listed: ast.expr, use: Use, env: Environment) -> Traced | None:
+        between = self.text(glue, use, env)
+        if between is None:
+            return None
+        found = self._elements(listed, use, env)
+        if found is None:
+            return None
+        parts: list[Traced] = []
+        for part in found:
+            parts += [between, part] if parts else [part]
+        return Traced.joined(parts)
+
+    def _elements(self, node: ast.expr, use: Use, env: Environment) -> list[Traced] | None:
+        if not isinstance(node, ast.ListComp | ast.GeneratorExp):
+            listed = self.items(node, use)
+            return None if listed is None else [self.filled(each, place, env) for each, place in listed]
+        if len(node.generators) != 1 or node.generators[0].ifs:
+            return None
+        target = node.generators[0].target
+        listed = self.items(node.generators[0].iter, use)
+        if listed is None or not isinstance(target, ast.Name):
+            return None
+        return [self.filled(node.elt, use, {**env, target.id: self.text(each, place)}) for each, place in listed]
+
+    def _format(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
+        named = {each.arg: each.value for each in node.keywords if each.arg is not None}
+        spread = [self.dictionary(each.value, use) for each in node.keywords if each.arg is None]
+        count = 0
+        edits = []
+        for found in _FIELD.finditer(text.text):
+            span = Span(*found.span())
+            at = _whole(text, span, use.file.origin(node))
+            name = found["name"]
+            if name is None:
+                edits.append((span, Traced.made(found[0][0], at)))
+                continue
+            value: ast.expr | None = named.get(name)
+            place = use
+            if name == "" or name.isdigit():
+                index = count if name == "" else int(name)
+                count += 1
+                given = [each for each in node.args if not isinstance(each, ast.Starred)]
+                value = given[index] if index < len(given) == len(node.args) else None
+            elif value is None:
+                for each in spread:
+                    if each is not None and (entry := _entry(each[0], name)) is not None:
+                        value, place = entry, each[1]
+            if value is not None and not found["rest"]:
+                edits.append((span, self.shown(value, place, at, env)))
+            else:
+                edits.append((span, Traced.filled(found[0], at)))
+        return text.edited(edits)
+
+    def _substitute(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
+        named = {each.arg: each.value for each in node.keywords if each.arg is not None}
+        given = self.dictionary(node.args[0], use) if node.args else None
+        edits = []
+        for found in _TEMPLATE.finditer(text.text):
+            span = Span(*found.span())
+            at = _whole(text, span, use.file.origin(node))
+            name = found["named"] or found["braced"]
+            value, place = named.get(name) if name else None, use
+            if value is None and given is not None and name:
+                value, place = _entry(given[0], name), given[1]
+            if found["escaped"]:
+                edits.append((span, Traced.made("$", at)))
+            else:
+                new = self.shown(value, place, at, env) if value is not None else Traced.filled(found[0], at)
+                edits.append((span, new))
+        return text.edited(edits)
+
+    def _replace(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+        if len(node.args) < 2:
+            return None
+        old = self.text(node.args[0], use, env)
+        if old is None:
+            return None
+        found = self.text(node.args[1], use, env)
+        at = use.file.origin(node.args[1])
+        return text.replace(old.text, found.at(at) if found is not None else self.hole_at(node.args[1], use, at))
+
+    def _strip(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+        chars = self.text(node.args[0], use, env) if node.args else None
+        if node.args and chars is None:
+            return None
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        how = {"lstrip": text.lstrip, "rstrip": text.rstrip}.get(name, text.strip)
+        return how(chars.text if chars is not None else None)
+
+
+_READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
+    ast.Constant: Values._constant,
+    ast.JoinedStr: Values._formatted,
+    ast.BinOp: Values._operation,
+    ast.Name: Values._name,
+    ast.Attribute: Values._attribute,
+    ast.Subscript: Values._subscript,
+    ast.NamedExpr: Values._walrus,
+    ast.Call: Values._call,
+}
+_METHODS: dict[str, Callable[..., Traced | None]] = {
+    "format": Values._format,
+    "replace": Values._replace,
+    "substitute": Values._substitute,
+    "safe_substitute": Values._substitute,
+    **dict.fromkeys(("strip", "lstrip", "rstrip"), Values._strip),
+}
+
+
+def arguments(call: ast.Call, function: Function) -> dict[str, ast.expr]:
+    """Return the arguments of a call by the names of the function's parameters, as far as they are written out."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"]):
+        names = names[1:]
+    found: dict[str, ast.expr] = {}
+    for name, value in zip(names, call.args, strict=False):
+        if isinstance(value, ast.Starred):
+            break
+        found[name] = value
+    found.update({each.arg: each.value for each in call.keywords if each.arg is not None})
+    return found
+
+
+def _called(call: ast.Call) -> str:
+    """The last part of the name of what is called."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _only(bindings: list[Binding]) -> Binding | None:
+    return bindings[0] if len(bindings) == 1 else None
+
+
+def _is_parameter(scope: Scope, name: str) -> bool:
+    return any(binding.kind == "parameter" for binding in scope.names[name])
+
+
+def _pair(first: ast.expr, second: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Tuple([first, second], ast.Load()), second)
+
+
+def _part(item: ast.expr, path: tuple[int, ...]) -> ast.expr | None:
+    for index in path:
+        if not isinstance(item, ast.Tuple | ast.List) or index >= len(item.elts):
+            return None
+        item = item.elts[index]
+    return item
+
+
+def _entry(node: ast.Dict, name: str) -> ast.expr | None:
+    """The value of a key of a dict that is written out."""
+    for key, value in zip(node.keys, node.values, strict=True):
+        if isinstance(key, ast.Constant) and key.value == name:
+            return value
+    return None
+
+
+def _whole(text: Traced, span: Span, other: Origin) -> Origin:
+    """The range of the file that a span of the text came from; `other` where that is several files."""
+    first, last = text.origins[span.start], text.origins[span.end - 1]
+    if first.source != last.source or last.end < first.start:
+        return other
+    return Origin(first.source, first.start, last.end)
