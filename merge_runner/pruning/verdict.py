@@ -28,7 +28,7 @@ Cause = Literal[
     "always-false",
     "by-source",  # WHEN NOT MATCHED BY SOURCE turns pruning off
     "forbidden",  # a subquery, an aggregate, a non-deterministic function
-    "in-when",  # a WHEN condition, where it does not count
+    "in-when",  # a WHEN condition that would prune in ON
     "unknown-type",
     "unknown-layout",
     "unreadable",  # lint cannot read the expression

@@ -1,8 +1,11 @@
 """A target filter is in a WHEN condition.
 
 ## What it does
-Reports a condition of WHEN that restricts the target by a constant and that could skip files if it were in ON. It is
-silent where a condition of ON prunes, and next to a BY SOURCE clause, where none can (P006).
+Reports a condition of WHEN MATCHED that restricts the target by a constant and that would skip files in ON. Where the
+MERGE only has WHEN MATCHED clauses and all of them have the condition, it is to be moved. Else moving it changes what
+the MERGE does, and the finding says how; next to an INSERT only filters of columns by which the target is partitioned
+or clustered are reported, since a flag or a test for NULL is no window of the source's rows. It is silent where a
+condition of ON prunes, and next to a BY SOURCE clause, where none can (P006).
 
 ## Why it matters
 Conditions of WHEN are asked when the files have been read. Only Delta looks at them beforehand, and only where all
@@ -27,9 +30,9 @@ when not matched then insert *
 ```
 
 ## When to ignore it
-Where the condition is there for what it does and not for speed. Moving it to ON changes what the MERGE does where
-another clause does not have it: source rows that match a row outside of it count as not matched then, and an INSERT
-writes them again (C001).
+Where the condition is there for what it does and not for speed. A source row that matches a row of the target outside
+of a condition of ON counts as not matched, and an INSERT writes it a second time (C001); and a condition of ON is one
+of all clauses.
 """
 
 from __future__ import annotations
@@ -39,30 +42,57 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.split import split
+from merge_runner.pruning.predicate.normalize import predicate
+from merge_runner.pruning.predicate.predicate import All, Comparison, Predicate, Some
+from merge_runner.pruning.predicate.tautology import conjunct_words
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
+    from merge_runner.merge.statement import Conjunct
+    from merge_runner.pruning.verdict import Condition
 
 SEVERITY: Severity = "warning"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """Conditions of WHEN that could prune in ON."""
+    """Conditions of WHEN that would prune in ON."""
     if merge.judgement.verdict == "static" or merge.scans_by_source:
         return
     for clause, conditions in zip(merge.statement.clauses, merge.judgement.when, strict=True):
-        for condition in conditions:
-            if condition.cause == "in-when" and clause.kind == "matched":
-                names = condition.named
-                yield Hit(
-                    condition.span, f"the filter on {names} is in WHEN, where it skips no file", _hint(merge, names)
-                )
+        if clause.condition is None or clause.kind != "matched":
+            continue
+        for conjunct, condition in zip(split(clause.condition), conditions, strict=False):
+            if condition.cause == "in-when" and not (merge.inserts and not _is_window(merge, conjunct, condition)):
+                message = f"the filter on {condition.named} is in WHEN, where it skips no file"
+                yield Hit(condition.span, message, _hint(merge, conjunct, condition))
 
 
-def _hint(merge: LintedMerge, names: str) -> str:
-    hint = f"a filter on {names} can skip files where it is in ON"
+def _is_window(merge: LintedMerge, conjunct: Conjunct, condition: Condition) -> bool:
+    """Whether it restricts what the table is laid out by to values, as the source can be restricted too."""
+    layout = merge.layout
+    laid_out = (layout.partition_field(name) is not None or layout.is_clustered(name) for name in condition.columns)
+    return all(laid_out) and not _asks_for_state(predicate(conjunct.expression, merge.scope))
+
+
+def _asks_for_state(asked: Predicate) -> bool:
+    """Whether it is a test for NULL, or of a flag."""
+    if isinstance(asked, All | Some):
+        return any(map(_asks_for_state, asked.parts))
+    if not isinstance(asked, Comparison):
+        return False
+    types = {constant.data_type.name for constant in asked.constants if constant.data_type is not None}
+    return asked.operator in ("is null", "is not null") or "boolean" in types
+
+
+def _hint(merge: LintedMerge, conjunct: Conjunct, condition: Condition) -> str:
+    names = condition.named
     if merge.inserts:
-        return f"{hint}; put the same filter on the source in USING then, or rows outside of it are inserted again"
-    if len(merge.statement.clauses) > 1:
-        return f"{hint}, if all clauses are to have it"
-    return hint
+        return (
+            f"in ON alone it would have source rows inserted a second time that match a row outside of it: where the "
+            f"source is to hold the same range of {names} only, restrict it in USING and add the filter to ON"
+        )
+    words = conjunct_words(conjunct)
+    if all(clause.condition and words <= conjunct_words(clause.condition) for clause in merge.statement.clauses):
+        return "move it to ON: the MERGE does the same then, and files are skipped"
+    return f"in ON it would restrict the other clauses, too: move it there where none of them is to touch other {names}"

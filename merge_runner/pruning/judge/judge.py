@@ -204,7 +204,8 @@ class _Judge:
             outcome = Outcome(whole.prunes, whole.cause, f"all clauses restrict the target: {whole.reason}")
         elif outcome.prunes is not False and side_of(asked) in ("target", "unknown"):
             reason = "a condition of WHEN is asked once the files are read: it skips none"
-            outcome = Outcome(False, "in-when", reason, outcome.pattern)
+            cause = "in-when" if outcome.prunes is True else outcome.cause
+            outcome = Outcome(False, cause, reason, outcome.pattern)
         return self._plain(conjunct, asked, outcome)
 
     def _verdict(self, on: Sequence[Condition], whole: Outcome | None, bounds: Sequence[Bound]) -> tuple[Verdict, str]:
