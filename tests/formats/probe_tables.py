@@ -168,6 +168,14 @@ ICEBERG = {
         "i_s, years(y), months(mo), days(d), hours(h), bucket(8, b), bucket(8, bs), truncate(2, tr), truncate(100, tn)",
         _OFF,
     ),
+    "nulls": ProbeTable(
+        {
+            "id": ("bigint", "id"),
+            **{name: (_HIDDEN[name][0], f"if(f = 0, null, {_HIDDEN[name][1]})") for name in ("b", "d", "tr")},
+        },
+        "bucket(8, b), days(d), truncate(2, tr)",
+        _OFF,
+    ),
     "small_mor": ProbeTable(_SMALL.columns, "n", {"write.merge.mode": "merge-on-read"}),
     "counts": ProbeTable(_only("id", "k", "gone"), properties={"write.metadata.metrics.default": "counts"}),
     "none": ProbeTable(_only("id", "k", "gone"), properties=_OFF),

@@ -51,8 +51,9 @@ class DeltaPruning(PruningModel):
     def _by_metadata(self, predicate: Predicate) -> Outcome:
         names = target_columns(predicate)
         if isinstance(predicate, Comparison):
-            prunes = PARTITION_OPERATORS.answer(predicate.operator, self.format)
-            if prunes != "yes" or predicate.operator == "is not null":
+            if predicate.operator == "is not null":
+                return self.not_null(predicate)
+            if PARTITION_OPERATORS.answer(predicate.operator, self.format) != "yes":
                 reason = f"nearly every partition of `{names[0]}` passes it"
                 return Outcome(False, "negation", reason, predicate.operator)
         plural = "partition columns" if len(names) > 1 else "the partition column"
@@ -107,8 +108,6 @@ class DeltaPruning(PruningModel):
 
     def _null_question(self, predicate: Comparison, indexed: bool | None) -> Outcome:
         name = quoted(predicate.column)
-        if predicate.operator == "is not null":
-            return Outcome(False, "negation", f"nearly every file holds a value of {name}", "is not null")
         data_type = leaf_type(self.layout, predicate.column.path)
         cast = null_of_cast(predicate, data_type)
         if cast is not None:
@@ -119,4 +118,6 @@ class DeltaPruning(PruningModel):
         if NULL_COUNTS.answer(data_type.name, self.format) != "yes":
             reason = f"files do not count the NULLs of {name}, a {data_type}"
             return Outcome(False, "no-statistics", reason, data_type.name)
+        if predicate.operator == "is not null":
+            return self.not_null(predicate)
         return Outcome(True, "prunes", f"file statistics: files without a NULL in {name} are skipped")

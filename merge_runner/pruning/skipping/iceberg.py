@@ -77,6 +77,8 @@ class IcebergPruning(PruningModel):
         """Return what the partitioning makes of it; None where it is left to the files' bounds."""
         if len(predicate.column.path) > 1:
             return None
+        if predicate.operator == "is not null":  # every transform of NULL is NULL
+            return self.not_null(predicate) if self._fields(predicate) else None
         for item in self._fields(predicate):
             if _projects(item, predicate):
                 return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped")
@@ -86,11 +88,11 @@ class IcebergPruning(PruningModel):
         name = quoted(predicate.column)
         useless = next((item for item in self._fields(predicate) if item.transform != "identity"), None)
         pattern = f"transform {useless.transform}" if useless is not None else ""
-        if OPERATORS.answer(predicate.operator, self.format) != "yes":
+        asks_null = predicate.operator in ("is null", "is not null")
+        if not asks_null and OPERATORS.answer(predicate.operator, self.format) != "yes":
             reason = f"nearly every file holds a value of {name} that passes it"
             return Outcome(False, "negation", reason, predicate.operator, pushed=True)
         metrics = iceberg_metrics(self.layout, predicate.column.path)
-        asks_null = predicate.operator == "is null"
         if metrics == "none" or (metrics == "counts" and not asks_null):
             if useless is not None:
                 reason = (
@@ -108,6 +110,8 @@ class IcebergPruning(PruningModel):
         if metrics is None:
             reason = f"it prunes if files keep bounds of {name}, which lint does not know"
             return Outcome(None, "unknown-layout", reason)
+        if predicate.operator == "is not null":
+            return self.not_null(predicate)
         reason = f"file bounds: files whose {name} lies outside are skipped"
         if useless is not None:
             reason += f"; {useless} cannot use it, so only where the value ranges of the files do not overlap"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from merge_runner.formats import Format
+from merge_runner.formats.facts.literals import LITERALS, REFUSED_LITERALS
 from merge_runner.formats.facts.statistics import STATISTICS
 from merge_runner.formats.types import DataType
 from merge_runner.pruning.layout.layout import TableLayout
@@ -106,10 +107,21 @@ class PruningModel(ABC):
         reason = f"{names} is inside {predicate.name}: only the bare column can be held against file statistics"
         return Outcome(False, "wrapped", reason, predicate.name)
 
+    def not_null(self, predicate: Comparison) -> Outcome:
+        """Return what IS NOT NULL does where the NULLs of the column are counted: of a NOT NULL column it is true."""
+        column, name = self.layout.column(predicate.column.column), quoted(predicate.column)
+        if len(predicate.column.path) == 1 and (column is None or column.nullable is None):
+            reason = f"it skips files that hold only NULLs, if {name} can be NULL, which lint does not know"
+            return Outcome(None, "unknown-type", reason, predicate.operator, pushed=True)
+        return Outcome(True, "prunes", f"null counts: files that hold only NULLs in {name} are skipped")
+
     def by_types(self, predicate: Comparison, data_type: DataType | None) -> Outcome | None:
         """Return what the types of column and constants decide; None where they leave the bare column comparable."""
         name = quoted(predicate.column)
         if data_type is None:
+            useless = self._useless_constant(predicate)
+            if useless is not None:
+                return Outcome(False, "no-statistics", f"no file is skipped by a {useless}", useless)
             return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
         if STATISTICS.answer(data_type.name, self.format) != "yes":
             reason = self.no_statistics.format(name=name, type=data_type)
@@ -120,3 +132,18 @@ class PruningModel(ABC):
             return typed
         passes = out_of_range(predicate, compared)
         return never_or_always(passes, name, data_type) if passes is not None else None
+
+    def _useless_constant(self, predicate: Comparison) -> str | None:
+        """Return the type of the constants where no column that can be compared with it has statistics to use."""
+        types = {constant.data_type.name if constant.data_type is not None else None for constant in predicate.constants}
+        given = types.pop() if len(types) == 1 and predicate.cast is None else None
+        if given is None or STATISTICS.answer(given, self.format) is None:
+            return None
+        comparable = {column for column, other in LITERALS.rows if other == given} | {given}
+        useful = (
+            STATISTICS.answer(column, self.format) == "yes"
+            and (column == given or LITERALS.answer((column, given), self.format) == "yes")
+            for column in comparable
+            if (column, given) not in REFUSED_LITERALS
+        )
+        return None if any(useful) else given
