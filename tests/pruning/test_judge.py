@@ -47,8 +47,12 @@ def layout(case):
     return with_properties(known, case.get("properties", {}))
 
 
-def lookup(_parts):
-    return KnownTable(TableLayout(columns=columns({}), complete=True))
+def lookup(case):
+    """The source: it has the columns of the target, or is known to have those that the case lists."""
+    known = TableLayout(columns=columns({}), complete=True)
+    if "source" in case:
+        known = TableLayout(columns=tuple(map(TableColumn, case["source"])))
+    return lambda _parts: KnownTable(known)
 
 
 def said(condition):
@@ -64,7 +68,7 @@ def judged(case):
         f"merge into t using {case.get('using', 's')} as s on {case['condition']} "
         f"{case.get('clauses', 'when matched then update set *')}"
     )
-    return judge_merge(parse(text), layout(case), lookup, case.get("bounds", "off"))
+    return judge_merge(parse(text), layout(case), lookup(case), case.get("bounds", "off"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["condition"])

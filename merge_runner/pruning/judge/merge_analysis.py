@@ -44,7 +44,7 @@ def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, 
     """Judges a MERGE, with the columns of its source where `lookup` has them."""
     selects: list[ReadSelect] = []
     source = source_facts(statement, lookup, selects)
-    scope = Scope.of(statement, layout, source.columns)
+    scope = Scope.of(statement, layout, source.columns, source.some)
     merge = JudgedMerge(
         statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup, tuple(selects)
     )

@@ -177,7 +177,10 @@ def disjunction(parts: Sequence[Predicate]) -> Predicate:
 
 
 def _covers_everything(legs: Sequence[Predicate]) -> Predicate | None:
-    """What `x is null or x is not null` is: true; and `x < 5 or x >= 5`: that x is not NULL. None for other legs."""
+    """What `x is null or x is not null` is: true; `x < 5 or x >= 5` leaves out NULL. None for other legs.
+
+    Of the second Spark makes `x is not null or null`, by which Delta skips no file of NULLs and Iceberg does.
+    """
     asked: dict[tuple[ColumnRef, tuple[Constant, ...]], set[Operator]] = {}
     for leg in legs:
         bare = isinstance(leg, Comparison) and leg.cast is None and leg.function is None
@@ -187,5 +190,5 @@ def _covers_everything(legs: Sequence[Predicate]) -> Predicate | None:
         if {"is null", "is not null"} <= operators:
             return TRUE
         if any(NEGATED.get(operator) in operators for operator in operators):
-            return Comparison(column, "is not null")
+            return Other("negation", (column,), "is not null")
     return None

@@ -45,30 +45,42 @@ class ColumnRef:
 
 @dataclass(frozen=True)
 class Scope:
-    """The names of one MERGE. `source` are the source's columns, None where they are not all known."""
+    """The names of one MERGE. `source` are the source's columns, None where they are not all known.
+
+    `in_source` are the names of those that are known in any case, case folded.
+    """
 
     target_names: tuple[tuple[str, ...], ...]
     """What the target's columns may be qualified by, case folded: the alias, or the name and its endings."""
     source_names: tuple[tuple[str, ...], ...]
     target: TableLayout
     source: tuple[TableColumn, ...] | None
+    in_source: frozenset[str] = frozenset()
     _known: dict[tuple[str, ...], ColumnRef] = field(default_factory=dict, repr=False, compare=False)
     """Names that were resolved before: a MERGE says the same few again and again."""
 
     @classmethod
-    def of(cls, statement: MergeStatement, target: TableLayout, source: tuple[TableColumn, ...] | None = None) -> Scope:
-        """The names that ON and WHEN MATCHED see."""
+    def of(
+        cls,
+        statement: MergeStatement,
+        target: TableLayout,
+        source: tuple[TableColumn, ...] | None = None,
+        some: tuple[TableColumn, ...] = (),
+    ) -> Scope:
+        """The names that ON and WHEN MATCHED see; `some` are columns of a source that are not all known."""
         return cls(
             _names(statement.target.alias, statement.target.parts),
             _names(statement.source.alias, statement.source.parts),
             target,
             source,
+            frozenset(column.name.casefold() for column in some if column.name),
         )
 
     def resolve(self, parts: tuple[str, ...]) -> ColumnRef:
         """The side and path of a column, given the parts of its name.
 
-        An unqualified name belongs to the side that alone has it.
+        An unqualified name belongs to the side that alone has it. Spark refuses one that both have: where one side is
+        known to have it, it is that side's unless the other is known to have it, too.
         """
         found = self._known.get(parts)
         if found is None:
@@ -114,14 +126,17 @@ class Scope:
         return "both" if len(sides) > 1 else next(iter(sides))
 
     def _unqualified(self, name: str) -> Side:
-        folded = name.casefold()
-        in_target = self.target.has_column(name)
-        in_source = None if self.source is None else any(column.name.casefold() == folded for column in self.source)
-        if in_target is False and in_source is not False:
-            return "source"
-        if in_source is False and in_target is not False:
-            return "target"
-        return "unknown"
+        in_target, in_source = self.target.has_column(name), self._in_source(name.casefold())
+        if in_target == in_source:
+            return "unknown"
+        return "target" if in_target or in_source is False else "source"
+
+    def _in_source(self, folded: str) -> bool | None:
+        if folded in self.in_source:
+            return True
+        if self.source is None:
+            return None
+        return any(column.name.casefold() == folded for column in self.source)
 
 
 def name_parts(node: exp.Expr) -> tuple[str, ...] | None:
