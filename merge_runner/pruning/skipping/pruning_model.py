@@ -135,7 +135,7 @@ class PruningModel(ABC):
 
     def _useless_constant(self, predicate: Comparison) -> str | None:
         """Return the type of the constants where no column that can be compared with it has statistics to use."""
-        types = {constant.data_type.name if constant.data_type is not None else None for constant in predicate.constants}
+        types = {item.data_type.name if item.data_type is not None else None for item in predicate.constants}
         given = types.pop() if len(types) == 1 and predicate.cast is None else None
         if given is None or STATISTICS.answer(given, self.format) is None:
             return None
