@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Literal, Protocol
 
 from merge_runner.text import Place
 
@@ -45,6 +46,16 @@ class ProblemsError(Exception):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(problems, key=_by_place))
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class Messages(Protocol):
+    """Receives what is to be known in addition to a result, in the order in which it is found."""
+
+    def warn(self, problems: Sequence[Problem]) -> None:
+        """Receive warnings."""
+
+    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
+        """Receive a line of text."""
 
 
 class Problems:

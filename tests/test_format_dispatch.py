@@ -27,7 +27,7 @@ DECIDING = (
 """The formats' own modules, and what parses config: of a project, or of another tool."""
 NAMING = (
     *DECIDING,
-    "merge_runner/cli/commands/deps.py",
+    "merge_runner/api/set_up.py",
     "merge_runner/engine/spark/confs.py",
     "merge_runner/engine/spark/spark_home.py",
     "merge_runner/engine/table_format/registry.py",

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from merge_runner.api.lint import lint_paths as lint_paths
     from merge_runner.api.project import Project as Project
+    from merge_runner.api.set_up import clean as clean
+    from merge_runner.api.set_up import debug as debug
+    from merge_runner.api.set_up import fetch_jars as fetch_jars
+    from merge_runner.api.set_up import make_archive as make_archive
+    from merge_runner.api.warm import stop_warm as stop_warm
+    from merge_runner.api.warm import warm_status as warm_status
+    from merge_runner.engine.driver.driver import Driver as Driver
+    from merge_runner.engine.spark.errors import EngineError as EngineError
+    from merge_runner.lint.run.lint_project import LintError as LintError
 
-__all__ = ["Project", "lint_paths"]
+_MODULES = {
+    "Driver": "engine.driver.driver",
+    "EngineError": "engine.spark.errors",
+    "LintError": "lint.run.lint_project",
+    "Project": "api.project",
+    "clean": "api.set_up",
+    "debug": "api.set_up",
+    "fetch_jars": "api.set_up",
+    "lint_paths": "api.lint",
+    "make_archive": "api.set_up",
+    "stop_warm": "api.warm",
+    "warm_status": "api.warm",
+}
+__all__ = [*_MODULES]  # noqa: PLE0604 -- names, read from the table
 
 logging.getLogger("merge_runner").addHandler(logging.NullHandler())  # the application decides what is shown
 
 
 def __getattr__(name: str) -> Any:
-    # A report that is kept needs none of what a project is made of.
-    if name == "Project":
-        from merge_runner.api.project import Project
-
-        return Project
-    if name == "lint_paths":
-        from merge_runner.api.lint import lint_paths
-
-        return lint_paths
+    # No command needs all of it, and importing all of it takes as long as most commands do.
+    if name in _MODULES:
+        return getattr(import_module(f"merge_runner.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

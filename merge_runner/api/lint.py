@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.lint.paths.report_cache import kept_or_made
-from merge_runner.lint.paths.request import Linted, LintRequest, Messages
+from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.project.syntax.environment import RecordingEnv
 
 if TYPE_CHECKING:
-    from merge_runner.errors import Problem
     from merge_runner.lint.report import Report
-    from merge_runner.project.load.not_read import NotRead
-
-_LEVELS = {"info": logging.INFO, "warn": logging.WARNING}
-
-
-class LoggedMessages:
-    """Logs what is to be known in addition to a report to `merge_runner.lint`."""
-
-    def __init__(self) -> None:
-        self._logger = logging.getLogger("merge_runner.lint")
-
-    def not_read(self, items: Sequence[NotRead]) -> None:
-        """Log what of a dbt project is not read."""
-        for item in items:
-            self._logger.info("%s: %s; %s", item.place.path, item.message, item.hint)
-
-    def warn(self, problems: Sequence[Problem]) -> None:
-        """Log warnings about the project or the paths."""
-        for problem in problems:
-            self._logger.warning("%s", problem)
-
-    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
-        """Log a line of text."""
-        self._logger.log(_LEVELS[level], "%s", text)
 
 
 def lint_paths(
@@ -50,7 +25,7 @@ def lint_paths(
     profiles_dir: str | Path | None = None,
     profile: str | None = None,
     target: str | None = None,
-    vars: Mapping[str, Any] | None = None,
+    vars: Mapping[str, Any] | str | None = None,
     target_path: str | None = None,
     full_refresh: bool = False,
     select: str | Sequence[str] = (),
@@ -67,16 +42,16 @@ def lint_paths(
     cache: bool = True,
     processes: int | None = None,
     env: Mapping[str, str] | None = None,
-    messages: Messages | None = None,
+    messages: LintMessages | None = None,
 ) -> Report:
     """Return what each MERGE of the paths will scan, and what is wrong there; needs no Spark.
 
-    Paths are models or folders of a project or of a dbt project, or plain .sql files; any other file of a project means
-    the models that depend on it. Without paths that is the project in the working directory, or above. Each argument is
-    as the option of `merge-runner lint` of that name; `text` replaces the text of the only path. `fix` applies the
-    fixes to the files, `write_baseline` writes the findings to a file, or where lint looks for it (True). With `cache`
-    the report of an earlier run is returned where nothing has changed since; `processes` render models, None: as many
-    as pay. `messages` receives warnings, instead of the logger `merge_runner.lint`.
+    Paths are models or folders of a project or of a dbt project, or files of none; any other file of a project means
+    the models that depend on it. Without paths that is the project in the working directory, or above. An argument
+    means what the option of `merge-runner lint` of that name does; `text` replaces the text of the only path. `fix`
+    applies the fixes to the files, `write_baseline` writes the findings to a file, or where lint looks for it (True).
+    With `cache` the report of an earlier run is returned where nothing has changed since. Models are rendered in as
+    many `processes`, None: as pay. `messages` receives warnings, instead of the logger `merge_runner.lint`.
 
     Raises ProblemsError for a path, project or setting that is wrong, and ValueError for arguments that do not go
     together.
@@ -106,10 +81,10 @@ def lint_paths(
         processes=processes,
     )
     recording = RecordingEnv(os.environ if env is None else env)
-    return linted(request, recording, LoggedMessages() if messages is None else messages).report
+    return linted(request, recording, messages or LoggedMessages("lint")).report
 
 
-def linted(request: LintRequest, env: RecordingEnv, messages: Messages) -> Linted:
+def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
     """Return the report on what is asked for, and write the baseline. Raises as `lint_paths` does."""
     found = kept_or_made(request, env, messages)
     if request.write_baseline is None:

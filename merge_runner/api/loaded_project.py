@@ -13,6 +13,7 @@ from merge_runner.graph.graph import Graph
 from merge_runner.graph.select import Selection
 from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.project_context import Flags, Prepared, prepare
+from merge_runner.project.load.load import parse_vars
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -37,7 +38,7 @@ class LoadedProject:
         cls,
         path: str | Path = ".",
         *,
-        vars: Mapping[str, Any] | None = None,
+        vars: Mapping[str, Any] | str | None = None,
         target: str | None = None,
         profile: str | None = None,
         profiles_dir: str | Path | None = None,
@@ -45,11 +46,14 @@ class LoadedProject:
         full_refresh: bool = False,
         env: Mapping[str, str] | None = None,
         on_log: Callable[[Log], None] | None = None,
+        start: Start | None = None,
     ) -> Self:
         """Load the project in a folder and build its graph. Raises ProblemsError with everything that is wrong.
 
-        With `full_refresh` a run rebuilds targets instead of merging into them. `on_log` receives what templates `log`
-        when they are compiled, instead of the logger `merge_runner.template`.
+        `vars` are a mapping, or a text of YAML as --vars takes. With `full_refresh` a run rebuilds targets instead of
+        merging into them. `on_log` receives what templates `log`
+        when they are compiled, instead of the logger `merge_runner.template`. `start` returns the driver that its nodes
+        run on; None: as the profile says.
         """
         from merge_runner.api.event_log import log_template
 
@@ -57,11 +61,12 @@ class LoadedProject:
             profile=profile,
             target=target,
             profiles_dir=as_path(profiles_dir),
-            vars=vars or {},
+            vars=parse_vars(vars) if isinstance(vars, str) else vars or {},
             target_path=target_path,
             full_refresh=full_refresh,
         )
-        return cls(prepare(Path(path).absolute(), flags, os.environ if env is None else env, on_log or log_template))
+        env = os.environ if env is None else env
+        return cls(prepare(Path(path).absolute(), flags, env, on_log or log_template), start)
 
     @property
     def graph(self) -> Graph:

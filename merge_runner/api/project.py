@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.api.loaded_project import LoadedProject, Names, as_path, texts
+from merge_runner.api.node_options import node_options
 from merge_runner.graph.select import Selection
 from merge_runner.plan.branch_plan import branch_name
 
@@ -91,7 +93,7 @@ class Project(LoadedProject):
         Every MERGE commits once for a `batch_id`. `branch` is written instead of main of every Iceberg table. Raises
         LintError where lint finds an error: nothing has run then. `lint=False` leaves that out.
         """
-        options = _node_options(
+        options = node_options(
             select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint
         )
         return self.invoke("build", options, on_event=on_event, driver=driver)
@@ -112,7 +114,7 @@ class Project(LoadedProject):
         driver: Driver | None = None,
     ) -> RunResults:
         """Run the models alone, without lint; else as `build`."""
-        options = _node_options(select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch)
+        options = node_options(select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch)
         return self.invoke("run", options, on_event=on_event, driver=driver)
 
     def test(
@@ -130,7 +132,7 @@ class Project(LoadedProject):
         driver: Driver | None = None,
     ) -> RunResults:
         """Run the data tests and unit tests alone; else as `build`."""
-        options = _node_options(select, exclude, selector, state, defer, threads, fail_fast, None, branch)
+        options = node_options(select, exclude, selector, state, defer, threads, fail_fast, None, branch)
         return self.invoke("test", options, on_event=on_event, driver=driver)
 
     def optimize(
@@ -157,7 +159,7 @@ class Project(LoadedProject):
 
         if retain is not None and not vacuum:
             raise ValueError("retain needs vacuum: nothing is removed without it")
-        options = _node_options(select, exclude, selector, state, False, threads, fail_fast, None, None)
+        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, None)
         options = replace(options, vacuum=vacuum, retain=None if retain is None else seconds(retain))
         return self.invoke("optimize", options, on_event=on_event, driver=driver)
 
@@ -179,7 +181,7 @@ class Project(LoadedProject):
         from merge_runner.run.results.previous_run import last_invocation
 
         last = last_invocation(self.prepared.target_path)
-        now = _node_options((), (), None, None, False, threads, fail_fast, batch_id, branch)
+        now = node_options((), (), None, None, False, threads, fail_fast, batch_id, branch)
         asked = {"threads": threads, "fail_fast": fail_fast, "batch_id": batch_id, "branch": branch}
         given = {name for name, value in asked.items() if value not in (None, False)}
         options = replace(restored(now, last.args, given), full_refresh=self.prepared.invocation.full_refresh)
@@ -343,6 +345,18 @@ class Project(LoadedProject):
             parallel = thread_count(self.prepared, threads, 2)
             return mutation_check(self.prepared, model, parallel, events, driver, coming)
 
+    def start_warm(self, *, idle: float = 30.0, on_message: Callable[[str], None] | None = None) -> None:
+        """Start a Spark driver that stays, and that the next runs of the project use; it ends after `idle` minutes.
+
+        `on_message` receives what takes time, instead of the logger `merge_runner.spark`.
+        """
+        from merge_runner.api.logged_messages import LoggedMessages
+        from merge_runner.engine.startup import start_warm
+
+        files, log = self.prepared.files, self.prepared.target_path / "logs" / "spark.log"
+        notify = on_message or LoggedMessages("spark").say
+        start_warm(files.profile, files.root, log, os.environ, idle * 60, notify)
+
     def generate_unit_test(self, model: str, *, on_event: Listener | None = None, driver: Driver | None = None) -> Path:
         """Write a first unit test of a model next to it, from rows of what it reads, and return its path.
 
@@ -356,37 +370,6 @@ class Project(LoadedProject):
         events = _events(on_event)
         with starting(self.start, self.prepared, events, driver, early=True) as coming:
             return write_first_unit_test(self.prepared, node, events, driver, coming)
-
-
-def _node_options(
-    select: Names,
-    exclude: Names,
-    selector: str | None,
-    state: str | Path | None,
-    defer: bool,
-    threads: int | None,
-    fail_fast: bool,
-    batch_id: int | None,
-    branch: str | None,
-    *,
-    no_lint: bool = False,
-) -> NodeOptions:
-    from merge_runner.options.nodes import LARGEST_BATCH, NodeOptions
-
-    if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id <= LARGEST_BATCH):
-        raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
-    return NodeOptions(
-        select=texts(select),
-        exclude=texts(exclude),
-        selector=selector,
-        state=as_path(state),
-        defer=defer,
-        threads=threads,
-        fail_fast=fail_fast,
-        batch_id=batch_id,
-        branch=branch_name(branch) if branch is not None else None,
-        no_lint=no_lint,
-    )
 
 
 def _events(on_event: Listener | None, on_driver: Callable[[Driver], None] | None = None) -> Events:

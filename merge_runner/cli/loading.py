@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from merge_runner.api.project import Project
     from merge_runner.graph.select import Selection as Chosen
-    from merge_runner.plan.load.project_context import Flags, Prepared
     from merge_runner.project.syntax.environment import RecordingEnv
     from merge_runner.template.rendered import Log
 
@@ -28,23 +27,33 @@ _Selection = TypeVar("_Selection", bound=Selection)
 
 def load_project(options: ProjectOptions) -> Project:
     """Return the project that the options mean; warn of vars that it does not read."""
-    from merge_runner.api.project import Project
-    from merge_runner.cli.display.problems import show_unread_vars
+    from merge_runner.cli.display.problems import show_warnings
 
-    prepared = prepared_project(options)
-    show_unread_vars(prepared, options)
-    return Project(prepared, click.get_current_context().obj)
+    project = project_of(options)
+    show_warnings(project.prepared.unread_vars, as_errors=options.warn_error)
+    return project
 
 
-def prepared_project(options: ProjectOptions) -> Prepared:
+def project_of(options: ProjectOptions) -> Project:
     """Return the project that the options mean, whose secrets no message shows from here on."""
-    from merge_runner.plan.load.project_context import prepare
+    from merge_runner.api.project import Project
 
     root = project_root(options.project_dir)
     env = recording_env()
-    prepared = prepare(root, project_flags(options), env, lambda log: _show_log(log, options))
-    hide(lambda: prepared.secrets)
-    return prepared
+    project = Project.load(
+        root,
+        vars=options.vars_text,
+        target=options.target,
+        profile=options.profile,
+        profiles_dir=options.profiles_dir,
+        target_path=options.target_path,
+        full_refresh=isinstance(options, FullRefresh) and options.full_refresh,
+        env=env,
+        on_log=lambda log: _show_log(log, options),
+        start=click.get_current_context().obj,
+    )
+    hide(lambda: project.prepared.secrets)
+    return project
 
 
 def recording_env() -> RecordingEnv:
@@ -55,20 +64,6 @@ def recording_env() -> RecordingEnv:
     env = RecordingEnv(os.environ)
     hide(lambda: secret_values(dict(env.asked)))
     return env
-
-
-def project_flags(options: ProjectOptions) -> Flags:
-    """Return the options that loading a project depends on."""
-    from merge_runner.plan.load.project_context import Flags
-
-    return Flags(
-        profile=options.profile,
-        target=options.target,
-        profiles_dir=options.profiles_dir,
-        vars=parsed_vars(options.vars_text),
-        target_path=options.target_path,
-        full_refresh=isinstance(options, FullRefresh) and options.full_refresh,
-    )
 
 
 def _show_log(log: Log, options: OutputOptions) -> None:
@@ -101,12 +96,3 @@ def check_defer(defer: bool, state: Path | None) -> None:
     """Raise UsageError for --defer without --state."""
     if defer and state is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
-
-
-def parsed_vars(text: str | None) -> dict[str, Any]:
-    """The vars of --vars. Raises ProblemsError where they are no mapping."""
-    if text is None:
-        return {}
-    from merge_runner.project.load.load import parse_vars
-
-    return parse_vars(text)

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from merge_runner.api import LintError
 from merge_runner.atomic import write_atomic
 from merge_runner.cli.display.display import JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import counted, say
 from merge_runner.cli.display.problems import show_no_effect, show_not_read, show_problems, show_warnings
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.errors import Problem
-from merge_runner.lint.run.lint_project import LintError
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.output import OutputOptions
 from merge_runner.run.build import TYPES

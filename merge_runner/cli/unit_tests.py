@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from merge_runner.api import EngineError
 from merge_runner.api.project import Project
 from merge_runner.cli.display.display import JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import as_json, counted, say, show, show_text, styled
 from merge_runner.cli.loading import load_project
 from merge_runner.cli.node_commands import display_for
-from merge_runner.engine.spark.errors import EngineError
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.run.model_tests.mutation import Change, MutationReport
 

@@ -1,10 +1,11 @@
-"""The page of the Python interface: examples, and the methods of `Project` with their signatures."""
+"""The page of the Python interface: examples, functions, and the methods of `Project`, with their signatures."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from merge_runner import api
 from merge_runner.api.event_log import SUBJECTS
 from merge_runner.api.project import Project
 from merge_runner.reference.markdown import fenced, page
@@ -32,6 +33,20 @@ assert [(merge.model, merge.verdict) for merge in report.merges] == [("fct_order
 assert report.count("error") == 0
 """
 
+_LINTING = """\
+`lint_paths` lints what `merge-runner lint PATHS` does: models or folders of a project or of a dbt project, or files of
+none. Its arguments are the options of that command."""
+
+_LINT = """
+from pathlib import Path
+from merge_runner import lint_paths
+
+Path("adhoc.sql").write_text("merge into t using s on t.id = s.id when matched then delete")
+report = lint_paths("adhoc.sql")
+assert [(merge.path, merge.verdict) for merge in report.merges] == [("adhoc.sql", "none")]
+assert lint_paths("shop/models/fct_order.sql", rules="P").files == 1
+"""
+
 _MISTAKES = """\
 A mistake of the project or of an argument raises `ProblemsError`; each problem has its place, message and hint."""
 
@@ -51,6 +66,17 @@ _PLANNING = """\
 _PLAN = """
 levels = project.explain().levels
 assert [node.plan.unique_id for node in levels[2]] == ["model.shop.fct_order"]
+"""
+
+_SETTING_UP = """\
+`clean` removes the generated files; `debug`, `fetch_jars`, `make_archive`, `warm_status` and `stop_warm` are below."""
+
+_SET_UP = """
+from merge_runner.api import clean
+
+project.write_manifest()
+assert clean("shop") == Path("shop/target").resolve()
+assert clean("shop") is None
 """
 
 _RUNNING = """\
@@ -81,23 +107,36 @@ Events are also logged, at their levels, to children of the logger `merge_runner
 
 def python_interface() -> str:
     """Return the page of `Project`."""
-    subjects = sorted({*SUBJECTS.values(), "freshness", "node", "spark", "template"})
+    subjects = sorted({*SUBJECTS.values(), "debug", "freshness", "lint", "node", "spark", "template"})
     loggers = ", ".join(f"`merge_runner.{name}`" for name in subjects)
     return page(
         "Python API",
         _LOADING,
         fenced("python", _LOAD.strip()),
+        _LINTING,
+        fenced("python", _LINT.strip()),
         _MISTAKES,
         fenced("python", _MISTAKE.strip()),
         _PLANNING,
         fenced("python", _PLAN.strip()),
+        _SETTING_UP,
+        fenced("python", _SET_UP.strip()),
         _RUNNING,
         fenced("python", _RUN.strip()),
         _LISTENING.format(loggers=loggers),
+        "## Functions of `merge_runner.api`",
+        *_functions(),
         "## Methods of `Project`",
         _text(Project.__doc__),
         *_methods(),
     )
+
+
+def _functions() -> Iterator[str]:
+    for name in api.__all__:
+        function = getattr(api, name)
+        if inspect.isfunction(function):
+            yield from _entry(name, function, [*inspect.signature(function).parameters.values()])
 
 
 def _methods() -> Iterator[str]:
@@ -106,23 +145,26 @@ def _methods() -> Iterator[str]:
             function = inspect.getattr_static(Project, name)
             function = function.__func__ if isinstance(function, classmethod) else function
             if not name.startswith("_") and inspect.isfunction(function):
-                yield f"### `{name}`"
-                yield fenced("python", _signature(name, function))
-                yield _text(function.__doc__)
+                yield from _entry(name, function, [*inspect.signature(function).parameters.values()][1:])
 
 
-def _signature(name: str, function: Callable[..., object]) -> str:
-    signature = inspect.signature(function)
+def _entry(name: str, function: Callable[..., object], parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
+    yield f"### `{name}`"
+    yield fenced("python", _signature(name, parameters, inspect.signature(function).return_annotation))
+    yield _text(function.__doc__)
+
+
+def _signature(name: str, parameters: Sequence[inspect.Parameter], returns: str) -> str:
     shown = []
-    for each in list(signature.parameters.values())[1:]:
+    for each in parameters:
         if each.kind is each.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
         default = "" if each.default is each.empty else f" = {each.default!r}"
         shown.append(f"{each.name}: {each.annotation}{default}")
-    line = f"{name}({', '.join(shown)}) -> {signature.return_annotation}"
+    line = f"{name}({', '.join(shown)}) -> {returns}"
     if len(line) <= _WIDTH:
         return line
-    return "\n".join((f"{name}(", *(f"    {part}," for part in shown), f") -> {signature.return_annotation}"))
+    return "\n".join((f"{name}(", *(f"    {part}," for part in shown), f") -> {returns}"))
 
 
 def _text(docstring: str | None) -> str:

@@ -13,7 +13,7 @@ from merge_runner import Project
 from merge_runner.project.scaffold import scaffold
 from tests.docs.command_lines import ROOT
 
-PAGE = (ROOT / "docs/reference/python-api.md").read_text(encoding="utf-8").partition("## Methods of")[0]
+PAGE = (ROOT / "docs/reference/python-api.md").read_text(encoding="utf-8").partition("## Functions of")[0]
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 
 
@@ -26,7 +26,7 @@ def shop(tmp_path, monkeypatch):
 
 def test_the_examples_without_spark_run_and_print_nothing(shop, capfd):
     static = [example for example in EXAMPLES if "project.build(" not in example]
-    assert len(static) == 3
+    assert len(static) == 5
     exec("\n".join(static), {})
     assert capfd.readouterr() == ("", "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import click
@@ -25,26 +24,17 @@ class Options(OutputOptions):
 @make("deps", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
     """Fetch the jars of the table formats into the cache folder and verify their checksums."""
+    from merge_runner.api import fetch_jars, make_archive
     from merge_runner.cli.display.messages import say
-    from merge_runner.engine.spark.jars import fetch_jars
 
-    groups = ["delta"]
-    if options.iceberg or options.sqlite:
-        groups.append("iceberg")
-    if options.sqlite:
-        groups.append("sqlite")
-    if options.kafka:
-        groups.append("kafka")
-    for path in fetch_jars(groups, os.environ, _silent if options.quiet else say):
+    notify = _silent if options.quiet else say
+    for path in fetch_jars(iceberg=options.iceberg, sqlite=options.sqlite, kafka=options.kafka, on_message=notify):
         click.echo(path)
     if options.archive:
-        from merge_runner.engine.appcds_training import made_archive
-
-        if not options.quiet:
-            say("making the class-data archive: this takes a minute")
-        click.echo(made_archive(groups, os.environ))
+        notify("making the class-data archive: this takes a minute")
+        click.echo(make_archive(iceberg=options.iceberg, sqlite=options.sqlite, kafka=options.kafka))
     return 0
 
 
 def _silent(_message: str) -> None:
-    """Takes the messages that --quiet keeps back."""
+    """Take the messages that --quiet leaves out."""

@@ -13,7 +13,7 @@ import click
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
-from merge_runner.cli.display.problems import show_not_read, show_warnings
+from merge_runner.cli.display.problems import ShownMessages
 from merge_runner.cli.lint_options import LintCommand
 from merge_runner.cli.loading import recording_env
 from merge_runner.lint.outputs import render
@@ -21,10 +21,8 @@ from merge_runner.lint.selection import FailOn, fails
 from merge_runner.text import as_source
 
 if TYPE_CHECKING:
-    from merge_runner.errors import Problem
     from merge_runner.lint.paths.request import Linted, LintRequest
     from merge_runner.lint.report import Report
-    from merge_runner.project.load.not_read import NotRead
 
 _OF_CI = ("github", "gitlab", "sarif")
 """Formats whose readers take paths relative to the root of the repository."""
@@ -42,7 +40,7 @@ def command(options: LintCommand) -> int:
 
     _check_usage(options)
     try:
-        found = linted(_request(options), recording_env(), _Messages(options))
+        found = linted(_request(options), recording_env(), ShownMessages(options))
     except ArgumentsError as error:
         raise click.UsageError(str(error)) from None
     if options.write_baseline is not None:
@@ -113,22 +111,6 @@ def _request(options: LintCommand) -> LintRequest:
         fix=fix if options.fix else None,
         cache=not options.no_cache,
     )
-
-
-class _Messages:
-    """Shows what is to be known in addition to the report; with --warn-error a warning ends the command."""
-
-    def __init__(self, options: LintCommand) -> None:
-        self._options = options
-
-    def not_read(self, items: Sequence[NotRead]) -> None:
-        show_not_read(items, self._options)
-
-    def warn(self, problems: Sequence[Problem]) -> None:
-        show_warnings(problems, as_errors=self._options.warn_error)
-
-    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
-        say(text, level)
 
 
 def _words(texts: Sequence[str]) -> tuple[str, ...]:

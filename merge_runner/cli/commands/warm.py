@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,35 +42,30 @@ def command(options: Options) -> int:
 
 def _start(options: Options) -> int:
     from merge_runner.cli.display.messages import say
-    from merge_runner.engine.startup import start_warm
 
-    prepared = load_project(options).prepared
-    log = prepared.target_path / "logs" / "spark.log"
-    files = prepared.files
-    start_warm(files.profile, files.root, log, os.environ, options.idle * 60, say)
+    load_project(options).start_warm(idle=options.idle, on_message=say)
     return _status(options)
 
 
 def _stop(options: Options) -> int:
-    from merge_runner.engine.warm import client
+    from merge_runner.api import stop_warm
 
-    ended = client.stop(client.socket_path(project_root(options.project_dir), os.environ))
+    ended = stop_warm(project_root(options.project_dir))
     click.echo("the warm driver has ended" if ended else "there is no warm driver")
     return 0
 
 
 def _status(options: Options) -> int:
-    from merge_runner.engine.warm import client
+    from merge_runner.api import warm_status
 
-    reply = client.status(client.socket_path(project_root(options.project_dir), os.environ))
-    if reply is None:
+    found = warm_status(project_root(options.project_dir))
+    if found is None:
         click.echo("there is no warm driver")
         return 1
     state = "starting"
-    if reply["user"] is not None:
-        state = f"in use by process {reply['user']}"
-    elif reply["ready"]:
-        left = (reply["limit"] - reply["idle"]) / 60
-        state = f"ready, ends after {left:.0f} more minutes without a run"
-    click.echo(f"the warm driver is process {reply['jvm']}, kept by {reply['pid']}: {state}")
+    if found.user is not None:
+        state = f"in use by process {found.user}"
+    elif found.ready:
+        state = f"ready, ends after {found.left / 60:.0f} more minutes without a run"
+    click.echo(f"the warm driver is process {found.jvm}, kept by {found.keeper}: {state}")
     return 0

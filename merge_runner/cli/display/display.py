@@ -39,7 +39,7 @@ from merge_runner.run.results.test_message import rows_and_query
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from merge_runner.engine.driver.driver import Driver
+    from merge_runner.api import Driver
 
 _MARKS = {
     "success": ("OK", "green"),

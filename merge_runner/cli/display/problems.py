@@ -12,7 +12,6 @@ from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import Graph
-    from merge_runner.plan.load.project_context import Prepared
     from merge_runner.project.load.not_read import NotRead
 
 
@@ -52,9 +51,23 @@ def show_no_effect(graph: Graph, ids: Iterable[str], options: OutputOptions) -> 
     show_warnings(graph.warnings_of(ids), as_errors=options.warn_error)
 
 
-def show_unread_vars(prepared: Prepared, options: OutputOptions) -> None:
-    """Print a warning for each var of --vars that is neither declared nor read: a misspelled one changes nothing."""
-    show_warnings(prepared.unread_vars, as_errors=options.warn_error)
+class ShownMessages:
+    """Shows what is to be known in addition to a result; with --warn-error a warning ends the command."""
+
+    def __init__(self, options: OutputOptions) -> None:
+        self._options = options
+
+    def not_read(self, items: Iterable[NotRead]) -> None:
+        """Print what of a dbt project is not read."""
+        show_not_read(items, self._options)
+
+    def warn(self, problems: Sequence[Problem]) -> None:
+        """Print warnings."""
+        show_warnings(problems, as_errors=self._options.warn_error)
+
+    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
+        """Print a line."""
+        say(text, level)
 
 
 def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
+from merge_runner.errors import Messages
 from merge_runner.lint.finding import Fix
 from merge_runner.lint.fixes import apply
-from merge_runner.lint.paths.request import Messages
 from merge_runner.lint.report import Report
 from merge_runner.text import SourceText
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problem, Problems
 from merge_runner.lint.paths.fixed_files import fix
 from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, named, project_of, readers, within
-from merge_runner.lint.paths.request import ArgumentsError, Linted, LintRequest, Messages
+from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
 from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
 from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ABOUT_MODELS = ("select", "exclude", "selector", "state")
 
 
-def lint(request: LintRequest, env: Mapping[str, str], messages: Messages) -> Linted:
+def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> Linted:
     """Return the report on what is asked for. Raises ProblemsError and ArgumentsError."""
     text = request.text
     paths = list(request.paths)
@@ -84,7 +84,7 @@ def baseline_file(request: LintRequest) -> tuple[Path, bool]:
     return file, file.resolve() == usual.resolve()
 
 
-def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: Messages) -> list[str]:
+def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: LintMessages) -> list[str]:
     """The nodes that are selected, among those that the paths mean."""
     selection = prepared.select(request.select, request.exclude, request.selector, request.state)
     messages.warn(selection.warnings)
@@ -108,7 +108,7 @@ def _plain(
     paths: Sequence[Path],
     request: LintRequest,
     env: Mapping[str, str],
-    messages: Messages,
+    messages: LintMessages,
     around: Surroundings,
 ) -> Report:
     """Return the report on plain files, outside of any project or next to the models of one."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from merge_runner.lint.paths.request import Linted, LintRequest, Messages
+from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.lint.run.cache import ReportCache
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.toml import parse_toml
@@ -22,7 +22,7 @@ _DEPENDS = (
 """What the report depends on."""
 
 
-def kept_or_made(request: LintRequest, env: RecordingEnv, messages: Messages) -> Linted:
+def kept_or_made(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
     """Return the report, from the cache where nothing has changed since. Raises ProblemsError and ArgumentsError."""
     cache = _report_cache(request, env.whole)
     kept = cache.get(env.whole) if cache is not None else None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from merge_runner.errors import Messages
+
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
     from merge_runner.lint.report import Report
@@ -80,7 +82,7 @@ class LintRequest:
 class Linted:
     """A report whose paths are relative to `folder`. `of_models`: it depends on files of the project there alone.
 
-    `warnings` are about the project rather than one of its MERGEs, and have been passed to `Messages`.
+    `warnings` are about the project rather than one of its MERGEs, and have been passed to `LintMessages`.
     """
 
     report: Report
@@ -93,14 +95,8 @@ class Linted:
     """Whether lint reads that baseline by itself."""
 
 
-class Messages(Protocol):
-    """Receives what is to be known in addition to the report, in the order in which it is found."""
+class LintMessages(Messages, Protocol):
+    """Receives what is to be known in addition to the report."""
 
     def not_read(self, items: Sequence[NotRead]) -> None:
         """Receive what of a dbt project is not read."""
-
-    def warn(self, problems: Sequence[Problem]) -> None:
-        """Receive warnings about the project or the paths."""
-
-    def say(self, text: str, level: Literal["info", "warn"] = "info") -> None:
-        """Receive a line of text."""

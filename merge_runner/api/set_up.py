@@ -1,0 +1,152 @@
+"""What a machine and a project need: jars, the class-data archive, checks of the set-up, and generated files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from merge_runner.api.logged_messages import LoggedMessages
+from merge_runner.errors import Messages, Problem, Problems, ProblemsError
+
+if TYPE_CHECKING:
+    from merge_runner.api.loaded_project import LoadedProject
+    from merge_runner.plan.load.project_context import Prepared
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check of the set-up has found: a line of text, or problems."""
+
+    name: str
+    text: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no problems."""
+        return not self.problems
+
+
+def debug(
+    load: Callable[[], LoadedProject],
+    *,
+    spark: bool = False,
+    write_catalog: str | Path | Literal[True] | None = None,
+    messages: Messages | None = None,
+) -> Iterator[Check]:
+    """Check the set-up, one part after the other: versions, Java, jars, the project that `load` returns, its Spark.
+
+    `spark` starts Spark and runs a query on it. `write_catalog` records how the project's tables are laid out, in a
+    file or in catalog.yml of the project (True). `messages` receives warnings, instead of the logger
+    `merge_runner.debug`.
+    """
+    for name, check in _checks(load, spark, write_catalog, messages or LoggedMessages("debug")):
+        try:
+            yield Check(name, check())
+        except ProblemsError as error:
+            yield Check(name, problems=error.problems)
+
+
+def _checks(
+    load: Callable[[], LoadedProject],
+    spark: bool,
+    write_catalog: str | Path | Literal[True] | None,
+    messages: Messages,
+) -> Iterator[tuple[str, Callable[[], str]]]:
+    from merge_runner.run import set_up
+
+    prepared = _Loaded(load)
+
+    def project() -> str:
+        messages.warn(prepared().unread_vars)
+        return set_up.project(prepared())
+
+    yield "versions", set_up.versions
+    yield "java", set_up.java
+    yield "jars", lambda: set_up.jars(messages.say)
+    yield "project", project
+    yield "merges", lambda: set_up.merges(prepared())
+    yield "catalogs", lambda: set_up.catalogs(prepared(), messages.say)
+    yield "home", lambda: set_up.spark_home(prepared(), lambda note: messages.say(f"warning: {note}", "warn"))
+    yield "archive", lambda: set_up.archive(prepared())
+    if spark:
+        yield "spark", lambda: set_up.spark_version(prepared())
+    if write_catalog is not None:
+        file = None if write_catalog is True else Path(write_catalog)
+        yield "catalog", lambda: set_up.write_catalog(prepared(), file)
+
+
+class _Loaded:
+    """The project, loaded when it is first needed; the checks that need one that cannot be loaded all report why."""
+
+    def __init__(self, load: Callable[[], LoadedProject]) -> None:
+        self._load = load
+        self._prepared: Prepared | ProblemsError | None = None
+
+    def __call__(self) -> Prepared:
+        if self._prepared is None:
+            try:
+                self._prepared = self._load().prepared
+            except ProblemsError as error:
+                self._prepared = error
+        if isinstance(self._prepared, ProblemsError):
+            raise self._prepared
+        return self._prepared
+
+
+def fetch_jars(
+    *,
+    iceberg: bool = False,
+    sqlite: bool = False,
+    kafka: bool = False,
+    on_message: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Fetch the jars of the table formats into the cache folder, verify their checksums, and return their paths.
+
+    That is Delta's; `iceberg`, `sqlite` (with Iceberg) and `kafka` are for profiles and projects that need them.
+    `on_message` receives a line for each download, instead of the logger `merge_runner.spark`.
+    """
+    from merge_runner.engine.spark import jars
+
+    return jars.fetch_jars(_groups(iceberg, sqlite, kafka), os.environ, on_message or LoggedMessages("spark").say)
+
+
+def make_archive(*, iceberg: bool = False, sqlite: bool = False, kafka: bool = False) -> Path:
+    """Make the class-data archive, with which local Spark starts faster, and return its path; it takes a minute."""
+    from merge_runner.engine.appcds_training import made_archive
+
+    return made_archive(_groups(iceberg, sqlite, kafka), os.environ)
+
+
+def _groups(iceberg: bool, sqlite: bool, kafka: bool) -> list[str]:
+    wanted = {"delta": True, "iceberg": iceberg or sqlite, "sqlite": sqlite, "kafka": kafka}
+    return [group for group, is_wanted in wanted.items() if is_wanted]
+
+
+def clean(path: str | Path = ".", *, target_path: str | None = None) -> Path | None:
+    """Remove the folder of generated files of the project in a folder, and return it; None where there is none.
+
+    Raises ProblemsError where that is no folder inside the project, or holds files of the project's own.
+    """
+    from merge_runner.project.load.load import read_settings
+
+    root = Path(path).absolute()
+    settings = read_settings(root, Problems())
+    target = (root / (target_path or settings.target_path)).resolve()
+    if target == root.resolve() or root.resolve() not in target.parents:
+        hint = "target-path must be a folder inside the project to be removed"
+        raise ProblemsError([Problem("clean-outside", f"{target} is not below {root}: nothing was removed", hint=hint)])
+    own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
+    for folder in (root / name for name in own):
+        if folder.exists() and (folder.resolve() == target or target in folder.resolve().parents):
+            hint = "target-path must be a separate folder to be removed"
+            message = f"{target} holds the project's own {folder.name}: nothing was removed"
+            raise ProblemsError([Problem("clean-outside", message, hint=hint)])
+    if not target.is_dir():
+        return None
+    shutil.rmtree(target)
+    return target
