@@ -58,9 +58,7 @@ def rows_outside(
         if own is None:
             return
         found = [each for each in filters if _leaves_out(each, filters, own, former)]
-        state = {column for each in filters if _is_state(each, statement, scope) for column in columns(each.term)}
-        by_state = any(_is_state_test(part) for part in own)
-        found = [each for each in found if not (by_state and state.issuperset(columns(each.term)))]
+        found = [each for each in found if not (_is_state(each, statement, scope) and _asks_other_state(own, each))]
         found = [each for each in found if not _writes_what_is_there(each.term, clause, scope)]
         if found:
             yield OutsideWindow(
@@ -107,7 +105,17 @@ def _leaves_out(wanted: _Filter, filters: Sequence[_Filter], own: Sequence[Term]
     if any(not mine.isdisjoint(columns(part)) for part in former):
         return False
     window = Facts(each.term for each in filters)
-    return all(window.implies(part) is True for part in own if not mine.isdisjoint(columns(part)))
+    kinds = {_kind(part) for each in filters for part in conjuncts(each.term) if not mine.isdisjoint(columns(part))}
+    about = [part for part in own if not mine.isdisjoint(columns(part))]
+    return all(_kind(part) in kinds and window.implies(part) is True for part in about)
+
+
+def _kind(part: Term) -> str:
+    """How a condition bounds its column. `t.dt < '2020-01-01'` is no wider `t.dt = '2019-01-01'`: it is about age."""
+    return _KINDS.get(part.name, part.name) if isinstance(part, Call) else ""
+
+
+_KINDS = {">=": ">", "<=": "<", "in": "=", "<=>": "="}
 
 
 def _restricts(own: Sequence[Term], found: Sequence[_Filter]) -> bool:
@@ -128,6 +136,11 @@ def _is_state(wanted: _Filter, statement: MergeStatement, scope: Scope) -> bool:
         if assignment.value.expression is not None and scope.side(assignment.value.expression) == "none"
     ]
     return {column.name for column in columns(wanted.term)} <= {each.column[-1].casefold() for each in inserted}
+
+
+def _asks_other_state(own: Sequence[Term], wanted: _Filter) -> bool:
+    """Whether a clause picks the rows in a state by another column: `t.valid_to is null` says `t.is_current`."""
+    return any(_is_state_test(part) and set(columns(part)).isdisjoint(columns(wanted.term)) for part in own)
 
 
 def _is_state_test(part: Term) -> bool:
