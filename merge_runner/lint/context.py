@@ -15,7 +15,7 @@ from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
-from merge_runner.text import Place, SourceText
+from merge_runner.text import Place, SourceText, Span
 
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
@@ -82,6 +82,16 @@ class LintedMerge(JudgedMerge):
     def inserts(self) -> bool:
         """Whether there is an INSERT clause."""
         return any(clause.action == "insert" for clause in self.statement.clauses)
+
+    def written_at(self, span: Span) -> Place | None:
+        """Return where a part of the statement is in the author's file; None where it does not say the same there."""
+        rendered = self.file.rendered
+        place = rendered.place(span.start, span.end) if rendered is not None else None
+        if rendered is None or place is None or place.end_line is None or place.end_column is None:
+            return None
+        source = rendered.source
+        start, end = source.offset(place.line, place.column), source.offset(place.end_line, place.end_column)
+        return place if source.text[start:end] == span.of(self.statement.text) else None
 
     @property
     def has_unknown_dbt_query(self) -> bool:

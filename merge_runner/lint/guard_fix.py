@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Edit, Fix
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -20,17 +21,12 @@ def guard(merge: LintedMerge, clause: Clause, conditions: Sequence[str]) -> Fix 
 
     None where the clause is not in the author's file as it is in the statement, as a macro or a builder writes it.
     """
-    rendered, text, own = merge.file.rendered, merge.statement.text, clause.condition
-    kind = _KIND.match(text, clause.span.start)
+    rendered, own = merge.file.rendered, clause.condition
+    kind = _KIND.match(merge.statement.text, clause.span.start)
     if rendered is None or kind is None:
         return None
     end = own.span.end if own is not None else kind.end()
-    place = rendered.place(clause.span.start, end)
-    if place.end_line is None or place.end_column is None:
-        return None
-    source = rendered.source
-    written = source.text[source.offset(place.line, place.column) : source.offset(place.end_line, place.end_column)]
-    if written != text[clause.span.start : end]:
+    if merge.written_at(Span(clause.span.start, end)) is None:
         return None
     joined = " and ".join(conditions)
     after = rendered.place(end, end)

@@ -11,5 +11,5 @@ using (
     group by id % 4
 ) as s
     on t.order_id = s.order_id
-when matched then update set t.pieces = t.pieces + s.pieces
+when matched then update set t.pieces = t.pieces + s.pieces -- noqa: C015 -- each build brings new pieces
 when not matched then insert (order_id, pieces) values (s.order_id, s.pieces)

@@ -4,7 +4,8 @@
 It looks at the conditions of ON that name columns of the source only, such as `s.op = 'U'`, and asks of each INSERT
 clause whether every row that it inserts satisfies them. That is so where the clause's own condition says it, or the
 query in USING. A clause that asks something else of the same column decides by itself. So does a UNION that marks the
-rows which shall match nothing, as histories do for their new versions.
+rows which shall match nothing, as histories do for their new versions, and a query that reads the target, as it may
+know which rows match.
 
 ## Why it matters
 ON does not filter the source, it decides what matches. A row that does not satisfy the condition matches nothing, even
@@ -54,6 +55,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if not merge.inserts or merge.has_unknown_dbt_query:
         return
     for conjunct, clause in unrepeated_source_filters(merge.statement, merge.layout, merge.scope, merge.source):
+        if merge.reads_target:
+            return
         text = " ".join(conjunct.text.split())
         yield Hit(
             conjunct.span,

@@ -13,7 +13,8 @@ from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.source import Lookup, SourceFacts
 from merge_runner.pruning.runtime_filter.bounded_columns import Bounds
-from merge_runner.pruning.runtime_filter.source_pinning import Fixing, bounds_left_out, source_fixing
+from merge_runner.pruning.runtime_filter.source_determinism import SourceReading, source_reading
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing, bounds_left_out, reads_target, source_fixing
 from merge_runner.pruning.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -38,6 +39,16 @@ class JudgedMerge:
     def fixing(self) -> Fixing:
         """How its source is fixed; computed on demand, as few merges need it."""
         return source_fixing(self.statement, self.lookup)
+
+    @cached_property
+    def reading(self) -> SourceReading:
+        """Which tables its source reads; computed on demand."""
+        return source_reading(self.statement, self.lookup)
+
+    @property
+    def reads_target(self) -> bool:
+        """Whether its source names a table that may be the target: its rows may be chosen by what is there."""
+        return reads_target(self.statement, self.reading)
 
 
 def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, bounds: Bounds = "off") -> JudgedMerge:

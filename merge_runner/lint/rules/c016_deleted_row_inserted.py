@@ -1,0 +1,70 @@
+"""Rows that a DELETE clause is for are inserted where they match nothing.
+
+## What it does
+It takes the WHEN MATCHED … THEN DELETE clauses whose condition asks something of the source, such as `s.op = 'D'`, and
+reports an INSERT clause that takes such rows as well. It is silent where the INSERT asks something of the same columns,
+where it writes them into the target, and where USING leaves such rows out, or reads the target: then they may be rows
+that are there.
+
+## Why it matters
+In a feed of changes (CDC) the deletes come as rows too. A delete of a key that is not in the table, because it was
+inserted and deleted in one batch or the batch runs a second time, matches nothing: the deleted row is inserted. When
+the same batch runs again, the row is deleted, then inserted again, and so on.
+
+## Bad
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt
+when matched and s.name = 'D' then delete
+when matched then update set amount = s.amount
+when not matched then insert *
+```
+
+## Good
+```sql
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt
+when matched and s.name = 'D' then delete
+when matched then update set amount = s.amount
+when not matched and not s.name <=> 'D' then insert *
+```
+
+## When to ignore it
+Where the source holds a delete only of keys that are in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
+    from merge_runner.lint.finding import Severity
+
+SEVERITY: Severity = "warning"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit on each INSERT clause that takes rows which a DELETE clause is for."""
+    from merge_runner.lint.guard_fix import guard
+    from merge_runner.pruning.judge.inserted_deletes import inserted_deletes
+
+    if not merge.inserts or merge.has_unknown_dbt_query:
+        return
+    for found in inserted_deletes(merge.statement, merge.layout, merge.scope, merge.source):
+        if merge.reads_target:
+            return
+        asked = found.delete.condition
+        text = " ".join(asked.text.split()) if asked is not None else ""
+        known = f"not coalesce({text}, false)" if found.whole else None
+        yield Hit(
+            found.insert.span,
+            f"rows to be deleted (`{text}`) are inserted where their key is not in the table",
+            f"leave them out: WHEN NOT MATCHED AND {known}" if known else "leave them out of WHEN NOT MATCHED",
+            fix=guard(merge, found.insert, [known]) if known else None,
+        )

@@ -1,0 +1,93 @@
+"""Whether a MERGE into a history opens the new version of a row whose old version it closes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from merge_runner.merge.statement import Clause, MergeStatement
+from merge_runner.pruning.judge.insert_consistency import (
+    SOURCE,
+    TARGET,
+    EquatedColumns,
+    InsertedRows,
+    equated_columns,
+    inserts_column,
+    on_terms,
+)
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.logic.canonical import condition, term
+from merge_runner.pruning.logic.constant_value import NULL, Lit
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, has_opaque
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.query.source import SourceFacts
+
+
+def versions_closed_alone(
+    statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> Iterator[Clause]:
+    """The UPDATE clauses that close the open version of a changed row, where no INSERT can add its new one.
+
+    ON joins by keys and asks for the open version; an INSERT clause adds open versions, under the very keys that ON
+    compares. A source row for a new version has the key of the old one then, matches it, and is not inserted.
+    """
+    updates = [each for each in statement.clauses if each.kind == "matched" and each.action == "update"]
+    inserts = [each for each in statement.clauses if each.action == "insert"]
+    pairs = list(equated_columns(statement, scope))
+    open_tests = list(_open_tests(statement, pairs, scope)) if updates and inserts and pairs else []
+    for test in open_tests:
+        opened = [InsertedRows(each, statement, layout, scope, source).satisfies(test) for each in inserts]
+        same_key = all(_inserts_key(each, pair, scope) for each in inserts for pair in pairs)
+        if True not in opened or not same_key:
+            continue
+        yield from (each for each in updates if _closes(each, test, scope) and _compares(each, scope))
+
+
+def _open_tests(statement: MergeStatement, pairs: Sequence[EquatedColumns], scope: Scope) -> Iterator[Call]:
+    """The conditions of ON by which a version is open; none where ON asks for more than keys and those."""
+    equated = {id(pair.conjunct) for pair in pairs}
+    found: list[Call] = []
+    for conjunct in statement.on:
+        if id(conjunct) in equated:
+            continue
+        if conjunct.expression is None or scope.side(conjunct.expression) != "target":
+            return
+        test = condition(conjunct.expression, on_terms(scope))
+        if has_opaque(test):
+            return
+        if isinstance(test, Call) and isinstance(test.args[0], Col) and not test.args[0].path:
+            single = test.name in ("=", "<=>") and isinstance(test.args[1], Lit)
+            found += [test] if single or test.name == "isnull" else []
+    yield from found
+
+
+def _inserts_key(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
+    listed = {assignment.column[-1].casefold() for assignment in clause.assignments}
+    return (clause.star or pair.target.casefold() in listed) and inserts_column(clause, scope, pair)
+
+
+def _closes(clause: Clause, test: Call, scope: Scope) -> bool:
+    """Whether SET writes a value of which the condition is not true."""
+    column = test.args[0]
+    for assignment in clause.assignments:
+        tree = assignment.value.expression
+        if tree is None or not isinstance(column, Col) or assignment.column[-1].casefold() != column.name:
+            continue
+        value = term(tree, on_terms(scope))
+        if test.name == "isnull":
+            return value is not None and value != NULL and Col(TARGET, column.name) not in columns(value)
+        return isinstance(value, Lit) and isinstance(test.args[1], Lit) and _differ(value, test.args[1])
+    return False
+
+
+def _differ(one: Lit, other: Lit) -> bool:
+    return one.kind == other.kind and one.kind in ("bool", "number", "text") and one.value != other.value
+
+
+def _compares(clause: Clause, scope: Scope) -> bool:
+    """Whether the clause takes the rows that have changed: it compares target and source, and asks nothing else."""
+    tree = clause.condition.expression if clause.condition is not None else None
+    if tree is None:
+        return False
+    parts: list[Term] = list(conjuncts(condition(tree, on_terms(scope))))
+    sides = [{column.relation for column in columns(part)} for part in parts]
+    return not any(has_opaque(part) for part in parts) and {TARGET, SOURCE} in sides and {SOURCE} not in sides

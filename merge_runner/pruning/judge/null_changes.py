@@ -1,0 +1,93 @@
+"""Which comparisons of old and new values miss a change from or to NULL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from merge_runner.merge.statement import Clause, Expr, MergeStatement
+from merge_runner.pruning.judge.insert_consistency import SOURCE, on_terms
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.logic.canonical import term
+from merge_runner.pruning.logic.term import Col
+from merge_runner.pruning.predicate.scope import ColumnRef, Scope
+from merge_runner.pruning.query.source import SourceFacts
+from merge_runner.text import Span
+
+
+@dataclass(frozen=True)
+class MissedChange:
+    """`t.a <> s.b` in the condition of an UPDATE that sets `a` to `s.b`, of which NULL is a value.
+
+    `span` is that of the comparison; `one` and `other` are the author's texts of its sides.
+    """
+
+    clause: Clause
+    column: str
+    span: Span
+    one: str
+    other: str
+
+
+def missed_changes(
+    statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> Iterator[MissedChange]:
+    """The comparisons that keep an UPDATE from writing a change from or to NULL.
+
+    Reported where the source's column is known to hold NULL and the target's takes it, and nothing else in the
+    conditions of the matched clauses is about the two columns.
+    """
+    matched = [clause for clause in statement.clauses if clause.kind == "matched"]
+    asked = [clause.condition for clause in matched if clause.condition is not None]
+    if any(each.expression is None for each in asked):
+        return
+    named = [found for each in asked if each.expression is not None for found in scope.columns(each.expression)]
+    for clause in matched:
+        if clause.action != "update" or clause.condition is None or clause.condition.expression is None:
+            continue
+        for node in _differences(clause.condition.expression):
+            one, other = scope.reference(node.this), scope.reference(node.expression)
+            sides = {found.side: found for found in (one, other) if found is not None and len(found.path) == 1}
+            if set(sides) != {"target", "source"}:
+                continue
+            mine, theirs = sides["target"], sides["source"]
+            held, taken = source.column(theirs.column), layout.column(mine.column)
+            nullable = held is not None and held.nullable is True and (taken is None or taken.nullable is not False)
+            alone = named.count(mine) == named.count(theirs) == 1
+            texts = _texts(clause.condition, node)
+            if nullable and alone and texts is not None and _sets(clause, mine, theirs, scope):
+                yield MissedChange(clause, mine.column, *texts)
+
+
+def _differences(tree: exp.Expr) -> Iterator[exp.NEQ]:
+    """The comparisons by `<>` that a condition joins by AND and OR."""
+    tree = tree.unnest()
+    if isinstance(tree, exp.And | exp.Or):
+        for part in tree.flatten():
+            yield from _differences(part)
+    elif isinstance(tree, exp.NEQ):
+        yield tree
+
+
+def _sets(clause: Clause, mine: ColumnRef, theirs: ColumnRef, scope: Scope) -> bool:
+    """Whether the clause writes the source's column into the target's."""
+    name, value = mine.column.casefold(), Col(SOURCE, theirs.column.casefold())
+    if clause.star:
+        return value.name == name
+    trees = [each.value.expression for each in clause.assignments if each.column[-1].casefold() == name]
+    return any(tree is not None and term(tree, on_terms(scope)) == value for tree in trees)
+
+
+def _texts(condition: Expr, node: exp.NEQ) -> tuple[Span, str, str] | None:
+    """Where the comparison is, with the texts of its sides; None where that is not known."""
+    places = []
+    for side in (node.this, node.expression):
+        marks = [each.meta for each in side.find_all(exp.Identifier) if "start" in each.meta]
+        if not marks:
+            return None
+        places.append((min(mark["start"] for mark in marks), max(mark["end"] for mark in marks) + 1))
+    (first, end), (start, last) = places
+    span = Span(condition.span.start + first, condition.span.start + last)
+    return span, condition.text[first:end], condition.text[start:last]
