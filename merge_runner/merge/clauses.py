@@ -8,10 +8,14 @@ from itertools import pairwise
 from merge_runner.merge.relation_name import Name, read_name
 from merge_runner.merge.statement import Action, Assignment, Clause, ClauseKind, Expr
 from merge_runner.merge.syntax.error import ErrorKind, MergeSyntaxError
+from merge_runner.merge.syntax.keywords import WANT_OPERAND
 from merge_runner.merge.syntax.sql import Sql
 
 ReadExpr = Callable[[int, int], Expr]
 """Checks and reads the expression between two token indices."""
+
+_GOES_ON = WANT_OPERAND - {"THEN"} | {"SET", "INSERT", "VALUES", "ON", "WHEN", "MATCHED", "UPDATE"}
+"""Words after which a placeholder is what they ask for."""
 
 _ORDER: tuple[ClauseKind, ...] = ("matched", "not_matched", "not_matched_by_source")
 _WORDS = {
@@ -26,19 +30,36 @@ _ACTIONS: dict[ClauseKind, tuple[str, ...]] = {
 }
 
 
-def read_clauses(sql: Sql, bounds: Sequence[int], read: ReadExpr) -> tuple[Clause, ...]:
+def read_clauses(sql: Sql, bounds: Sequence[int], read: ReadExpr) -> tuple[tuple[Clause, ...], bool]:
     """The clauses that begin at the token indices `bounds`; the last bound is the index after the last clause.
+
+    With them, whether a placeholder may hold more of them: one after a clause, or in place of an action.
 
     Raises MergeSyntaxError for a clause that Spark refuses, for kinds out of order, and for an unconditional clause
     that is not the last of its kind.
     """
     clauses: list[Clause] = []
+    more = False
     for start, stop in pairwise(bounds):
-        clause = _Clause(sql, start, stop, read).read()
+        last = before_filled(sql, start, stop)
+        more |= last < stop
+        if last < stop and sql.key(last - 1) == "THEN":
+            continue
+        clause = _Clause(sql, start, last, read).read()
         if clauses:
             _check_order(sql, clauses[-1], clause, start)
         clauses.append(clause)
-    return tuple(clauses)
+    return tuple(clauses), more
+
+
+def before_filled(sql: Sql, start: int, stop: int) -> int:
+    """The index after the last token of [start, stop) that is not a placeholder after something complete."""
+    while stop - 1 > start and sql.is_filled(stop - 1):
+        kind, key = sql.kind(stop - 2), sql.key(stop - 2)
+        if kind == "op" and key not in (")", "]", "*") or key in _GOES_ON:
+            break
+        stop -= 1
+    return stop
 
 
 def _check_order(sql: Sql, before: Clause, clause: Clause, start: int) -> None:
@@ -66,6 +87,7 @@ class _Clause:
         self.start = start
         self.stop = stop
         self.i = start
+        self.partial = False
         self.read_expr = read
 
     def read(self) -> Clause:
@@ -80,7 +102,7 @@ class _Clause:
             star, assignments = self._insert()
         if self.i < self.stop:
             raise self._too_much()
-        return Clause(kind, action, star, condition, assignments, self.sql.span(self.start, self.stop))
+        return Clause(kind, action, star, condition, assignments, self.sql.span(self.start, self.stop), self.partial)
 
     def _key(self, ahead: int = 0) -> str:
         """The key of a token; after the clause it is WHEN, a semicolon or empty, which nothing here looks for."""
@@ -113,6 +135,10 @@ class _Clause:
             )
         # A column may be called THEN, so the one in front of an action counts.
         then = next((i for i in thens if sql.key(i + 1) in ("UPDATE", "INSERT", "DELETE")), thens[-1])
+        if sql.is_filled(self.i):
+            span = sql.span(self.i, then)
+            self.i = then + 1
+            return Expr(span, span.of(sql.text))
         if self._key() != "AND":
             raise MergeSyntaxError(
                 f'THEN or AND is missing in front of "{sql.word(self.i)}"',
@@ -143,6 +169,9 @@ class _Clause:
 
     def _update(self, kind: ClauseKind) -> tuple[bool, tuple[Assignment, ...]]:
         sql = self.sql
+        if self._key() != "SET" and sql.is_filled(self.i):
+            self.i, self.partial = self.stop, True
+            return False, ()
         if self._key() != "SET":
             hint = "write UPDATE SET *" if self._key() == "*" else "write UPDATE SET column = value"
             raise MergeSyntaxError("UPDATE without SET", sql.at(self.i - 1), hint)
@@ -160,7 +189,13 @@ class _Clause:
             raise MergeSyntaxError("UPDATE SET sets nothing", sql.at(self.i - 1), "write UPDATE SET column = value")
         parts = self._parts(self.i, self.stop)
         self.i = self.stop
-        return False, tuple(self._assignment(start, stop) for start, stop in parts)
+        return False, tuple(self._assignment(start, stop) for start, stop in self._given(parts))
+
+    def _given(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The parts of a list up to those that placeholders fill, any of which may be several."""
+        found = [(start, stop) for start, stop in parts if not (stop == start + 1 and self.sql.is_filled(start))]
+        self.partial |= len(found) < len(parts)
+        return found
 
     def _assignment(self, start: int, stop: int) -> Assignment:
         sql = self.sql
@@ -197,13 +232,20 @@ class _Clause:
         if self._key() == "*":
             self.i += 1
             return True, ()
+        if sql.is_filled(self.i) and self.i + 1 == self.stop:
+            self.i, self.partial = self.stop, True
+            return False, ()
         if self._key() != "(":
             hint = "write INSERT (a, b) VALUES (s.a, s.b), or INSERT *"
             kind: ErrorKind = "unsupported" if self._key() in ("ROW", "DEFAULT") else "syntax"
             raise MergeSyntaxError("INSERT without its columns in parentheses", sql.at(self.i - 1), hint, kind=kind)
         close = sql.partner[self.i]
-        columns = [(start, self._insert_column(start, stop)) for start, stop in self._list(close)]
+        listed = self._list(close)
+        columns = [(start, self._insert_column(start, stop)) for start, stop in listed]
         self.i = close + 1
+        if sql.is_filled(self.stop - 1) and self.i >= self.stop - 2 and self._key() in ("VALUES", ""):
+            self.i, self.partial = self.stop, True
+            return False, ()
         if self._key() != "VALUES" or self._key(1) != "(":
             raise MergeSyntaxError(
                 "INSERT without VALUES in parentheses",
@@ -214,6 +256,9 @@ class _Clause:
         close = sql.partner[self.i]
         parts = self._list(close)
         values = [self.read_expr(start, stop) for start, stop in parts]
+        known = min(self._leading(listed), self._leading(parts))
+        if known < max(len(columns), len(values)) and self.partial:
+            columns, values = columns[:known], values[:known]
         if len(values) != len(columns):
             raise MergeSyntaxError(
                 f"INSERT names {len(columns)} columns and {len(values)} values",
@@ -226,6 +271,14 @@ class _Clause:
             Assignment(column.parts, value, sql.span(start, column.stop))
             for (start, column), value in zip(columns, values, strict=True)
         )
+
+    def _leading(self, parts: list[tuple[int, int]]) -> int:
+        """The number of parts in front of the first that a placeholder fills, which may be several."""
+        for number, (start, stop) in enumerate(parts):
+            if stop == start + 1 and self.sql.is_filled(start):
+                self.partial = True
+                return number
+        return len(parts)
 
     def _insert_column(self, start: int, stop: int) -> Name:
         column = self._column(start)

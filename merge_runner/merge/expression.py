@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -87,7 +87,13 @@ class Reader:
             return None
         if len(trees) != 1 or trees[0] is None:
             return None
-        return _as_spark_means(trees[0])
+        return _as_spark_means(trees[0], self._filled(start, stop))
+
+    def _filled(self, start: int, stop: int) -> dict[int, str]:
+        """The names with placeholders in them, by their offsets in what sqlglot was given."""
+        sql, offset = self._sql, self._sql.tokens[start].start
+        filled = (i for i in range(start, stop) if sql.kind(i) == "name" and "${" in sql.word(i))
+        return {sql.tokens[i].start - offset: sql.word(i) for i in filled}
 
     def _opaque_at(self, start: int, stop: int) -> int | None:
         """The index of the first token that sqlglot would take for something else than Spark does."""
@@ -104,6 +110,8 @@ class Reader:
                 depth -= 1
             prefixes = prefixes + 1 if key in _PREFIXES else 0
             if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or (kind != "op" and is_misread(sql, i, stop)):
+                return i
+            if kind == "name" and sql.is_filled(i) and not _is_named(sql, i, start):
                 return i
             if key == "|>":
                 return i  # sqlglot makes up CTEs, and knows only some of the steps
@@ -159,6 +167,8 @@ def reading(sql: Sql, start: int, stop: int) -> str:
         if token.kind == "string" and word[0] in "'\"":
             quote = word[0]
             word = quote + _QUOTE_PAIR.sub(_escape(quote), word[1:-1]) + quote
+        elif token.kind == "name" and word[0] != "`" and "${" in word:
+            word = "`" + word.replace("`", "")[1:-1].ljust(len(word) - 2)[: len(word) - 2] + "`"
         elif token.key == "TABLE" and _is_query_table(sql, i, start):
             word = "FROM "
         parts.append(_SAME_LENGTH.get(token.key, word))
@@ -181,10 +191,27 @@ def _is_query_table(sql: Sql, i: int, start: int) -> bool:
     return sql.key(i - 1) in _QUERY_OPENERS
 
 
-def _as_spark_means(tree: exp.Expr) -> exp.Expr:
-    """Mends what sqlglot's closed parser makes of Iceberg's `truncate(4, x)` and of `IDENTIFIER('a.b')`."""
+def _is_named(sql: Sql, i: int, start: int) -> bool:
+    """Whether a placeholder is part of a name, the name of a table, or the number of an interval."""
+    before = sql.key(i - 1) if i > start else ""
+    if before in (".", "FROM", "JOIN", "INTERVAL") or sql.key(i + 1) == ".":
+        return sql.key(i + 1) != "("
+    return before in ("+", "-") and sql.key(i - 2) == "INTERVAL"
+
+
+def _as_spark_means(tree: exp.Expr, filled: Mapping[int, str]) -> exp.Expr:
+    """Mends what sqlglot's closed parser makes of Iceberg's `truncate(4, x)` and of `IDENTIFIER('a.b')`.
+
+    `filled` are names with placeholders, which sqlglot was given in another form, by their offsets.
+    """
     from sqlglot import exp
 
+    for identifier in tree.find_all(exp.Identifier) if filled else ():
+        if (word := filled.get(identifier.meta.get("start", -1))) is not None:
+            identifier.set("this", word)
+    for interval in tree.find_all(exp.Interval) if filled else ():
+        if isinstance(interval.this, exp.Column):
+            interval.this.replace(exp.Placeholder(this=interval.this.name))
     for node in list(tree.find_all(exp.Trunc, exp.Anonymous)):
         mended: exp.Expr
         if isinstance(node, exp.Trunc):

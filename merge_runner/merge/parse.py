@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.merge.clauses import read_clauses
+from merge_runner.merge.clauses import before_filled, read_clauses
 from merge_runner.merge.expression import Reader
 from merge_runner.merge.relation_name import read_alias, read_name
 from merge_runner.merge.statement import Conjunct, Cte, Expr, MergeStatement, Source, Target
@@ -72,11 +72,14 @@ class _Statement:
         end = bounds[0] if bounds else self.stop
         if end == self.i:
             raise MergeSyntaxError("ON has no condition", sql.at(self.i - 1), "write ON target.key = source.key")
-        on_span, on = sql.span(self.i, end), self._conjuncts(self.i, end)
-        if not bounds:
+        stop = end if bounds else before_filled(sql, self.i, end)
+        more_clauses = before_filled(sql, self.i, end) < end
+        on_span, on = sql.span(self.i, stop), self._conjuncts(self.i, stop)
+        if not bounds and not more_clauses:
             raise MergeSyntaxError(
                 "the MERGE has no WHEN clause", sql.span(self.stop, self.stop), "add WHEN MATCHED or WHEN NOT MATCHED"
             )
+        clauses, more = read_clauses(sql, [*bounds, self.stop], self._expr) if bounds else ((), True)
         return MergeStatement(
             text=sql.text,
             span=sql.span(0, self.stop),
@@ -84,10 +87,11 @@ class _Statement:
             source=source,
             on=on,
             on_span=on_span,
-            clauses=read_clauses(sql, [*bounds, self.stop], self._expr),
+            clauses=clauses,
             schema_evolution=schema_evolution,
             ctes=ctes,
             recursive=recursive,
+            more_clauses=more or more_clauses,
         )
 
     def _expr(self, start: int, stop: int) -> Expr:
@@ -107,6 +111,9 @@ class _Statement:
     def _query(self, start: int, stop: int) -> Expr:
         """The query of the tokens [start, stop), the inside of parentheses."""
         sql = self.sql
+        if start < stop and sql.is_filled(start):
+            span = sql.span(start, stop)
+            return Expr(span, span.of(sql.text))
         if not is_query(sql, start, stop):
             raise MergeSyntaxError(
                 "expected a query inside the parentheses",

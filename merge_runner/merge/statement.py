@@ -96,7 +96,10 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Clause:
-    """One WHEN clause. `star` says UPDATE SET * or INSERT *; `assignments` is empty then, and for DELETE."""
+    """One WHEN clause. `star` says UPDATE SET * or INSERT *; `assignments` is empty then, and for DELETE.
+
+    `partial`: there are more assignments than these, which are filled in at run time.
+    """
 
     kind: ClauseKind
     action: Action
@@ -104,6 +107,7 @@ class Clause:
     condition: Expr | None
     assignments: tuple[Assignment, ...]
     span: Span
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,8 @@ class MergeStatement:
     """A MERGE that Spark's parser takes, judged by its shape.
 
     `span` is the statement in `text`, from the first word (WITH or MERGE) to the last, without a closing semicolon.
-    `on` are the conjuncts of the condition in their order, `on_span` is the whole condition.
+    `on` are the conjuncts of the condition in their order, `on_span` is the whole condition. `more_clauses`: there may
+    be more WHEN clauses than these, which are filled in at run time.
     """
 
     text: str
@@ -124,6 +129,7 @@ class MergeStatement:
     schema_evolution: bool = False
     ctes: tuple[Cte, ...] = ()
     recursive: bool = False
+    more_clauses: bool = False
 
     @property
     def with_span(self) -> Span | None:
@@ -139,6 +145,8 @@ class MergeStatement:
     def merge_class(self) -> MergeClass:
         """How the engines treat the statement as a whole; a lone unconditional matched delete is `delete-only`."""
         kinds = {clause.kind for clause in self.clauses}
+        if self.more_clauses:
+            return "general"
         if kinds == {"not_matched"}:
             return "insert-only"
         if kinds == {"matched"}:

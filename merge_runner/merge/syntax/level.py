@@ -34,8 +34,20 @@ class Level(Operands):
         """The families of operators read since the last AND or OR, for those that sqlglot puts on one level."""
 
     def run(self) -> None:
+        """Walk the level. Raises MergeSyntaxError where Spark's parser would stop, whatever its placeholders are."""
         if self.start == self.stop:
             raise MergeSyntaxError("an expression is missing", self.sql.span(self.start, self.stop))
+        try:
+            self._walk()
+        except MergeSyntaxError:
+            if not any(self.sql.is_filled(i) for i in self.sql.top(self.start, self.stop)):
+                raise
+            # `a = b {more}`: it may be anything, an OR too.
+            self.remarks.doubts.add(self.sql.tokens[self.start].start)
+            self.todo.clear()
+            self.has_or = True
+
+    def _walk(self) -> None:
         has_operand = False
         while self.i < self.stop:
             if has_operand:

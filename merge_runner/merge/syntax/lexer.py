@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.placeholder import PLACEHOLDER
 from merge_runner.text import Span
 
 
 class Token(NamedTuple):
     """One token: `start` and `end` (exclusive) are offsets in the text.
 
-    `kind` is `word` (unquoted, may be a keyword), `name` (backquoted, or a word after a dot, or a `${…}` that Spark
-    replaces), `string`, `number` or `op`. `key` is what the grammar compares: the upper-case word, the operator; empty
-    for names, strings and numbers.
+    `kind` is `word` (unquoted, may be a keyword), `name` (backquoted, or a word after a dot, or one with a `${…}` in it
+    that is replaced), `string`, `number` or `op`. `key` is what the grammar compares: the upper-case word, the operator;
+    empty for names, strings and numbers.
     """
 
     kind: str
@@ -38,10 +39,10 @@ _TOKEN = re.compile(
       (?P<blank>{_BLANK} | --(?:\\\n|[^\r\n])*)
     | (?P<comment>/\*(?!\+))
     | (?P<string>'[^'\\]*(?:(?:\\.|'')[^'\\]*)*' | "[^"\\]*(?:(?:\\.|"")[^"\\]*)*" | [rR]'[^']*' | [rR]"[^"]*")
-    | (?P<number>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?(?!\w)
-        | \d+(?:[lLsSyY]|(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?)(?!\w))
-    | (?P<name>`[^`]*(?:``[^`]*)*` | \$\{{[^}}]*\}})
-    | (?P<word>\w+)
+    | (?P<number>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?(?!\w|\$\{{)
+        | \d+(?:[lLsSyY]|(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?)(?!\w|\$\{{))
+    | (?P<name>`[^`]*(?:``[^`]*)*` | {PLACEHOLDER}(?:\w|{PLACEHOLDER})*)
+    | (?P<word>\w+(?:{PLACEHOLDER}\w*)*)
     | (?P<op><=>|>>>|/\*\+|<<|>>|<=|>=|<>|!=|!>|!<|==|=>|->|::|\|\||\|>|\*/|[();,.\[\]!=<>+\-*/%~&|^:?])
     """,
     re.VERBOSE | re.DOTALL,
@@ -77,13 +78,15 @@ def lex(text: str) -> list[Token]:
             key = text[start:at]
         elif kind == "word":
             word = text[start:at]
-            if not word.isascii():
+            if "$" in word:
+                kind = "name"
+            elif not word.isascii():
                 raise MergeSyntaxError(
                     f'the name "{word}" has a letter outside ASCII',
                     Span(start, at),
                     f"write it in backquotes: `{word}`",
                 )
-            if dot:
+            elif dot:
                 kind = "name"
             else:
                 key = word.upper()
@@ -114,6 +117,8 @@ def scan(text: str) -> Iterator[Token]:
             except MergeSyntaxError:
                 return
         elif kind != "blank":
+            if kind == "word" and "$" in text[start:at]:
+                kind = "name"
             key = text[start:at] if kind == "op" else text[start:at].upper() if kind == "word" else ""
             yield Token(kind, key, start, at)
 

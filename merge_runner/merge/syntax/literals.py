@@ -60,7 +60,7 @@ def read_interval(sql: Sql, i: int, stop: int) -> int:
     units: list[int] = []
     while i < stop:
         value = i + 1 if sql.key(i) in ("+", "-") else i
-        if value >= stop or sql.kind(value) not in ("number", "string"):
+        if value >= stop or not (sql.kind(value) in ("number", "string") or sql.is_filled(value)):
             break
         unit = value + 1
         if sql.key(unit) in ("QUARTER", "QUARTERS"):

@@ -118,7 +118,7 @@ class Operands:
             return
         signed = sql.key(i + 1) in ("+", "-")
         value = i + 2 if signed else i + 1
-        is_value = value < self.stop and sql.kind(value) in ("number", "string")
+        is_value = value < self.stop and (sql.kind(value) in ("number", "string") or sql.is_filled(value))
         if sql.key(i) == "INTERVAL" and is_value and (not signed or sql.kind(value + 1) == "word"):
             self.i = read_interval(sql, i + 1, self.stop)
             return

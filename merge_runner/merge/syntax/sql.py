@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES, WANT_OPERAND
 from merge_runner.merge.syntax.lexer import Token, lex
+from merge_runner.merge.syntax.placeholder import is_placeholder
 from merge_runner.text import Span
 
 COMPARISONS = frozenset({"=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "!<", "!>"})
@@ -36,6 +37,10 @@ class Sql:
     def word(self, i: int) -> str:
         """Token i as the author wrote it; empty after the last token."""
         return self.text[self.tokens[i].start : self.tokens[i].end] if i < len(self.tokens) else ""
+
+    def is_filled(self, i: int) -> bool:
+        """Whether token i is one placeholder, which may be a value, a list or any other piece of SQL."""
+        return self.kind(i) == "name" and is_placeholder(self.word(i))
 
     def span(self, start: int, stop: int) -> Span:
         """The span of the tokens [start, stop); where there are none, the empty span after the token before."""

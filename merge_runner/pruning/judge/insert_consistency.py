@@ -167,6 +167,8 @@ class InsertedRows:
             return Col(SOURCE, folded)
         if folded in self.values:
             return self.values[folded]
+        if self.clause.partial:
+            return None
         column = self.layout.column(name)
         if column is not None and column.generated is not None:
             return self._generated(column)

@@ -31,6 +31,7 @@ from merge_runner.pruning.skipping.pruning_result import Outcome, side_of, targe
 from merge_runner.pruning.skipping.registry import pruning_model
 from merge_runner.pruning.verdict import Bound, Condition, Judgement, Verdict, listed
 
+_MORE_CLAUSES = "one of the clauses that are filled in at run time may be WHEN NOT MATCHED BY SOURCE"
 _BY_SOURCE = "WHEN NOT MATCHED BY SOURCE needs every row of the target, so it turns all pruning off"
 
 
@@ -81,12 +82,15 @@ class _Judge:
         kinds = {clause.kind for clause in statement.clauses}
         self.by_source = "not_matched_by_source" in kinds
         self.model = pruning_model(layout)
-        self.when_counts = kinds == {"matched"} and capabilities(name).when_conditions_prune
+        self.when_counts = (
+            kinds == {"matched"} and not statement.more_clauses and capabilities(name).when_conditions_prune
+        )
 
         self.fixed: set[str] = set()
         """Columns of the source to which ON gives one value."""
 
-        self.infers = capabilities(name).infers_through_join and not self.by_source and self._joins_plainly()
+        whole = not (self.by_source or statement.more_clauses)
+        self.infers = capabilities(name).infers_through_join and whole and self._joins_plainly()
 
     def judge(self, read: Sequence[tuple[Conjunct, Predicate]]) -> Judgement:
         self.fixed = {
@@ -211,6 +215,8 @@ class _Judge:
     def _verdict(self, on: Sequence[Condition], whole: Outcome | None, bounds: Sequence[Bound]) -> tuple[Verdict, str]:
         if self.by_source:
             return "none", _BY_SOURCE
+        if self.statement.more_clauses and any(each.prunes is not False for each in on):
+            return "unknown", _MORE_CLAUSES
         for condition in on:
             if condition.prunes is True:
                 return "static", condition.reason

@@ -49,7 +49,9 @@ def unfilled_keys(
 
     A key inside functions that give NULL for NULL counts. Columns that the table computes or fills are left out.
     """
-    inserts = [clause for clause in statement.clauses if clause.action == "insert" and not clause.star]
+    inserts = [
+        clause for clause in statement.clauses if clause.action == "insert" and not (clause.star or clause.partial)
+    ]
     keys = list(_keys(statement, scope)) if inserts else []
     for clause in inserts:
         values = {assignment.column[-1].casefold(): assignment.value for assignment in clause.assignments}

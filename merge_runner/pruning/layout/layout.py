@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.formats import Format
 from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.registry import capabilities
@@ -84,9 +85,11 @@ class TableLayout:
         return next((column for column in self.columns or () if column.name.casefold() == folded), None)
 
     def has_column(self, name: str) -> bool | None:
-        """Whether the table has the column; None where its columns are not all known."""
+        """Whether the table has the column; None where its columns are not all known, or the name is not."""
         if self.column(name) is not None:
             return True
+        if has_placeholder(name):
+            return None
         return False if self.complete and self.columns is not None else None
 
     def is_generated(self, name: str) -> bool | None:
@@ -101,14 +104,14 @@ class TableLayout:
 
     def is_partition(self, name: str) -> bool | None:
         """Whether the table is partitioned by this column itself; None where that is unknown."""
-        if self.partition_by is None:
+        if self.partition_by is None or (self.partition_by and has_placeholder(name)):
             return None
         folded = name.casefold()
         return any(item.column.casefold() == folded and item.transform == "identity" for item in self.partition_by)
 
     def is_clustered(self, name: str) -> bool | None:
         """Whether the table is clustered by this column; None where that is unknown."""
-        if self.cluster_by is None:
+        if self.cluster_by is None or (self.cluster_by and has_placeholder(name)):
             return None
         return name.casefold() in {item.casefold() for item in self.cluster_by}
 

@@ -8,6 +8,7 @@ from functools import cache
 
 from sqlglot import exp
 
+from merge_runner.merge.syntax.placeholder import has_placeholder, is_repeatable
 from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import MANY, coalesced, compared, fold, joined, listed, negated
@@ -149,6 +150,7 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
             exp.Column: column,
             exp.Dot: _dot,
             exp.Paren: lambda node, resolve: _term(node.this, resolve),
+            exp.Placeholder: lambda node, resolve: Call("parameter", (Lit("text", node.name),)) if node.name else None,
             exp.Literal: lambda node, resolve: _literal(node),
             exp.Boolean: lambda node, resolve: Lit("bool", bool(node.this)),
             exp.Null: lambda node, resolve: NULL,
@@ -191,7 +193,11 @@ def _dot(node: exp.Expr, resolve: Resolve) -> Term | None:
 
 
 def _literal(node: exp.Expr) -> Term | None:
-    return Lit("text", node.this) if node.is_string else constant_value.number(str(node.this))
+    if not node.is_string:
+        return constant_value.number(str(node.this))
+    if not has_placeholder(str(node.this)):
+        return Lit("text", node.this)
+    return Call("filled", (Lit("text", node.this),)) if is_repeatable(str(node.this)) else None
 
 
 def _between(node: exp.Expr, resolve: Resolve) -> Term | None:

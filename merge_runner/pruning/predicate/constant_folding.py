@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from merge_runner.formats.functions import NON_DETERMINISTIC
 from merge_runner.formats.types import INTEGERS, DataType
+from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.predicate.expression_type import Typed, expression_type
 from merge_runner.pruning.predicate.spark_type import spark_type
 
@@ -83,11 +84,15 @@ CASTS["decimal"] = DataType("decimal", 10, 0)
 
 @dataclass(frozen=True)
 class Constant:
-    """What folds to a literal. `data_type` None: not known. `value` is the literal's where `known` says so."""
+    """What folds to a literal. `data_type` None: not known. `value` is the literal's where `known` says so.
+
+    `parameter`: it is one of the statement, whose type is taken to be that of what it is compared with.
+    """
 
     data_type: DataType | None
     value: Any = None
     known: bool = False
+    parameter: bool = False
 
     @property
     def is_null(self) -> bool:
@@ -101,6 +106,8 @@ def constant(tree: exp.Expr) -> Constant | None:
         return constant(tree.this)
     if isinstance(tree, exp.Literal):
         return _literal(tree)
+    if isinstance(tree, exp.Placeholder):
+        return Constant(None, parameter=True)
     if isinstance(tree, exp.Boolean):
         return Constant(DataType("boolean"), tree.this, known=True)
     if isinstance(tree, exp.Null):
@@ -124,6 +131,8 @@ def constant(tree: exp.Expr) -> Constant | None:
 
 def _literal(tree: exp.Literal) -> Constant:
     text = tree.name
+    if tree.is_string and has_placeholder(text):
+        return Constant(_STRING)
     if tree.is_string:
         return Constant(_STRING, text, known=True)
     if len(text) > _LONGEST_NUMBER:

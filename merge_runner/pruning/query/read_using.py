@@ -33,7 +33,7 @@ def inserted_columns(statement: MergeStatement, facts: SourceFacts) -> tuple[Tab
     They are those of `insert_shape`; whether they take NULL is up to the table and stays unknown.
     """
     inserts = [clause for clause in statement.clauses if clause.action == "insert"]
-    if not inserts:
+    if not inserts or any(clause.partial for clause in inserts):
         return None
     if any(clause.star for clause in inserts):
         return tuple(TableColumn(c.name, c.data_type) for c in facts.columns or ()) if facts.names_known else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class SourceFacts:
         """Whether there is such a column; None where that is not known."""
         if name.casefold() in self._by_name:
             return True
+        if has_placeholder(name):
+            return None
         return False if self.names_known else None
 
     def is_unique(self, names: frozenset[str]) -> bool:

@@ -134,6 +134,8 @@ def by_literal(predicate: Comparison, data_type: DataType, table_format: Format)
     unknown = None
     for constant in predicate.constants:
         given = constant.data_type
+        if constant.parameter:
+            continue
         if _overflows(constant, data_type):
             reason = f"the constant has more digits than {name}, {data_type}: Spark casts the column, not the constant"
             return Outcome(False, "literal-type", reason, "decimal")
