@@ -7,12 +7,13 @@ from dataclasses import dataclass, fields
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
-from merge_runner.lint.finding import Finding
+from merge_runner.lint.finding import Finding, Fix
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.lint.rule import Hit, Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.statement import MergeStatement
+from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.query.source import Lookup
@@ -63,15 +64,16 @@ def reported(merge: LintedMerge) -> ReportedMerge:
         place = _place(condition.span, file)
         if place.path != file.path:  # the YAML of a dbt model
             place = Place(file.path, 1, 1)
-        conjuncts.append(ReportedConjunct(condition.text, condition.prunes, condition.reason, place.line, place.column))
+        text, reason = as_written(condition.text), as_written(condition.reason)
+        conjuncts.append(ReportedConjunct(text, condition.prunes, reason, place.line, place.column))
     target = file.relation.name if file.relation else ".".join(statement.target.parts)
     return ReportedMerge(
         model=file.name,
         path=file.path,
-        target=target,
+        target=as_written(target),
         format=merge.layout.format,
         verdict=judgement.verdict,
-        reason=judgement.reason,
+        reason=as_written(judgement.reason),
         scans_all_on_purpose=merge.scans_all_on_purpose,
         merge_class=statement.merge_class,
         schema_evolution=statement.schema_evolution,
@@ -98,14 +100,19 @@ def _findings(
             code=rule.code,
             name=rule.name,
             severity=level,
-            message=hit.message,
+            message=as_written(hit.message),
             place=place,
             model=file.name if file else None,
-            hint=hit.hint,
-            fix=hit.fix,
-            subject=subject or hit.message,
+            hint=as_written(hit.hint) if hit.hint is not None else None,
+            fix=_writable(hit.fix),
+            subject=as_written(subject or hit.message),
             page=rule.url,
         )
+
+
+def _writable(fix: Fix | None) -> Fix | None:
+    """The fix, unless it writes what is filled in at run time in another form than its author."""
+    return None if fix is None or any(has_placeholder(edit.content) for edit in fix.edits) else fix
 
 
 def _hits(

@@ -56,7 +56,7 @@ def before_filled(sql: Sql, start: int, stop: int) -> int:
     """The index after the last token of [start, stop) that is not a placeholder after something complete."""
     while stop - 1 > start and sql.is_filled(stop - 1):
         kind, key = sql.kind(stop - 2), sql.key(stop - 2)
-        if kind == "op" and key not in (")", "]", "*") or key in _GOES_ON:
+        if (kind == "op" and key not in (")", "]", "*")) or key in _GOES_ON:
             break
         stop -= 1
     return stop

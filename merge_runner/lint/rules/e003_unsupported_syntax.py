@@ -86,7 +86,8 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
 
     name = file.node.config.format if file.node is not None else None
     scope = Scope.of(statement, UNKNOWN)
-    yield from _parameters(statement)
+    if file.node is not None:
+        yield from _parameters(statement)
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
     if capabilities(name).leaves_subqueries_unread:
@@ -121,23 +122,13 @@ def _values(statement: MergeStatement) -> Iterator[Expr]:
 
 
 def _parameters(statement: MergeStatement) -> Iterator[Hit]:
-    """`:p` and `?`: no caller passes values for them."""
-    from sqlglot import exp
+    """`:p` and `?`, each name once: `build` passes no values for them."""
+    from merge_runner.merge.parameters import parameters
 
-    parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]
-    parts += _values(statement)
-    parts += [cte.query for cte in statement.ctes]
-    if statement.source.query is not None:
-        parts.append(statement.source.query)
-    for part in parts:
-        if ":" not in part.text and "?" not in part.text:
-            continue
-        found = part.expression.find(exp.Placeholder) if part.expression is not None else None
-        if found is not None and not found.args.get("jdbc"):
-            word = f":{found.name}" if found.name else "?"
-            at = part.text.find(word)
-            span = Span(part.span.start + at, part.span.start + at + len(word)) if at >= 0 else part.span
-            yield Hit(span, f"nothing gives the parameter {word} a value", "write it as {{ var('…') | literal }}")
+    for name, span in parameters(statement.text):
+        subject, given = (f":{name}", name) if name else ("?", "…")
+        message = f"nothing gives the parameter {subject} a value: `build` runs the statement without arguments"
+        yield Hit(span, message, f"write {{{{ var('{given}') | literal }}}} for a value, `| identifier` for a name")
 
 
 def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:

@@ -19,8 +19,8 @@ class Token(NamedTuple):
     """One token: `start` and `end` (exclusive) are offsets in the text.
 
     `kind` is `word` (unquoted, may be a keyword), `name` (backquoted, or a word after a dot, or one with a `${…}` in it
-    that is replaced), `string`, `number` or `op`. `key` is what the grammar compares: the upper-case word, the operator;
-    empty for names, strings and numbers.
+    that is replaced), `string`, `number` or `op`. `key` is what the grammar compares: the upper-case word, the
+    operator; empty for names, strings and numbers.
     """
 
     kind: str

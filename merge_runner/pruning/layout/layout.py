@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.formats import Format
 from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.registry import capabilities
 from merge_runner.formats.types import DataType
+from merge_runner.merge.syntax.placeholder import has_placeholder
 
 _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 
