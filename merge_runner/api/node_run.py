@@ -49,11 +49,7 @@ def starting(
 
 
 def run_settings(
-    prepared: Prepared,
-    options: NodeOptions,
-    ids: Sequence[str],
-    last: LastInvocation | None,
-    before: Sequence[str],
+    prepared: Prepared, options: NodeOptions, ids: Sequence[str], last: LastInvocation | None, before: Sequence[str]
 ) -> RunSettings:
     """Return what the options ask of a run of the nodes `ids`.
 

@@ -324,12 +324,7 @@ class Project(LoadedProject):
             return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
 
     def mutate(
-        self,
-        model: str,
-        *,
-        threads: int | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
+        self, model: str, *, threads: int | None = None, on_event: Listener | None = None, driver: Driver | None = None
     ) -> MutationReport:
         """Change a model's MERGE one piece at a time, and return which changes its unit tests notice.
 

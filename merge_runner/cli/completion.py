@@ -121,7 +121,7 @@ def command_names(ctx: click.Context) -> Iterable[str]:
 
 
 def _root(ctx: click.Context) -> Path:
-    from merge_runner.cli.project_root import project_root
+    from merge_runner.cli.loading import project_root
 
     return project_root(ctx.params.get("project_dir"))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from merge_runner.cli.display.messages import hide, say
-from merge_runner.cli.project_root import project_root
 from merge_runner.options.output import OutputOptions
 from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from merge_runner.graph.select import Selection as Chosen
     from merge_runner.project.syntax.environment import RecordingEnv
     from merge_runner.template.rendered import Log
-
 
 _Selection = TypeVar("_Selection", bound=Selection)
 
@@ -96,3 +95,10 @@ def check_defer(defer: bool, state: Path | None) -> None:
     """Raise UsageError for --defer without --state."""
     if defer and state is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
+
+
+def project_root(project_dir: Path | None) -> Path:
+    """The project's folder: that of --project-dir and no other, else the nearest one from here upwards."""
+    from merge_runner.project.load.load import find_root
+
+    return find_root(Path.cwd()) if project_dir is None else find_root(project_dir, upwards=False)

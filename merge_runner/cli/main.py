@@ -103,10 +103,7 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.command(
-    cls=_Commands,
-    context_settings={"max_content_width": _HELP_COLUMNS},
-)
+@click.command(cls=_Commands, context_settings={"max_content_width": _HELP_COLUMNS})
 @click.option(
     *("-V", "--version"), is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version."
 )

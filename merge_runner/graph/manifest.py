@@ -218,10 +218,7 @@ _OF_SOURCES = ("format", "path", "options", "partition_by", "cluster_by")
 
 def _names(relation: Relation | None) -> dict[str, Any]:
     """Where the table is. dbt's database is Spark's catalog, null for the catalog of the session."""
-    return {
-        "database": relation.catalog if relation else None,
-        "schema": (relation.schema if relation else None) or "",
-    }
+    return {"database": relation.catalog if relation else None, "schema": (relation.schema if relation else None) or ""}
 
 
 def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None) -> dict[str, Any]:
@@ -262,11 +259,7 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
         "compiled_path": compiled.path if compiled else None,
         "extra_ctes_injected": compiled is not None,
         "extra_ctes": [],
-        "contract": {
-            "enforced": contract is not None and contract.enforced,
-            "alias_types": True,
-            "checksum": None,
-        },
+        "contract": {"enforced": contract is not None and contract.enforced, "alias_types": True, "checksum": None},
     }
     if isinstance(node, DataTestNode) and node.generic_test is not None:
         values |= {

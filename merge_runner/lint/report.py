@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
 from merge_runner.pruning.verdict import Verdict
-from merge_runner.text import Place
+from merge_runner.text import Place, place_as_json
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,8 @@ class ReportedMerge:
             "scan": "full" if self.scans_all_on_purpose else "bounded",
             "class": self.merge_class,
             "schema_evolution": self.schema_evolution,
-            "clauses": [
-                {"kind": clause.kind, "action": clause.action, "conditional": clause.conditional}
-                for clause in self.clauses
-            ],
-            "conjuncts": [
-                {
-                    "text": conjunct.text,
-                    "prunes": conjunct.prunes,
-                    "reason": conjunct.reason,
-                    "line": conjunct.line,
-                    "column": conjunct.column,
-                }
-                for conjunct in self.conjuncts
-            ],
+            "clauses": [asdict(clause) for clause in self.clauses],
+            "conjuncts": [asdict(conjunct) for conjunct in self.conjuncts],
         }
 
 
@@ -102,9 +90,7 @@ class NotJudged:
         """The entry of `not_judged`."""
         return {
             "model": self.model,
-            "path": self.place.path,
-            "line": self.place.line,
-            "column": self.place.column,
+            **place_as_json(self.place),
             "rules": list(self.rules),
             "reason": self.reason,
             "hint": self.hint,

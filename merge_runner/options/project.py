@@ -32,10 +32,7 @@ class ProjectOptions(OutputOptions):
 
     project_dir: Path | None = _project_dir()
     profiles_dir: Path | None = option(
-        "--profiles-dir",
-        path="folder",
-        kept=True,
-        help="Where profiles.yml is; default: the project, ~/.merge-runner.",
+        "--profiles-dir", path="folder", kept=True, help="Where profiles.yml is; default: the project, ~/.merge-runner."
     )
     profile: str | None = option("--profile", kept=True, help="The profile of profiles.yml.")
     target: str | None = option("-t", "--target", kept=True, help="The output of the profile.")

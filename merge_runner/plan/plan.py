@@ -306,10 +306,7 @@ class Planner:
         seed = self._prepared.files.seeds[node.name]
         types = {column["name"]: column["data_type"] for column in node.columns.values() if column["data_type"]}
         step = LoadSeed(
-            table_layout(self._prepared, node),
-            seed.path,
-            node.config.delimiter,
-            types | {**node.config.column_types},
+            table_layout(self._prepared, node), seed.path, node.config.delimiter, types | {**node.config.column_types}
         )
         around = self._hooks(node, seed.layers)
         steps: tuple[Step, ...] = (*around["pre_hook"], step, *around["post_hook"])

@@ -147,8 +147,7 @@ def _spellings(key: Key) -> str:
 
 def _overview(found: Iterable[Key]) -> str:
     return table(
-        ("key", "type", "default", "meaning"),
-        ((_link(key), key.type_name, key.default, key.sentence) for key in found),
+        ("key", "type", "default", "meaning"), ((_link(key), key.type_name, key.default, key.sentence) for key in found)
     )
 
 

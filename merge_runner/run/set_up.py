@@ -26,7 +26,7 @@ from merge_runner.formats import DEFAULT
 from merge_runner.formats.presets import low_shuffle
 from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import ModelNode
-from merge_runner.plan.layout.recordable import recordable
+from merge_runner.plan.layout.layout_file import recordable
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
 

@@ -175,10 +175,7 @@ class InlineConfig:
     """
 
     def __init__(
-        self,
-        setter: Callable[[Mapping[str, Any]], None],
-        values: Mapping[str, Any],
-        described: Mapping[str, Any],
+        self, setter: Callable[[Mapping[str, Any]], None], values: Mapping[str, Any], described: Mapping[str, Any]
     ) -> None:
         self._set = setter
         self._values = values

@@ -48,10 +48,7 @@ class ModelEnvironment(SandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(
-            undefined=ReportedUndefined,
-            finalize=_printable,
-            keep_trailing_newline=True,
-            extensions=["jinja2.ext.do"],
+            undefined=ReportedUndefined, finalize=_printable, keep_trailing_newline=True, extensions=["jinja2.ext.do"]
         )
         self.context_class = ModelContext
         del self.globals["lipsum"]
@@ -190,11 +187,7 @@ def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) 
         if not isinstance(value, Undefined):
             with suppress(TypeError):  # the filter itself says what is wrong with its arguments
                 context.rendering.limits.build(size(value, *args, **kwargs))
-        leading = {
-            "context": (context,),
-            "eval_context": (context.eval_ctx,),
-            "environment": (context.environment,),
-        }
+        leading = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
         return function(*leading.get(passed.name if passed else "", ()), value, *args, **kwargs)
 
     return bounded

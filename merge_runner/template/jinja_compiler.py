@@ -204,10 +204,7 @@ class OffsetGenerator(CodeGenerator):
         super().blockvisit(nodes, frame)
 
     def signature(
-        self,
-        node: nodes.Call | nodes.Filter | nodes.Test,
-        frame: Frame,
-        extra_kwargs: Mapping[str, Any] | None = None,
+        self, node: nodes.Call | nodes.Filter | nodes.Test, frame: Frame, extra_kwargs: Mapping[str, Any] | None = None
     ) -> None:
         if isinstance(node, nodes.Call):
             callee = node.node

@@ -11,9 +11,8 @@ from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.introspect import record
 from merge_runner.errors import Problems
-from merge_runner.plan.layout.layout_file import recorded_layouts
+from merge_runner.plan.layout.layout_file import recordable, recorded_layouts
 from merge_runner.plan.layout.layouts import namespace
-from merge_runner.plan.layout.recordable import recordable
 from merge_runner.project.schema.layout_file import layout_file_text
 
 FILES = {

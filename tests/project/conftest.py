@@ -8,12 +8,20 @@ from textwrap import dedent
 
 import pytest
 
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.project.load.load import load
+from merge_runner.project.load.load import read
 
 PYPROJECT = '[tool.merge-runner]\nname = "shop"\n'
 PROFILES = "shop:\n  outputs:\n    local: {schema: shop}\n"
+
+
+def load(root: Path, **arguments) -> ProjectFiles:
+    """Return a project without problems; raise ProblemsError with all problems of any other one."""
+    problems = Problems()
+    files = read(root, problems, **arguments)
+    problems.check()
+    return files
 
 
 class Project:

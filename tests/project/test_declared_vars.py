@@ -5,8 +5,9 @@ from datetime import date, datetime
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.project.load.load import load
 from merge_runner.project.schema.declared_vars import typed_vars
+
+from .conftest import load
 
 DECLARED = {
     **{"days": 7, "share": 0.5, "all": True, "since": date(2024, 1, 1), "at": datetime(2024, 1, 1, 12)},

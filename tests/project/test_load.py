@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
-from merge_runner.project.load.load import find_root, load, parse_vars
+from merge_runner.project.load.load import find_root, parse_vars
 from merge_runner.project.schema.config_layers import resolve
 from merge_runner.text import Place
+
+from .conftest import load
 
 MERGE = "merge into {{ this }} as t using s on t.id = s.id when matched then delete\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.project_root import project_root
+from merge_runner.cli.loading import project_root
 from merge_runner.options.project import FolderOptions
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.command import given
-from merge_runner.cli.loading import load_project
-from merge_runner.cli.project_root import project_root
+from merge_runner.cli.loading import load_project, project_root
 from merge_runner.options.kept import restored
 from merge_runner.options.nodes import Batch, Branch, NodeOptions, Running
 from merge_runner.options.project import FullRefresh

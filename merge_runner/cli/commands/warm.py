@@ -8,8 +8,7 @@ from typing import Literal
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.loading import load_project
-from merge_runner.cli.project_root import project_root
+from merge_runner.cli.loading import load_project, project_root
 from merge_runner.options.declaration import argument, option
 from merge_runner.options.project import ProjectOptions
 

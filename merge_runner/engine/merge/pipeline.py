@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.change_feed_source import check_consumed, unreadable
-from merge_runner.engine.merge.claim import Claim, claim
 from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
 from merge_runner.engine.merge.guardrails import check_before, check_committed, pinning_for
-from merge_runner.engine.merge.idempotency import committed_earlier, recording
+from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlier, recording
 from merge_runner.engine.merge.merge_on_branch import checked_on_branch, runs_on_branch
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
 from merge_runner.engine.merge.runtime_filter import prepared_statement

@@ -74,10 +74,7 @@ def _clustering(
 
 
 def _has_statistics(
-    name: str,
-    columns: Sequence[DeclaredColumn],
-    types: Mapping[str, DataType | None],
-    properties: Mapping[str, str],
+    name: str, columns: Sequence[DeclaredColumn], types: Mapping[str, DataType | None], properties: Mapping[str, str]
 ) -> bool | None:
     named = properties.get("delta.dataskippingstatscolumns")
     if named is not None:

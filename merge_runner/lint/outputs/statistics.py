@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from merge_runner.lint.finding import Severity
@@ -26,7 +26,7 @@ class Count:
 
     def as_json(self) -> dict[str, Any]:
         """The entry of `statistics` in the JSON output."""
-        return {"code": self.code, "name": self.name, "severity": self.severity, "count": self.count}
+        return asdict(self)
 
 
 def statistics(report: Report) -> tuple[Count, ...]:

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.full_scan import full_scan_severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.layout.generated import base_columns
+from merge_runner.pruning.layout.layout import base_columns
 from merge_runner.pruning.verdict import listed
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.layout.generated import base_columns
+from merge_runner.pruning.layout.layout import base_columns
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge

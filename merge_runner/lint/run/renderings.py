@@ -26,11 +26,7 @@ class Run:
 
 
 RUNS = (
-    Run(
-        "an incremental run",
-        lambda invocation: replace(invocation, full_refresh=False, incremental=True),
-        scans=True,
-    ),
+    Run("an incremental run", lambda invocation: replace(invocation, full_refresh=False, incremental=True), scans=True),
     Run("a first run", lambda invocation: replace(invocation, full_refresh=False, incremental=False)),
     Run("a full refresh", lambda invocation: replace(invocation, full_refresh=True)),
 )

@@ -19,15 +19,7 @@ from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place, SourceText
 
-__all__ = [
-    "DataTestEntry",
-    "Layer",
-    "ModelFile",
-    "ProjectFiles",
-    "SeedFile",
-    "SourceEntry",
-    "UnitTestEntry",
-]
+__all__ = ["DataTestEntry", "Layer", "ModelFile", "ProjectFiles", "SeedFile", "SourceEntry", "UnitTestEntry"]
 
 
 @dataclass(frozen=True)

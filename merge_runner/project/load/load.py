@@ -43,35 +43,6 @@ from merge_runner.text import Place, SourceText
 PYPROJECT = "pyproject.toml"
 
 
-def load(
-    root: Path,
-    *,
-    env: Mapping[str, str],
-    profile: str | None = None,
-    target: str | None = None,
-    profiles_dir: Path | None = None,
-    vars: Mapping[str, Any] | None = None,
-    target_path: str | None = None,
-) -> ProjectFiles:
-    """Load the project in the folder `root`; the other arguments override what its files say.
-
-    Raises ProblemsError with every problem of every file.
-    """
-    problems = Problems()
-    files = read(
-        root,
-        problems,
-        env=env,
-        profile=profile,
-        target=target,
-        profiles_dir=profiles_dir,
-        vars=vars,
-        target_path=target_path,
-    )
-    problems.check()
-    return files
-
-
 def read(
     root: Path,
     problems: Problems,
@@ -83,11 +54,11 @@ def read(
     vars: Mapping[str, Any] | None = None,
     target_path: str | None = None,
 ) -> ProjectFiles:
-    """Read the project as `load` does, as much of it as can be read; add what is wrong to `problems`.
+    """Read the project in the folder `root`, as much of it as can be read; add what is wrong to `problems`.
 
-    So a caller can look for what else is wrong. A model that cannot be read has an empty text, other files that cannot
-    be read are left out, and a profile that is wrong has no more than its name. Raises ProblemsError where the
-    settings are wrong: nothing else can be found then.
+    The other arguments override what its files say. A caller can go on with the result and look for what else is wrong.
+    A model that cannot be read has an empty text, other files that cannot be read are left out, and a profile that is
+    wrong has no more than its name. Raises ProblemsError where the settings are wrong: nothing else can be found then.
     """
     said = read_settings(root, problems)
     if target_path is not None:

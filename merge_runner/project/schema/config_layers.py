@@ -32,13 +32,7 @@ _MERGED = frozenset({"meta", "docs", "properties", "conf", "column_types"})
 
 
 def config_layer(
-    data: Mapping[str, Any],
-    places: Places,
-    problems: Problems,
-    *,
-    at: KeyPath = (),
-    of: str = "",
-    seed: bool = False,
+    data: Mapping[str, Any], places: Places, problems: Problems, *, at: KeyPath = (), of: str = "", seed: bool = False
 ) -> Layer:
     """Read config as it is written: keys as `config_key` has them, values of their types, every problem at its key.
 

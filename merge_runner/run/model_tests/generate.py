@@ -44,11 +44,7 @@ _NAME = "what_it_does_today"
 
 
 def write_first_unit_test(
-    prepared: Prepared,
-    model: ModelNode,
-    events: Events,
-    driver: Driver | None = None,
-    starting: Starting | None = None,
+    prepared: Prepared, model: ModelNode, events: Events, driver: Driver | None = None, starting: Starting | None = None
 ) -> Path:
     """Write `<model>.unit_tests.yml` next to the model, and return its path.
 

@@ -25,12 +25,7 @@ from merge_runner.run.results.results import Result
 
 
 def audit(
-    driver: Driver,
-    prepared: Prepared,
-    table: Relation,
-    invocation_id: str,
-    results: Iterable[Result],
-    events: Events,
+    driver: Driver, prepared: Prepared, table: Relation, invocation_id: str, results: Iterable[Result], events: Events
 ) -> None:
     """Writes the rows of an invocation. A failure is the event `audit_failed`: it changes no model's result."""
     rows = audit_rows(invocation_id, results, prepared.graph.nodes)

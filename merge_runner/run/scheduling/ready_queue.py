@@ -29,10 +29,7 @@ class ReadyQueue:
     """
 
     def __init__(
-        self,
-        parents: Mapping[str, Collection[str]],
-        priority: Mapping[str, Any],
-        writes: Mapping[str, Hashable],
+        self, parents: Mapping[str, Collection[str]], priority: Mapping[str, Any], writes: Mapping[str, Hashable]
     ) -> None:
         self._priority = priority
         self._writes = writes
