@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.metrics.verdict_check import verdict_held, verify_verdict
+from merge_runner.engine.merge.verdict_check import verdict_held, verify_verdict
 from merge_runner.engine.response import MergeFigures, Verdict
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.formats.types import parse_type

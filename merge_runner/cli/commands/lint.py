@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,22 +15,62 @@ import click
 from merge_runner.cli.command import command as make
 from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
 from merge_runner.cli.display.problems import ShownMessages
-from merge_runner.cli.lint_options import LintCommand
 from merge_runner.cli.loading import recording_env
-from merge_runner.lint.outputs import render
+from merge_runner.lint.outputs import Format, render
 from merge_runner.lint.selection import FailOn, fails
+from merge_runner.options.declaration import argument, flag, option, several
+from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
 from merge_runner.text import as_source
 
 if TYPE_CHECKING:
     from merge_runner.lint.paths.request import Linted, LintRequest
     from merge_runner.lint.report import Report
 
+
+@dataclass(frozen=True)
+class ReportOptions(ProjectOptions):
+    """What is linted, by which rules, and how the report is written."""
+
+    paths: tuple[Path, ...] = argument(())
+    format_: Format = option("--format", default="text", help="How the report is written.")
+    output: Path | None = option(
+        "-o", "--output", path="file", help="The file to write the report to, instead of standard output."
+    )
+    rules: tuple[str, ...] = several(
+        "--rules", metavar="RULES", help="Only these rules: codes, names or beginnings, by comma."
+    )
+    ignore: tuple[str, ...] = several("--ignore", metavar="RULES", help="Leave these rules out.")
+    fail_on: FailOn | None = option(
+        "--fail-on",
+        help="From which severity on a finding fails the command; default: error, or warning with --warn-error.",
+    )
+    layout: Path | None = option("--layout", path="file", help="A file with the layouts of tables.")
+    changed: str | None = option("--changed", metavar="REF", bare="HEAD", help="Models changed since a commit.")
+    stdin_filename: str | None = option(
+        "--stdin-filename", metavar="FILE", help="Read the text of this file from standard input."
+    )
+    baseline: Path | None = option("--baseline", path="file", help="A baseline, instead of that of the settings.")
+    write_baseline: str | None = option(
+        "--write-baseline", metavar="FILE", bare="", help="Hide what is found now from now on."
+    )
+    fix: bool = flag("--fix", help="Apply the safe fixes.")
+    unsafe_fixes: bool = flag("--unsafe-fixes", help="With --fix: apply the other fixes as well.")
+    statistics: bool = flag("--statistics", help="Count the findings by rule.")
+    verbose: bool = flag("-v", "--verbose", help="Show the proof of every verdict.")
+    no_cache: bool = flag("--no-cache", help="Neither read nor write the cache in the target folder.")
+
+
+@dataclass(frozen=True)
+class Options(ReportOptions, Selection, FullRefresh):
+    """The options of `lint`."""
+
+
 _OF_CI = ("github", "gitlab", "sarif")
 """Formats whose readers take paths relative to the root of the repository."""
 
 
-@make("lint", LintCommand)
-def command(options: LintCommand) -> int:
+@make("lint", Options)
+def command(options: Options) -> int:
     """Prove what each MERGE will scan, and flag what is wrong.
 
     PATHS are models or folders of a project or of a dbt project (after `dbt parse`), or plain .sql files. Any other
@@ -54,7 +95,7 @@ def command(options: LintCommand) -> int:
     return 1 if fails(report, _fail_on(options)) else 0
 
 
-def _check_usage(options: LintCommand) -> None:
+def _check_usage(options: Options) -> None:
     """Raises UsageError for options that do not go together."""
     if options.unsafe_fixes and not options.fix:
         raise click.UsageError("--unsafe-fixes needs --fix.")
@@ -73,12 +114,12 @@ _NO_BASELINE = ("select", "exclude", "selector", "changed", "stdin_filename", "b
 """Options that do not go together with --write-baseline: it would forget what they leave out."""
 
 
-def _fail_on(options: LintCommand) -> FailOn:
+def _fail_on(options: Options) -> FailOn:
     level: FailOn | None = options.fail_on
     return level or ("warning" if options.warn_error else "error")
 
 
-def _request(options: LintCommand) -> LintRequest:
+def _request(options: Options) -> LintRequest:
     """What the options ask for; the text of --stdin-filename is read."""
     from merge_runner.lint.paths.request import LintRequest
 
@@ -117,7 +158,7 @@ def _words(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for text in texts for word in text.replace(",", " ").split())
 
 
-def _write(report: Report, options: LintCommand) -> None:
+def _write(report: Report, options: Options) -> None:
     def tell(text: str) -> None:
         if not options.quiet:
             say(text)
@@ -161,7 +202,7 @@ def _write_file(file: Path, text: str) -> None:
         write_atomic(file, text)
 
 
-def _show_baseline(found: Linted, options: LintCommand) -> int:
+def _show_baseline(found: Linted, options: Options) -> int:
     if not options.quiet:
         how = "" if found.usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
         say(f"{counted(len(found.report.findings), 'finding')} written to {found.baseline}{how}")

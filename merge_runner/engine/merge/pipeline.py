@@ -30,17 +30,18 @@ from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnin
 from merge_runner.engine.merge.runtime_filter import prepared_statement
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.merge.unread_target import with_materialized_source
-from merge_runner.engine.metrics.merge_metrics import merge_figures
-from merge_runner.engine.metrics.verdict_check import verify_verdict
-from merge_runner.engine.response import RuntimeFilter, Uncounted
-from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.merge.verdict_check import verify_verdict
+from merge_runner.engine.response import MergeFigures, RuntimeFilter, Uncounted
+from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.spark.sql import Ran, run_measured
 from merge_runner.engine.table_format.protocol import TableFormat
+from merge_runner.formats import Format
 from merge_runner.formats.failures import UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -141,3 +142,21 @@ def execute(session: SparkSession, statement: Bounded, batch: Batch | None, tabl
 def _skip(context: NodeContext, reason: str, version: int | None = None) -> None:
     context.output.no_op = reason
     context.output.response.statement = Uncounted("MERGE", 0, version)
+
+
+def merge_figures(context: NodeContext, target: Relation, format: Format | None, ran: Ran) -> MergeFigures:
+    """The figures of a MERGE that has run.
+
+    The statement has returned, so that it has committed: figures that cannot be read are a warning, and never a failure
+    of the model. Raises EngineError where the node was cancelled meanwhile.
+    """
+    try:
+        return context.table_format(format).merge_figures(context.session, target, context.stamp, ran)
+    except Exception as error:
+        if not from_engine(error):
+            raise
+        known = engine_error(error)
+        if known.kind is Kind.CANCELLED:
+            raise known from error
+        context.output.warnings.append(f"the MERGE ran to its end, and its figures cannot be read: {known.message}")
+    return MergeFigures.unknown()

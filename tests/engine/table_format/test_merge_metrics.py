@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.metrics.merge_metrics import merge_figures
+from merge_runner.engine.merge.pipeline import merge_figures
 from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.sql import run_measured
 from merge_runner.engine.table_format.commit_metadata import stamp

@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.metrics.merge_metrics import merge_figures
+from merge_runner.engine.merge.pipeline import merge_figures
 from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.table_format.commit_metadata import stamp

@@ -1,1 +1,0 @@
-"""What a committed MERGE did, and whether it agrees with the verdict."""
