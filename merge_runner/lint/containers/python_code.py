@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.merge_builder import built_merge
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
 from merge_runner.lint.containers.python_strings import PythonFile
@@ -91,6 +92,9 @@ class _Reader:
     def statements(self) -> Iterator[FoundStatement]:
         seen: set[object] = set()
         for call, use in self.names.calls:
+            built = built_merge(call, use, self.values)
+            if built is not None:
+                yield FoundStatement("builder", with_placeholders(built).rendered(self.sources))
             for text in self._given(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:

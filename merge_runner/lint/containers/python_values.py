@@ -87,6 +87,12 @@ class Values:
                 return self.dictionary(binding.value, binding.use) if shallow else None
         return None
 
+    def bindings(self, node: ast.expr, use: Use) -> list[Binding]:
+        """Return what a name, or an attribute of `self`, may be bound to where it is used."""
+        if isinstance(node, ast.Name):
+            return visible(use, node.id)
+        return self._members(node, use) if isinstance(node, ast.Attribute) else []
+
     def filled(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced:
         """Return the text of an expression, or a placeholder that shows the expression in braces."""
         found = self.text(node, use, env)
@@ -233,18 +239,20 @@ class Values:
 
     def _attribute(self, node: ast.Attribute, use: Use, env: Environment) -> Traced | None:
         """`self.NAME` and `Class.NAME`, assigned once in the class."""
+        return self._of_binding(_only(self._members(node, use)), node.attr)
+
+    def _members(self, node: ast.Attribute, use: Use) -> list[Binding]:
         if not isinstance(node.value, ast.Name):
-            return None
+            return []
         scope: Scope | None = use.scope
         while scope is not None:
             owner = scope.classes.get(node.value.id)
             if owner is None and node.value.id in ("self", "cls") and isinstance(scope.node, ast.ClassDef):
                 owner = scope
             if owner is not None:
-                found = [*owner.names.get(node.attr, ()), *owner.names.get(f"self.{node.attr}", ())]
-                return self._of_binding(_only(found), node.attr)
+                return [*owner.names.get(node.attr, ()), *owner.names.get(f"self.{node.attr}", ())]
             scope = scope.parent
-        return None
+        return []
 
     def _subscript(self, node: ast.Subscript, use: Use, env: Environment) -> Traced | None:
         found = self.dictionary(node.value, use)

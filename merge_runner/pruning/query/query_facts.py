@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from merge_runner.merge.syntax.placeholder import is_placeholder
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
@@ -87,7 +88,7 @@ class VisibleQueries:
 
     def table(self, parts: Sequence[str]) -> SourceFacts:
         """What is known of the rows of a table, view or CTE, given the unquoted parts of its name."""
-        if not parts:
+        if not parts or (len(parts) == 1 and is_placeholder(parts[0])):
             return UNREADABLE
         if len(parts) == 1 and (cte := self.ctes.get(parts[0].casefold())) is not None:
             return cte()

@@ -1,0 +1,85 @@
+"""Chains of method calls, also where variables hold their parts: `b = table.merge(…)`, then `b.whenMatchedDelete()`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from merge_runner.lint.containers.python_scopes import Binding, Use
+from merge_runner.lint.containers.python_values import Values
+from merge_runner.lint.containers.traced import Origin, Traced
+
+_LONGEST = 200
+"""Calls of a chain."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """One call of a chain: `table.merge(…)` is the link `merge`, an attribute such as `spark.read` one without a call.
+
+    `name` None: here the code may or may not add more calls.
+    """
+
+    name: str | None
+    call: ast.Call | None
+    node: ast.expr
+    use: Use
+
+    @property
+    def origin(self) -> Origin:
+        """The range of the method's name."""
+        node = self.call.func if self.call is not None else self.node
+        whole = self.use.file.origin(node)
+        return Origin(whole.source, max(whole.end - len(self.name or ""), whole.start), whole.end)
+
+    def made(self, text: str) -> Traced:
+        """Return SQL that the call means."""
+        return Traced.made(text, self.origin)
+
+    def argument(self, place: int, *names: str) -> ast.expr | None:
+        """Return the argument at a place, or one of these names; None where it is not given, or is None."""
+        call = self.call
+        if call is None:
+            return None
+        given = call.args[place] if place < len(call.args) else None
+        found = next((each.value for each in call.keywords if each.arg in names), given)
+        return None if isinstance(found, ast.Constant) and found.value is None else found
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What a chain begins with, and its calls in their order."""
+
+    root: ast.expr
+    use: Use
+    links: tuple[Link, ...] = ()
+
+    def index(self, name: str) -> int | None:
+        """Return the place of the last call of a name."""
+        return next((i for i in reversed(range(len(self.links))) if self.links[i].name == name), None)
+
+
+def chain(node: ast.expr, use: Use, values: Values) -> Chain:
+    """Return the chain of calls that an expression is the end of."""
+    links: list[Link] = []
+    while len(links) < _LONGEST:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            links.append(Link(node.func.attr, node, node, use))
+            node = node.func.value
+            continue
+        found = values.bindings(node, use)
+        binding = found[0] if found else None
+        if binding is None or not _is_followed(binding) or binding.value is None:
+            if isinstance(node, ast.Attribute) and not found:
+                links.append(Link(node.attr, None, node, use))
+                node = node.value
+                continue
+            break
+        if len(found) > 1:
+            links.append(Link(None, None, node, use))
+        node, use = binding.value, binding.use
+    return Chain(node, use, tuple(reversed(links)))
+
+
+def _is_followed(binding: Binding) -> bool:
+    return binding.kind == "assign" and not binding.path
