@@ -116,6 +116,8 @@ class Capabilities:
     """A MERGE WITH SCHEMA EVOLUTION gives a column the wider type of the values that it writes."""
     evolves_while_analysed: bool = False
     """Spark adds and widens columns of the target as it analyses a MERGE WITH SCHEMA EVOLUTION: EXPLAIN alters it."""
+    conflicts_with_source_reads: bool = False
+    """A MERGE conflicts with commits to what its source reads of the target; else with what its ON selects alone."""
     leaves_subqueries_unread: bool = False
     """A subquery in USING over the target is read where it is simple only: else the statement fails."""
     logs_conditions: bool = False

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.merge.target_mark import MarkValue, mark_value
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.relation import Relation, quote
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.protocol import TableFormats
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.runtime_filter.source_determinism import Scan
+    from merge_runner.pruning.runtime_filter.target_reads import Mark
 
 STAGED = "merge_runner_source"
 
@@ -40,8 +42,10 @@ class FixedSource:
         self._rows: Any = None
         self._confs = ExitStack()
 
-    def fix(self, scan: Scan | None) -> None:
+    def fix(self, scan: Scan | None, marks: Sequence[Mark]) -> None:
         """Makes sure that what is asked now is what the MERGE will read. Raises EngineError."""
+        values = [mark_value(self._session, self._statement, mark) for mark in marks]
+        self._made.edits += [value.edit for value in values]
         if scan is not None:
             if scan.format is None:
                 return
@@ -50,7 +54,7 @@ class FixedSource:
             if version is not None:
                 self._pin(scan, table, version)
                 return
-        self._stage()
+        self._stage(values)
 
     def release(self) -> None:
         """Unpersist a source that was materialized."""
@@ -72,18 +76,21 @@ class FixedSource:
         name = scan.span.of(self._statement.text)
         self._made.edits.append((scan.span, f"(SELECT * FROM {name} VERSION AS OF {version}){alias}"))
 
-    def _stage(self) -> None:
-        source = self._statement.source
-        text = source.span.of(self._statement.text)
+    def _stage(self, marks: Sequence[MarkValue]) -> None:
+        source, ctes = self._statement.source, self._statement.with_span
+        prefix = f"{self._made.piece(ctes)}\n" if ctes is not None else ""
         with engine_errors():
-            rows = self._session.sql(f"{self._statement.with_text}SELECT * FROM {text}").localCheckpoint()
+            rows = self._session.sql(f"{prefix}SELECT * FROM {self._made.piece(source.span)}").localCheckpoint()
             rows.createOrReplaceTempView(STAGED)
             self._rows = rows
             # Delta would store what is stored already.
             self._confs.enter_context(temporary_confs(self._session, {_MATERIALIZE: "none"}))
         self._made.staged = True
         alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
-        self._made.edits.append((source.relation, f"{STAGED}{alias}"))
+        checks = " AND ".join(mark.check for mark in marks)
+        staged = f"(SELECT * FROM {STAGED} WHERE {checks})" if checks else STAGED
+        # The marks are in what the staged rows replace, or in CTEs that nothing reads any more.
+        self._made.edits[:] = [(source.relation, f"{staged}{alias}")]
 
 
 def is_view(session: SparkSession, parts: Sequence[str]) -> bool:

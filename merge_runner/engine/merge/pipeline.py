@@ -29,6 +29,7 @@ from merge_runner.engine.merge.merge_on_branch import checked_on_branch, runs_on
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
 from merge_runner.engine.merge.runtime_filter import prepared_statement
 from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.target_mark import is_changed_mark, without_runtime_filter
 from merge_runner.engine.merge.unread_target import with_materialized_source
 from merge_runner.engine.merge.verdict_check import verify_verdict
 from merge_runner.engine.response import MergeFigures, RuntimeFilter, Uncounted
@@ -80,10 +81,13 @@ def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None
         try:
             _merge(step, claimed.batch, context, on_branch, pinning)
         except EngineError as error:
-            if error.code != UNREADABLE:
+            if is_changed_mark(error):
+                step, pinning = without_runtime_filter(step), None
+            elif error.code == UNREADABLE:
+                # Rows that were computed beforehand can be read.
+                step, pinning = with_materialized_source(step, error, table_format.capabilities)
+            else:
                 raise
-            # Rows that were computed beforehand can be read.
-            step, pinning = with_materialized_source(step, error, table_format.capabilities)
             _merge(step, claimed.batch, context, on_branch, pinning)
     except EngineError as error:
         if step.feed is None or claimed.changes is None:
@@ -100,7 +104,7 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
     session, response, expect = context.session, context.output.response, step.expect
     format, counted = step.judged.layout.format, None
     table_format = context.table_format(format)
-    with prepared_statement(step, session, context.table_format, pinning) as statement:
+    with prepared_statement(step, session, context.table_format, pinning, alone=context.alone) as statement:
         before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
             dict(statement.bounds), dict(statement.pins), list(statement.left_out), statement.staged

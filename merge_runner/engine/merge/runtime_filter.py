@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SMALL = 32 << 20
 """Bytes of a target below which asking for bounds costs more than it spares (measured: equal at 400,000 rows)."""
 
+_MAY_CHANGE = "the source reads the target, and a commit of another process to it would not be noticed"
+
 NEARLY_ALL = 0.9
 """The share of files that bounds would keep, from which on they are left out."""
 
@@ -47,11 +49,17 @@ class _LeaveOutError(Exception):
 
 @contextmanager
 def prepared_statement(
-    step: RunMerge, session: SparkSession, table_format: TableFormats, fixing: Fixing | None = None
+    step: RunMerge,
+    session: SparkSession,
+    table_format: TableFormats,
+    fixing: Fixing | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[Bounded]:
     """The statement of a step with its source pinned and its runtime filter; inside the block it can be run.
 
-    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
+    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does. `alone`: no other
+    process writes the target.
 
     Raises EngineError where the engine is lost or the run is stopped, and nothing else: what else goes wrong costs the
     bounds.
@@ -59,7 +67,7 @@ def prepared_statement(
     if step.bounding is None and fixing is None:
         yield Bounded(step.sql)
         return
-    maker = _Maker(step, session, table_format)
+    maker = _Maker(step, session, table_format, alone=alone)
     try:
         yield maker.bounded(step.bounding, fixing)
     finally:
@@ -69,8 +77,9 @@ def prepared_statement(
 class _Maker:
     """Makes one bounded statement."""
 
-    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats) -> None:
+    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats, *, alone: bool) -> None:
         self.step = step
+        self.alone = alone
         self.session = session
         self.statement = step.judged.statement
         self.format = table_format(step.judged.layout.format)
@@ -102,7 +111,7 @@ class _Maker:
         if fixing.left_out is not None:
             raise _LeaveOutError(fixing.left_out)
         self._check_no_views(fixing.no_views)
-        self.source.fix(fixing.scan)
+        self.source.fix(fixing.scan, fixing.marks)
 
     def _note(self, reason: str) -> None:
         self.made.left_out.append(reason)
@@ -122,12 +131,14 @@ class _Maker:
     def _derive(self, plan: Bounding) -> None:
         if plan.left_out is not None:
             raise _LeaveOutError(plan.left_out, usual=True)
+        if plan.marks and not (self.alone or self.format.capabilities.conflicts_with_source_reads):
+            raise _LeaveOutError(_MAY_CHANGE, usual=True)
         state = self.format.state(self.session, self.step.target)
         if not plan.always:
             self._check_size(state)
         self._check_no_views(plan.no_views)
         asked = self._asked(plan.bounds)
-        self.source.fix(plan.scan)
+        self.source.fix(plan.scan, plan.marks)
         source = self.made.piece(self.statement.source.span)
         values = source_values(self.session, self.statement.with_text, source, [item for _, item in asked])
         predicates: list[tuple[Bound, BoundPredicate]] = []

@@ -53,6 +53,7 @@ DELTA = Capabilities(
     generated_columns=True,
     liquid_clustering=True,
     when_conditions_prune=True,
+    conflicts_with_source_reads=True,
     leaves_subqueries_unread=True,
     keeps_batches=True,
     counts_files_by_query=True,

@@ -4,7 +4,7 @@
 Reports `t.p = s.p` where `p` is a partition column of the target, no condition of ON skips a file, and no bounds are
 derived when it runs either. The message names the reason: `bounds` is `off` or names other columns, nothing runs the
 text (a plain file), bounds do not follow from such a join (`date_add(t.p, 1) = s.p`), or the source cannot be read
-before the MERGE (it reads the target, say). P001 next to it has the same reason.
+before the MERGE (it reads rows of the target, say). P001 next to it has the same reason.
 
 Its severity is that of [P001](P001.md), which is always next to it.
 

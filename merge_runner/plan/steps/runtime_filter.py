@@ -11,6 +11,7 @@ from merge_runner.pruning.runtime_filter.source_pinning import bounds_left_out
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
     from merge_runner.pruning.runtime_filter.source_determinism import Scan
+    from merge_runner.pruning.runtime_filter.target_reads import Mark
     from merge_runner.pruning.verdict import Bound
 
 
@@ -19,7 +20,8 @@ class Bounding:
     """The bounds that the runner derives. The rows that they come from are the rows that the MERGE sees.
 
     `scan` is the table whose filtered rows the source is: it is read as of one version, by the question for the values
-    and by the MERGE. None: the source is more than that, or has no versions, and is computed once. `always`: the author
+    and by the MERGE. None: the source is more than that, or has no versions, and is computed once. `marks` are what the
+    source reads of the target: the MERGE checks that they have not changed since the question. `always`: the author
     named the columns, so that it is not asked whether bounds pay. `no_views` are names that must not turn out to be
     views, whose queries are not known. `left_out` says in words why there will be no bounds.
     """
@@ -29,6 +31,7 @@ class Bounding:
     always: bool = False
     no_views: tuple[tuple[str, ...], ...] = ()
     left_out: str | None = None
+    marks: tuple[Mark, ...] = ()
 
     def __str__(self) -> str:
         columns = ", ".join(bound.column for bound in self.bounds)
@@ -37,7 +40,8 @@ class Bounding:
         where = "the source is computed once"
         if self.scan is not None:
             where = f"{'.'.join(self.scan.parts)} is read as of one version"
-        return f"bounds on {columns} by the values of the source: {where}"
+        checked = ", what it reads of the target is checked by the MERGE" if self.marks else ""
+        return f"bounds on {columns} by the values of the source: {where}{checked}"
 
 
 def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> Bounding | None:
@@ -51,4 +55,4 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
     left_out = bounds_left_out(merge.statement, merge.fixing)
     if left_out is not None:
         return Bounding(judgement.bounds, left_out=left_out)
-    return Bounding(judgement.bounds, merge.fixing.scan, always, merge.fixing.no_views)
+    return Bounding(judgement.bounds, merge.fixing.scan, always, merge.fixing.no_views, marks=merge.fixing.marks)

@@ -6,7 +6,7 @@ Everything is said on the safe side: what cannot be read is more than a scan, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from merge_runner.formats import Format
+    from merge_runner.pruning.runtime_filter.target_reads import Mark
 
 _CLOCK_WORDS = CLOCK | {"today", "tomorrow", "yesterday"}
 """By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""
@@ -62,9 +63,9 @@ class SourceReading:
     """The token of the statement at which reading stops, where that is known."""
 
 
-def source_reading(statement: MergeStatement, lookup: Lookup) -> SourceReading:
-    """How the source of a statement is read."""
-    reader = _Reader(lookup)
+def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Mark] = ()) -> SourceReading:
+    """How the source of a statement is read; the values of `marks` are constants for it."""
+    reader = _Reader(lookup, frozenset(id(mark.nodes[1]) for mark in marks))
     for cte in statement.ctes:
         reader.query(cte.query, statement.text)
     reader.names = frozenset(cte.name.casefold() for cte in statement.ctes)
@@ -76,7 +77,7 @@ def source_reading(statement: MergeStatement, lookup: Lookup) -> SourceReading:
     else:
         reader.table(source.parts)
     return SourceReading(
-        None if statement.ctes else _scan(statement, lookup),
+        None if statement.ctes else _scan(statement, lookup, frozenset(id(mark.nodes[0]) for mark in marks)),
         reader.clock or not reader.readable,
         tuple(dict.fromkeys(reader.tables)),
         tuple(dict.fromkeys(reader.unknown)),
@@ -98,8 +99,10 @@ def rest_reads_clock(statement: MergeStatement) -> bool:
 class _Reader:
     """Collects what queries read, through the views that they name."""
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, left_out: frozenset[int]) -> None:
         self.lookup = lookup
+        self.left_out = left_out
+        """The ids of the nodes of tables that do not count."""
         self.clock = False
         self.readable = True
         self.unread: str | None = None
@@ -127,6 +130,8 @@ class _Reader:
             return
         own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)}
         for node in query.expression.find_all(exp.Table):
+            if id(node) in self.left_out:
+                continue
             parts = tuple(part.name for part in node.parts if isinstance(part, exp.Identifier))
             if len(parts) != len(node.parts) or not parts:
                 self.cannot_read(f"its source reads `{node.sql()[:40]}`, which is no name of a table")
@@ -161,16 +166,16 @@ def reads_row_by_row(text: str) -> bool:
     """Whether each row that a query gives is computed from one row of one table, in the same way each time."""
     from merge_runner.merge.read_query import read_query
 
-    return _plain_table(read_query(text).expression) is not None
+    return _plain_table(read_query(text).expression, frozenset()) is not None
 
 
-def _scan(statement: MergeStatement, lookup: Lookup) -> Scan | None:
+def _scan(statement: MergeStatement, lookup: Lookup, constants: frozenset[int]) -> Scan | None:
     from sqlglot import exp
 
     source = statement.source
     if source.query is None:
         return _known_scan(source.parts, source.relation, source.alias is not None, lookup)
-    table = _plain_table(source.query.expression)
+    table = _plain_table(source.query.expression, constants)
     if table is None or any(table.args.get(key) for key in ("version", "when", "only", "hints")):
         return None
     alias = table.args.get("alias")
@@ -183,15 +188,15 @@ def _scan(statement: MergeStatement, lookup: Lookup) -> Scan | None:
     return _known_scan(tuple(name.name for name in names), span, alias is not None, lookup)
 
 
-def _plain_table(tree: exp.Expr | None) -> exp.Table | None:
-    """The one table whose rows a query gives one by one."""
+def _plain_table(tree: exp.Expr | None, constants: frozenset[int]) -> exp.Table | None:
+    """The one table whose rows a query gives one by one; `constants` are the ids of queries that give one value."""
     from sqlglot import exp
 
     while not isinstance(tree, exp.Table):
         if isinstance(tree, exp.Subquery) and not _has_more(tree):
             tree = tree.this
             continue
-        if not isinstance(tree, exp.Select) or _has_more(tree) or not _is_row_by_row(tree):
+        if not isinstance(tree, exp.Select) or _has_more(tree) or not _is_row_by_row(tree, constants):
             return None
         origin = tree.args.get("from_")
         tree = origin.this if isinstance(origin, exp.From) else None
@@ -209,10 +214,14 @@ def _has_more(node: exp.Expr) -> bool:
     return any(node.args.get(key) for key in (*_MORE_THAN_A_SCAN, *_ORDERED))
 
 
-def _is_row_by_row(select: exp.Select) -> bool:
+def _is_row_by_row(select: exp.Select, constants: frozenset[int]) -> bool:
     """Whether each row that a SELECT gives is computed from one row of its FROM, in the same way each time."""
+
+    def is_constant(node: exp.Expr) -> bool:
+        return id(node) in constants or id(node.this) in constants
+
     pieces = [*select.expressions, *([select.args["where"]] if select.args.get("where") else [])]
-    return all(_is_plain(node) for piece in pieces for node in piece.walk())
+    return all(is_constant(node) or _is_plain(node) for piece in pieces for node in piece.walk(prune=is_constant))
 
 
 def _is_plain(node: exp.Expr) -> bool:

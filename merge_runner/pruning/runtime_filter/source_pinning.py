@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.pruning.runtime_filter.source_determinism import Scan, SourceReading, rest_reads_clock, source_reading
+from merge_runner.pruning.runtime_filter.target_reads import Mark, target_marks
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -29,13 +30,15 @@ class Fixing:
     """How a source is fixed.
 
     `scan` is the table whose filtered rows the source is: it is read as of one version. None: the source is more than
-    that, or has no versions, and is computed once. `no_views` are names that must not turn out to be views, whose
-    queries are not known. `left_out` says in words why it is not fixed.
+    that, or has no versions, and is computed once. `marks` are what it reads of the target: their values are computed
+    before, and the MERGE checks that they are still the same. `no_views` are names that must not turn out to be views,
+    whose queries are not known. `left_out` says in words why it is not fixed.
     """
 
     scan: Scan | None = None
     no_views: tuple[tuple[str, ...], ...] = ()
     left_out: str | None = None
+    marks: tuple[Mark, ...] = ()
     at: Span | None = None
     """The token of the statement that `left_out` is about, where it is about one."""
 
@@ -45,15 +48,19 @@ def source_fixing(statement: MergeStatement, lookup: Lookup) -> Fixing:
     reading = source_reading(statement, lookup)
     if not reading.readable:
         return Fixing(left_out=f"{reading.unread}, so it is not known which tables it reads", at=reading.at)
+    marks: tuple[Mark, ...] = ()
     if reads_target(statement, reading):
-        return Fixing(left_out="the source reads the target, which another writer may change in between")
+        marks = target_marks(statement)
+        reading = source_reading(statement, lookup, marks)
+        if not marks or reads_target(statement, reading):
+            return Fixing(left_out="the source reads rows of the target, which another writer may change in between")
     if reading.reads_clock and rest_reads_clock(statement):
         return Fixing(left_out="source and clauses read the clock, and would read it at two times")
     if named_through_schema(statement, statement.source):
         return Fixing(left_out="columns are qualified by the schema of the source: give the source an alias")
     if statement.source.query is None and _uses_hidden_columns(statement):
         return Fixing(left_out="hidden columns of the source are used")
-    return Fixing(None if reading.reads_clock else reading.scan, reading.unknown)
+    return Fixing(None if reading.reads_clock else reading.scan, reading.unknown, marks=marks)
 
 
 def bounds_left_out(statement: MergeStatement, fixing: Fixing) -> str | None:

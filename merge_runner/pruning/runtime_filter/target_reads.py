@@ -1,12 +1,17 @@
-"""Where the source of a MERGE reads the table that the MERGE writes, and whether it reads more than a mark."""
+"""Where the source of a MERGE reads the table that the MERGE writes, and whether it reads more than a mark.
+
+A mark is a query that gives one row of aggregates of the target, as `(select max(ts) from {{ this }})` in an
+incremental filter. The runner can compute it before the MERGE, and let the MERGE check that it still has that value.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.statement import Expr, MergeStatement
+from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -22,6 +27,59 @@ class TargetRead:
 
     span: Span
     only_aggregates: bool
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A query in parentheses that gives one row of aggregates of the target. `query` is its span in the statement.
+
+    `nodes` are what it is in the tree of the source: sqlglot's node of the query, and that of the table.
+    """
+
+    query: Span
+    nodes: tuple[exp.Expr, exp.Expr] = field(repr=False, compare=False)
+
+
+def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
+    """Return the marks in the source and in CTEs, in the order of the text; other reads of the target are left out."""
+    from sqlglot import exp
+
+    queries = [cte.query for cte in statement.ctes] + [statement.source.query]
+    marks = []
+    for query in queries:
+        if query is None or query.expression is None:
+            continue
+        for table in query.expression.find_all(exp.Table):
+            if not names_target(table, statement.target.parts) or not _only_aggregates(table):
+                continue
+            select, read = table.find_ancestor(exp.Select), read_of(table, query)
+            inside = _parentheses(statement, read.span)
+            if inside is not None and isinstance(select, exp.Select) and _is_plain_aggregate(select):
+                marks.append(Mark(inside, (select, table)))
+    return tuple(sorted(marks, key=lambda mark: mark.query.start))
+
+
+def _is_plain_aggregate(select: exp.Select) -> bool:
+    """Whether a SELECT has items, FROM and WHERE and nothing else, and is no leg of a set operation."""
+    from sqlglot import exp
+
+    others = {key for key, value in select.args.items() if value} - {"expressions", "from_", "where"}
+    # The row of IN and EXISTS is compared by a join, which need not look at it.
+    user = select.parent.parent if isinstance(select.parent, exp.Subquery) else select.parent
+    is_own = not isinstance(user, exp.SetOperation | exp.In | exp.Exists)
+    return is_own and not others and len(list(select.find_all(exp.Query))) == 1
+
+
+def _parentheses(statement: MergeStatement, name: Span) -> Span | None:
+    """Return the span inside the innermost parentheses around a name, where it begins with SELECT."""
+    sql = tokenize(statement.text)
+    inner = None
+    for i, partner in enumerate(sql.partner):
+        if partner >= 0 and sql.tokens[i].start < name.start < sql.tokens[partner].start:
+            inner = i
+    if inner is None or sql.key(inner) != "(" or sql.key(inner + 1) != "SELECT":
+        return None
+    return sql.span(inner + 1, sql.partner[inner])
 
 
 def target_reads(statement: MergeStatement) -> tuple[TargetRead, ...]:
