@@ -17,6 +17,7 @@ ReadExpr = Callable[[int, int], Expr]
 _GOES_ON = WANT_OPERAND - {"THEN"} | {"SET", "INSERT", "VALUES", "ON", "WHEN", "MATCHED", "UPDATE"}
 """Words after which a placeholder is what they ask for."""
 
+NEGATIONS = frozenset({"NOT", "!"})
 _ORDER: tuple[ClauseKind, ...] = ("matched", "not_matched", "not_matched_by_source")
 _WORDS = {
     "matched": "WHEN MATCHED",
@@ -109,7 +110,7 @@ class _Clause:
         return self.sql.key(self.i + ahead)
 
     def _kind(self) -> ClauseKind:
-        negated = self._key(1) == "NOT"
+        negated = self._key(1) in NEGATIONS
         self.i += 3 if negated else 2
         if self._key() != "BY":
             return "not_matched" if negated else "matched"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from merge_runner.merge.clauses import before_filled, read_clauses
+from merge_runner.merge.clauses import NEGATIONS, before_filled, read_clauses
 from merge_runner.merge.expression import Reader
 from merge_runner.merge.relation_name import read_alias, read_name
 from merge_runner.merge.statement import Conjunct, Cte, Expr, MergeStatement, Source, Target
 from merge_runner.merge.syntax.error import ErrorKind, MergeSyntaxError
-from merge_runner.merge.syntax.grammar import check, conjuncts
+from merge_runner.merge.syntax.grammar import check, check_query, conjuncts
 from merge_runner.merge.syntax.operand import Remarks
-from merge_runner.merge.syntax.query import check_query, is_query
+from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.text import Span
 
@@ -257,4 +257,4 @@ def _bare_query(sql: Sql, i: int) -> MergeSyntaxError:
 def _begins_clause(sql: Sql, i: int) -> bool:
     if sql.key(i) != "WHEN":
         return False
-    return sql.key(i + 1) == "MATCHED" or (sql.key(i + 1) == "NOT" and sql.key(i + 2) == "MATCHED")
+    return sql.key(i + 1) == "MATCHED" or (sql.key(i + 1) in NEGATIONS and sql.key(i + 2) == "MATCHED")

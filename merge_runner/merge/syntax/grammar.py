@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from merge_runner.merge.syntax.level import Level
 from merge_runner.merge.syntax.operand import Remarks
-from merge_runner.merge.syntax.query import is_query
+from merge_runner.merge.syntax.query import check_patterns, is_query
+from merge_runner.merge.syntax.query_clauses import query_parts
 from merge_runner.merge.syntax.sql import Sql
 
 
@@ -13,12 +14,33 @@ def check(sql: Sql, start: int, stop: int, remarks: Remarks) -> None:
 
     Raises MergeSyntaxError where Spark's parser would stop.
     """
-    todo = [(start, stop, False)]
+    for first, last in _expressions(sql, [(start, stop, False)], remarks):
+        check_query(sql, first, last)
+
+
+def check_query(sql: Sql, start: int, stop: int) -> None:
+    """Walks the query of the tokens [start, stop), as far as its clauses can be distinguished.
+
+    Raises MergeSyntaxError where Spark's parser would stop.
+    """
+    check_patterns(sql, start, stop)
+    todo = [(start, stop)]
+    while todo:
+        parts = query_parts(sql, *todo.pop())
+        todo += parts.queries
+        todo += _expressions(sql, parts.expressions, Remarks())
+
+
+def _expressions(sql: Sql, todo: list[tuple[int, int, bool]], remarks: Remarks) -> list[tuple[int, int]]:
+    """Walks expressions, each with whether an alias may end it; the queries inside them."""
+    queries: list[tuple[int, int]] = []
     while todo:
         first, last, aliased = todo.pop()
         level = Level(sql, first, last, remarks, aliased=aliased)
         level.run()
         todo += level.todo
+        queries += level.queries
+    return queries
 
 
 def conjuncts(sql: Sql, start: int, stop: int) -> list[tuple[int, int]]:

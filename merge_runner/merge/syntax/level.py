@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from merge_runner.merge.syntax.data_types import read_type
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.merge.syntax.keywords import LIKES, PATTERNS, PREDICATES, QUANTIFIERS, SPECIAL_FORMS, TRUTH
+from merge_runner.merge.syntax.keywords import (
+    FIRST_OR_LAST,
+    LIKES,
+    PATTERNS,
+    PREDICATES,
+    QUANTIFIERS,
+    SPECIAL_FORMS,
+    TRUTH,
+)
 from merge_runner.merge.syntax.operand import Operands, Remarks
-from merge_runner.merge.syntax.query import check_query, is_query
+from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import BINARY, COMPARISONS, Sql
 
 _FAMILY = {"&": "&", "^": "^", "|": "|", "<<": "<<", ">>": "<<", ">>>": "<<", "||": "||", "+": "+", "-": "+"}
@@ -68,7 +76,16 @@ class Level(Operands):
         """Whether the rest of the level is an alias."""
         if not self.aliased or self.sql.kind(self.i) not in ("word", "name"):
             return False
-        return self._peek() == "AS" or self.i + 1 == self.stop
+        if self._peek() != "AS":
+            return self.i + 1 == self.stop
+        self.i += 1
+        if self.sql.kind(self.i) in ("word", "name") and self._peek(1) != "(":
+            self.i += 1
+        elif self._peek() == "(" or self._peek(1) == "(":
+            return True  # several names, or IDENTIFIER('name')
+        if self.i < self.stop:
+            raise self._unexpected()
+        return True
 
     def _operator(self) -> bool:
         """Reads an operator (False: an operand must follow) or a suffix of the operand (True)."""
@@ -103,7 +120,11 @@ class Level(Operands):
             if sql.kind(self.i + 1) not in ("word", "name") and self._peek(1) != "*":
                 self.i += 1
                 raise self._unexpected()
-            self.i += 2
+            self.i += 1
+            if self._peek() == "*":
+                self._star()
+            else:
+                self.i += 1
             return
         close = sql.partner[self.i]
         if close == self.i + 1:
@@ -182,9 +203,11 @@ class Level(Operands):
         if cuts:  # without AS it is a call of some function of that name
             self._cast(first, cuts[-1], close)
         elif name == "EXISTS" and is_query(sql, first, close):
-            check_query(sql, first, close)
+            self.queries.append((first, close))
             self.closed = begins_condition
         elif name not in SPECIAL_FORMS and first < close:
+            if name in FIRST_OR_LAST and sql.key(close - 1) == "NULLS" and close - first > 2:
+                close -= 2  # IGNORE NULLS
             for start, stop in self._list(first, close):
                 self._argument(start, stop)
 
@@ -269,7 +292,7 @@ class Level(Operands):
             )
         close = sql.partner[self.i + 1]
         if is_query(sql, first, close):
-            check_query(sql, first, close)
+            self.queries.append((first, close))
         else:
             self.todo += [(start, stop, False) for start, stop in self._list(first, close)]
         self.i, self.closed = close + 1, True

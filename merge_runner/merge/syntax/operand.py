@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import NAMES_TO_TELL, OPERATORS
 from merge_runner.merge.syntax.literals import check_number, check_typed, read_interval
-from merge_runner.merge.syntax.query import check_query, is_query
+from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import BINARY, COMPARISONS, Sql
 
 _BEHIND_A_NAME = BINARY - {"+", "-"} | {".", "[", "::", "->"}
@@ -40,6 +40,8 @@ class Operands:
         self.remarks = remarks
         self.todo: list[tuple[int, int, bool]] = []
         """Ranges inside parentheses that are expressions too, and whether an alias may end them."""
+        self.queries: list[tuple[int, int]] = []
+        """Ranges inside parentheses that are queries."""
         self.boolean = True
         """A condition may begin here, so that NOT is the operator."""
         self.closed = False
@@ -91,6 +93,8 @@ class Operands:
         sql, end = self.sql, self.sql.partner[self.i]
         cuts = [i for i in sql.top(self.i + 1, end) if sql.key(i) in ("WHEN", "THEN", "ELSE")]
         words = [sql.key(i) for i in cuts]
+        if "THEN" not in words and "END" not in sql.word(self.i + 1).upper():
+            raise MergeSyntaxError("the CASE has no THEN", sql.at(self.i), "write CASE WHEN condition THEN value END")
         branches = [words[i : i + 2] for i in range(0, len(words), 2)]
         if branches and branches[-1] == ["ELSE"]:
             branches.pop()
@@ -133,7 +137,7 @@ class Operands:
         sql, first, close = self.sql, self.i + 1, self.sql.partner[self.i]
         self.i = close + 1
         if is_query(sql, first, close):
-            check_query(sql, first, close)
+            self.queries.append((first, close))
             return
         parts = self._list(first, close)
         if self._peek() == "->":

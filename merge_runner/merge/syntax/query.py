@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.keywords import SET_OPERATORS
 from merge_runner.merge.syntax.sql import Sql
 
 _STARTS = frozenset({"SELECT", "FROM", "WITH", "VALUES", "TABLE", "MAP", "REDUCE"})
 _MAX_BRACKETS = 100
 """Parentheses around a query that are looked through; Spark itself stops at 300 to 500 nested ones."""
-
-_SET_OPERATORS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
 
 
 class Pattern(NamedTuple):
@@ -34,16 +33,15 @@ PATTERNS = (
     Pattern(("AS", "MATERIALIZED", "("), "a CTE cannot be materialized", "write AS ("),
     Pattern(("TABLESAMPLE", "BERNOULLI|SYSTEM"), "TABLESAMPLE requires parentheses", "write TABLESAMPLE (10 PERCENT)"),
     Pattern(("TABLESAMPLE", "(", "<number>", ")"), "TABLESAMPLE wants a unit", "write TABLESAMPLE (10 PERCENT)"),
-    Pattern(("FOR", "UPDATE", ")"), "Spark SQL has no FOR UPDATE", "remove it"),
+    Pattern(("FOR", "UPDATE|SHARE", ")"), "Spark SQL locks no rows", "remove it"),
+    Pattern(("WITH", "(", "NOLOCK|HOLDLOCK|ROWLOCK|TABLOCK|UPDLOCK|READPAST"), "Spark SQL locks no table", "remove it"),
+    Pattern(("SELECT", "TOP", "<number>"), "Spark SQL has no TOP", "write LIMIT after the query"),
+    Pattern(("MATCH_RECOGNIZE", "(", "PARTITION|ORDER|MEASURES"), "Spark SQL has no MATCH_RECOGNIZE", "use windows"),
+    Pattern(("CONNECT", "BY"), "Spark SQL has no CONNECT BY", "write WITH RECURSIVE"),
     Pattern(
         ("SELECT|,", "*", "REPLACE|RENAME|EXCLUDE", "("), "Spark SQL has no such change of *", "write * EXCEPT (…)"
     ),
     Pattern((".", "*", "REPLACE|RENAME|EXCLUDE", "("), "Spark SQL has no such change of *", "write * EXCEPT (…)"),
-    Pattern(
-        ("<name>|<number>|)", "QUALIFY", "ROW_NUMBER|RANK|DENSE_RANK", "("),
-        "Spark SQL has no QUALIFY",
-        "number the rows in a subquery and filter around it",
-    ),
 )
 """Each is refused by Spark 4.1.4 wherever it appears."""
 
@@ -57,7 +55,7 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
         if start >= stop or sql.key(start) != "(":
             break
         close = sql.partner[start]
-        if close + 1 < stop and sql.key(close + 1) not in _SET_OPERATORS | {"ORDER", "LIMIT", "SORT", "CLUSTER", "|>"}:
+        if close + 1 < stop and sql.key(close + 1) not in SET_OPERATORS | {"ORDER", "LIMIT", "SORT", "CLUSTER", "|>"}:
             return False
         start, stop = start + 1, close
     if stop - start < 2 or sql.key(start) not in _STARTS:
@@ -70,11 +68,11 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
     return sql.kind(start + 1) != "op" or behind in ("(", "-", ":", "?")
 
 
-def check_query(sql: Sql, start: int, stop: int) -> None:
+def check_patterns(sql: Sql, start: int, stop: int) -> None:
     """Raises MergeSyntaxError when a pattern that Spark refuses is anywhere in [start, stop)."""
     for i in range(start, stop):
         key = sql.key(i)
-        if key == "/*+" and sql.key(i - 1) != "SELECT":
+        if key == "/*+" and sql.key(i - 1) not in ("SELECT", "*/"):
             raise MergeSyntaxError("a hint follows SELECT only", sql.at(i), "move it after SELECT")
         for pattern in _BY_SECOND.get(sql.key(i + 1), ()):
             if all(_fits(sql, i + offset, wanted) for offset, wanted in enumerate(pattern.keys)):

@@ -8,17 +8,13 @@ keywords against what Spark's own parser makes of them.
 
 from __future__ import annotations
 
-from merge_runner.merge.syntax.keywords import NAMES_TO_TELL, NO_ALIAS, OPERATORS, words
+from merge_runner.merge.syntax.keywords import AFTER_RELATION, NAMES_TO_TELL, NO_ALIAS, OPERATORS, words
 from merge_runner.merge.syntax.sql import BINARY, Sql
 
 _KEYWORDS = NAMES_TO_TELL | {
     *("CUBE", "LIMIT", "OFFSET", "ROLLUP", "WINDOW"),
     *("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER"),
 }
-_AFTER_RELATION = words(
-    "WHERE ON USING JOIN INNER LEFT RIGHT FULL CROSS SEMI ANTI NATURAL LATERAL GROUP ORDER SORT CLUSTER DISTRIBUTE "
-    "HAVING UNION EXCEPT INTERSECT MINUS LIMIT OFFSET WINDOW AS PIVOT UNPIVOT TABLESAMPLE"
-)
 _ENDS = frozenset({"", ")", ","})
 _BEGIN_CLAUSE = words("WHERE HAVING LIMIT OFFSET ON USING GROUP ORDER WINDOW AS")
 """An alias that is called so is followed by the end of its query, or nothing is certain."""
@@ -83,7 +79,7 @@ class _Names:
         if self.relation_ends == i:
             if key == "AS":  # `FROM s AS LEFT JOIN u`: no table has the alias LEFT
                 return behind in _ENDS or behind in NO_ALIAS
-            return behind in _ENDS or (behind in _AFTER_RELATION and key not in NO_ALIAS and key not in _BEGIN_CLAUSE)
+            return behind in _ENDS or (behind in AFTER_RELATION and key not in NO_ALIAS and key not in _BEGIN_CLAUSE)
         if before == "AS":
             return i > self.type_ends
         if key == "DISTINCT" and before in ("SELECT", "BY"):
@@ -96,7 +92,7 @@ class _Names:
     def _begins_more(self, i: int) -> bool:
         """Whether a keyword after FROM or JOIN begins something else than a name: VALUES (…), LATERAL f(x), NOT x."""
         behind = self._behind(i)
-        if behind in _ENDS or behind == "." or (behind in _AFTER_RELATION and behind != "LATERAL"):
+        if behind in _ENDS or behind == "." or (behind in AFTER_RELATION and behind != "LATERAL"):
             return False
         if behind == "(" or self.sql.kind(i + 1) in ("string", "number"):
             return True

@@ -147,10 +147,10 @@ def _match_type(tokens: list[Token], partner: list[int], start: int) -> int:
         key = tokens[i].key
         if key == "<":
             opened.append(i)
-        elif key in (">", ">>"):
+        elif key in (">", ">>", ">>>"):
             for _ in key:
                 if opened:
                     partner[opened.pop()] = i
         if not opened:
-            return i if key in (">", ">>") else -1
+            return i if key in (">", ">>", ">>>") else -1
     return -1
