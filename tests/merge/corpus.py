@@ -1,4 +1,7 @@
-"""The statements under accept/ and refuse/, as pytest parameters."""
+"""The statements under accept/, refuse/ and lenient/, as pytest parameters.
+
+What is lenient, Spark refuses and our parser takes.
+"""
 
 from __future__ import annotations
 

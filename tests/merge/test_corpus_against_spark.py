@@ -1,4 +1,4 @@
-"""The corpus against the engine: accept/ parses there, refuse/ does not."""
+"""The corpus against the engine: accept/ parses there, refuse/ and lenient/ do not."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def test_spark_accepts_and_refuses_the_corpus_as_we_do(spark, caplog):
     caplog.set_level("CRITICAL", "SQLQueryContextLogger")  # it logs every refusal with its stack
     parser = spark._jsparkSession.sessionState().sqlParser()
     wrong = []
-    for folder in ("accept", "refuse"):
+    for folder in ("accept", "refuse", "lenient"):
         for entry in entries(folder):
             expected = folder == "accept" or entry.get("parses_in_spark", False)
             if _parses(parser, statement(entry)) is not expected:

@@ -121,6 +121,11 @@ def test_what_spark_refuses_is_an_error_at_the_offending_words(entry):
     assert not error.message.endswith(".")
 
 
+@pytest.mark.parametrize("entry", parameters("lenient"))
+def test_what_spark_refuses_for_more_than_its_words_is_taken(entry):
+    assert parse(statement(entry)).on
+
+
 @pytest.mark.parametrize("entry", parameters("accept"))
 def test_every_text_is_the_slice_at_its_span(entry):
     text = statement(entry)
