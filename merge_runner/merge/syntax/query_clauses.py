@@ -46,9 +46,14 @@ class Clause(NamedTuple):
 def query_parts(sql: Sql, start: int, stop: int) -> Parts:
     """Return the expressions and queries in the clauses of the query of the tokens [start, stop).
 
-    Raises MergeSyntaxError for clauses that Spark's parser refuses.
+    Raises MergeSyntaxError for clauses that Spark's parser refuses, whatever its placeholders are.
     """
-    return _Query(sql, start, stop).read()
+    try:
+        return _Query(sql, start, stop).read()
+    except MergeSyntaxError as error:
+        if error.kind == "unsupported" or not any(sql.is_filled(i) for i in sql.top(start, stop)):
+            raise
+        return Parts()
 
 
 class _Query:

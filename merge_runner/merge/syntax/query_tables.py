@@ -143,6 +143,8 @@ class Tables:
         inside = sql.split(start + 1, sql.partner[start])
         if is_query(sql, start + 1, sql.partner[start]):
             inside = [(outer, close + 1)]
+        if any(sql.is_filled(i) for i in range(start + 1, close)):
+            return None, inside  # it may be several values
         known = close + 1 == stop or sql.kind(close + 1) in ("word", "name")
         return (close + 1 if known and sql.key(close + 1) not in OPERATORS - {"AS"} else None), inside
 
