@@ -11,6 +11,8 @@ has moved.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 MAIN = "main"
 """The branch that every table has from its first snapshot on, and that a reader sees that names none."""
 
@@ -24,3 +26,8 @@ GROUP_FILTER = "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled
 source (`branch=null` in its EXPLAIN): files whose matches are on the branch alone are left out, and their rows are
 inserted again.
 """
+
+
+def branch_confs(branch: str | None) -> Mapping[str, str]:
+    """Return the confs of a session that writes and reads a branch; none for None."""
+    return {CONF: branch, GROUP_FILTER: "false"} if branch is not None else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,9 +11,10 @@ from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.startup import Starting
-from merge_runner.engine.tables.branches import Branch, drop_branch, fast_forward, find_branch
+from merge_runner.engine.table_format.branches import Branch, Branches
 from merge_runner.engine.tables.catalog import table_exists
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import run_config
 from merge_runner.graph.order import topological
 from merge_runner.plan.branch_plan import branchable, is_view
 from merge_runner.plan.load.project_context import Prepared
@@ -95,7 +96,11 @@ class _Publishing:
         self.events.emit(PublishStarted(branch=self.branch, drop=drop))
         if not drop and self._is_left_undone():
             return self._finish()
-        tables = [node.relation for node in branchable(self.prepared.graph, self.ids) if node.relation is not None]
+        tables = {
+            node.relation: run_config(node).format
+            for node in branchable(self.prepared.graph, self.ids)
+            if node.relation is not None
+        }
         own = None
         if driver is None and tables:
             if starting is None:
@@ -104,7 +109,8 @@ class _Publishing:
         try:
             if driver is not None:
                 with driver.session() as session, self._locked(tables):
-                    self._on(session, tables, drop)
+                    formats = driver.table_format
+                    self._on(session, {table: formats(name).branches for table, name in tables.items()}, drop)
             elif not drop:
                 raise self._no_branch()
         finally:
@@ -112,9 +118,10 @@ class _Publishing:
                 own.stop()
         return self._finish()
 
-    def _on(self, session: SparkSession, tables: Sequence[Relation], drop: bool) -> None:
+    def _on(self, session: SparkSession, tables: Mapping[Relation, Branches], drop: bool) -> None:
         try:
-            found = [each for each in (self._find(session, table) for table in tables) if each is not None]
+            looked = {self._find(session, table, branches): branches for table, branches in tables.items()}
+            found = {branch: branches for branch, branches in looked.items() if branch is not None}
         except Exception as failure:
             if not from_engine(failure):
                 raise
@@ -127,10 +134,10 @@ class _Publishing:
         else:
             self._publish(session, found)
 
-    def _find(self, session: SparkSession, table: Relation) -> Branch | None:
-        return find_branch(session, table, self.branch) if table_exists(session, table) else None
+    def _find(self, session: SparkSession, table: Relation, branches: Branches) -> Branch | None:
+        return branches.find(session, table, self.branch) if table_exists(session, table) else None
 
-    def _publish(self, session: SparkSession, found: Sequence[Branch]) -> None:
+    def _publish(self, session: SparkSession, found: Mapping[Branch, Branches]) -> None:
         """All tables are looked at before the first one is moved: there is no transaction over them."""
         outcome = self.outcome
         outcome.moved += [each.table.name for each in found if each.state == "moved"]
@@ -146,7 +153,7 @@ class _Publishing:
         ahead = [each for each in found if each.state == "ahead"]
         with self._telling(ahead, "published"):
             for each in ahead:
-                fast_forward(session, each)
+                found[each].fast_forward(session, each)
                 outcome.published.append(each.table.name)
                 self.events.emit(
                     TablePublished(table=each.table.name, branch=self.branch, snapshot=each.head, before=each.main)
@@ -155,10 +162,10 @@ class _Publishing:
         if outcome.ok:
             self._drop(session, found)
 
-    def _drop(self, session: SparkSession, found: Sequence[Branch]) -> None:
-        with self._telling(found, "dropped"):
-            for each in found:
-                drop_branch(session, each.table, self.branch)
+    def _drop(self, session: SparkSession, found: Mapping[Branch, Branches]) -> None:
+        with self._telling([*found], "dropped"):
+            for each, branches in found.items():
+                branches.drop(session, each.table, self.branch)
                 self.outcome.dropped.append(each.table.name)
                 self.events.emit(BranchDropped(table=each.table.name, branch=self.branch, snapshot=each.head))
 
@@ -207,7 +214,7 @@ class _Publishing:
             )
 
     @contextmanager
-    def _locked(self, tables: Sequence[Relation]) -> Iterator[None]:
+    def _locked(self, tables: Iterable[Relation]) -> Iterator[None]:
         """No build of this machine writes the tables meanwhile."""
         profile = self.prepared.files.profile
         with ExitStack() as stack:

@@ -12,12 +12,12 @@ from merge_runner.errors import Problem, ProblemsError
 from tests.fake_engine.faults import Faults, missing, raised
 from tests.fake_engine.lake import Lake, Table, dotted
 from tests.fake_engine.session import FakeSession
-from tests.fake_engine.table_format import FakeFormat
+from tests.fake_engine.table_format import FakeFormat, FakeIceberg
 
 KILLED = "its JVM was killed (SIGKILL): by a user, or by the system because the machine ran out of memory"
 AT_ONCE = Waits(first_pause=0.0, longest_pause=0.0, end=0.0)
 """A statement runs again without a pause."""
-_FORMAT = FakeFormat()
+_FORMAT, _ICEBERG = FakeFormat(), FakeIceberg()
 
 
 class FakeDriver:
@@ -60,9 +60,9 @@ class FakeDriver:
         self._opened = 0
         self.spark = FakeSession(self, {})
 
-    def table_format(self, _name: object) -> FakeFormat:
-        """Return the fake format, whatever the name is."""
-        return _FORMAT
+    def table_format(self, name: object) -> FakeFormat:
+        """Return the fake format of a name."""
+        return _ICEBERG if name == "iceberg" else _FORMAT
 
     @contextmanager
     def session(self, confs: Mapping[str, str] | None = None) -> Iterator[FakeSession]:

@@ -8,6 +8,8 @@ A place is
     create NAME      CREATE TABLE of an empty table, also in the place of one that exists
     commits of NAME  each time that the commits of the table are read
     layout of NAME   each time that anything else is read of its log
+    publish NAME     main of the table is moved to its branch
+    drop NAME        a branch of the table is dropped
     session N        the N-th session that the driver opens, from 1
     TEXT             any other statement that begins with it (hooks, queries, ALTER TABLE)
 

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from merge_runner.engine.table_format.protocol import Commit
@@ -36,6 +36,8 @@ class Table:
     """Oldest first; the version of each is its index."""
     batches: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """Of each application: the versions with the batches that they recorded."""
+    branches: dict[str, Table] = field(default_factory=dict)
+    """What each branch has; this table is main."""
 
     @property
     def short(self) -> str:
@@ -46,6 +48,11 @@ class Table:
     def version(self) -> int:
         """The newest version."""
         return len(self.commits) - 1
+
+    def copied(self) -> Table:
+        """Return a table with the same history, which goes on separately."""
+        batches = {app: [*recorded] for app, recorded in self.batches.items()}
+        return replace(self, location=None, commits=[*self.commits], batches=batches, branches={})
 
     def of(self, operation: str) -> list[Commit]:
         """Return its commits of an operation."""
@@ -77,11 +84,17 @@ class Lake:
         stamp: str | None = None,
         rows: int | None = None,
         batch: tuple[str, int] | None = None,
+        counts: Mapping[str, int] | None = None,
     ) -> Commit:
-        """Add a commit to a table, which has `rows` from then on; None: as many as before."""
+        """Add a commit to a table, which has `rows` from then on; None: as many as before.
+
+        `counts` are the rows of each kind that a MERGE has changed.
+        """
         with self._guard:
             table.rows = table.rows if rows is None else rows
-            metrics = {"numOutputRows": str(table.rows)} if operation == REPLACE_AS else {}
+            metrics = {kind: str(count) for kind, count in (counts or {}).items()}
+            if operation == REPLACE_AS:
+                metrics["numOutputRows"] = str(table.rows)
             made = Commit(len(table.commits), operation, stamp, metrics)
             table.commits.append(made)
             if batch is not None:
@@ -90,6 +103,13 @@ class Lake:
             if table.location is not None:
                 _write(table.location, made)
             return made
+
+    def forward(self, table: Table, branch: str) -> None:
+        """Move main of a table to a branch."""
+        with self._guard:
+            made = table.branches[branch].copied()
+            table.rows, table.commits, table.batches = made.rows, made.commits, made.batches
+            self.commits.append((table.short, "PUBLISH"))
 
     def recorded(self, table: Table, app: str, version: int | None = None) -> int | None:
         """Return the highest batch of an application that a table has committed up to a version."""

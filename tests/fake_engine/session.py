@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.formats.branches import CONF
 from tests.fake_engine.faults import raised
-from tests.fake_engine.lake import dotted
+from tests.fake_engine.lake import Table, dotted
 from tests.fake_engine.statements import Statement, UnknownStatementError, understood
 
 if TYPE_CHECKING:
@@ -105,6 +106,17 @@ class FakeSession:
         """Return a table, of which the columns alone can be asked for."""
         self.driver.check()
         return Frame((), self.driver.table(name).columns)
+
+    def found(self, name: str) -> Table:
+        """Return a table, or the branch of it that a statement or the session names. Raises AnalysisException."""
+        main, _, last = dotted(name).rpartition(".")
+        if last.startswith("branch_"):
+            return self.driver.table(main).branches[last.removeprefix("branch_")]
+        return self.read(self.driver.table(name))
+
+    def read(self, table: Table) -> Table:
+        """Return what the session reads of a table: its branch, or main."""
+        return table.branches.get(self.conf.get(CONF) or "", table)
 
     def createDataFrame(self, rows: Sequence[Any], _schema: str) -> Frame:  # noqa: N802  # PySpark's name
         """Return rows of Python values."""

@@ -116,7 +116,7 @@ def _view(text: str, match: re.Match[str], session: FakeSession) -> Statement:
 
 def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     """A MERGE that inserts a row into an empty table and updates one of any other, or as the test's `counts` say."""
-    driver, table = session.driver, session.driver.table(match["name"])
+    driver, table = session.driver, session.found(match["name"])
 
     def run() -> Frame:
         app = session.conf.get("spark.databricks.delta.write.txnAppId")
@@ -127,17 +127,23 @@ def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
             if recorded is not None and recorded >= batch[1]:
                 return _frame()  # Delta skips such a statement, and reports nothing
         counts = driver.counts(table.short) or {("updated" if table.rows else "inserted"): 1}
+        changed = {kind: counts.get(kind, 0) for kind in ("updated", "deleted", "inserted")}
         driver.lake.commit(
-            table, MERGE, _stamp(session), table.rows + counts.get("inserted", 0) - counts.get("deleted", 0), batch
+            table,
+            MERGE,
+            _stamp(session),
+            table.rows + counts.get("inserted", 0) - counts.get("deleted", 0),
+            batch,
+            changed,
         )
-        kinds = {f"num_{kind}_rows": counts.get(kind, 0) for kind in ("updated", "deleted", "inserted")}
+        kinds = {f"num_{kind}_rows": count for kind, count in changed.items()}
         return _frame([{"num_affected_rows": sum(kinds.values()), **kinds}])
 
     return Statement(text, run, table.short, table)
 
 
 def _alter(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    table = session.driver.table(match["name"])
+    table = session.found(match["name"])
     operation = "SET TBLPROPERTIES" if "TBLPROPERTIES" in text.upper() else "CHANGE COLUMN"
 
     def run() -> Frame:
@@ -149,7 +155,7 @@ def _alter(text: str, match: re.Match[str], session: FakeSession) -> Statement:
 
 def _write(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     """INSERT, DELETE and UPDATE of a hook: a commit; a DELETE takes out all rows, an INSERT adds one."""
-    table, verb = session.driver.table(match["name"]), match["verb"].upper()
+    table, verb = session.found(match["name"]), match["verb"].upper()
     rows = {"INSERT INTO": table.rows + 1, "DELETE FROM": 0}.get(verb)
 
     def run() -> Frame:
@@ -159,8 +165,26 @@ def _write(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     return Statement(text, run, table=table)
 
 
+def _overwrite(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    """INSERT OVERWRITE of a branch: one row, or what the test's `counts` say, or none."""
+    driver, table = session.driver, session.found(match["name"])
+
+    def run() -> Frame:
+        rows = 0 if match["query"].endswith("WHERE false") else driver.counts(table.short).get("inserted", 1)
+        driver.lake.commit(table, "INSERT OVERWRITE", _stamp(session), rows)
+        return _frame()
+
+    return Statement(text, run, table.short, table)
+
+
+def _rows_as_of(text: str, match: re.Match[str], session: FakeSession) -> Statement:
+    """Count the rows of a table as of a version: those that it has now."""
+    table = session.found(match["name"])
+    return Statement(text, lambda: _frame([{"count": table.rows}]))
+
+
 def _optimize(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    table = session.driver.table(match["name"])
+    table = session.found(match["name"])
 
     def run() -> Frame:
         return _frame([{"version": session.driver.lake.commit(table, "OPTIMIZE", _stamp(session)).version}])
@@ -169,7 +193,7 @@ def _optimize(text: str, match: re.Match[str], session: FakeSession) -> Statemen
 
 
 def _holds_rows(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    table = session.driver.table(match["name"])
+    table = session.found(match["name"])
     return Statement(text, lambda: _frame([{"1": 1}] if table.rows else []))
 
 
@@ -182,7 +206,7 @@ def _data_test(text: str, _match: re.Match[str], session: FakeSession) -> Statem
 
 def _columns(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     """Ask for the columns of a table."""
-    table = session.driver.table(match["name"])
+    table = session.found(match["name"])
     return Statement(text, lambda: _frame(table.columns))
 
 
@@ -193,7 +217,7 @@ def _types(text: str, match: re.Match[str], _session: FakeSession) -> Statement:
 
 
 def _history(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    table = session.driver.table(match["name"])
+    table = session.found(match["name"])
     found = [
         {"version": one.version, "operation": one.operation, "userMetadata": one.stamp} for one in table.commits[::-1]
     ]
@@ -201,7 +225,7 @@ def _history(text: str, match: re.Match[str], session: FakeSession) -> Statement
 
 
 def _properties(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    found = [{"key": key, "value": value} for key, value in properties(session.driver.table(match["name"])).items()]
+    found = [{"key": key, "value": value} for key, value in properties(session.found(match["name"])).items()]
     return Statement(text, lambda: _frame(found))
 
 
@@ -224,6 +248,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str], FakeSession],
         (rf"OPTIMIZE {_NAME}", _optimize),
         (rf"ALTER TABLE {_NAME}", _alter),
         (rf"COMMENT ON TABLE {_NAME}", _alter),
+        (rf"INSERT OVERWRITE {_NAME} BY NAME\n(?P<query>.*)", _overwrite),
+        (rf"SELECT count\(\*\) FROM {_NAME} VERSION AS OF \d+", _rows_as_of),
         (rf"(?P<verb>INSERT INTO|DELETE FROM|UPDATE) {_NAME}", _write),
         (rf"SELECT 1 FROM {_NAME} LIMIT 1", _holds_rows),
         (r"SELECT .* AS failures, ", _data_test),

@@ -1,6 +1,6 @@
 """The table format of the fake driver: what the product asks of a table's log, answered from the lake.
 
-It has Delta's name and capabilities, and Delta's confs for stamps and batches.
+It has the name and the capabilities of Delta, or of Iceberg, and Delta's confs for stamps and batches.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from merge_runner.engine.table_format.delta.log import COMMIT_METADATA_CONF
 from merge_runner.engine.table_format.protocol import Commit, RealColumn, RealLayout, TableState, Vacuumed, no_changes
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
+from merge_runner.formats.iceberg.capabilities import ICEBERG
+from tests.fake_engine.branches import FakeBranches
 from tests.fake_engine.faults import raised
 from tests.fake_engine.lake import MERGE, REPLACE_AS, Table, dotted
 from tests.fake_engine.statements import properties
@@ -176,10 +178,18 @@ class FakeFormat:
         return none()
 
 
+class FakeIceberg(FakeFormat):
+    """The same with Iceberg's name and capabilities, and with branches."""
+
+    name: Format = "iceberg"
+    capabilities = ICEBERG
+    branches = FakeBranches()
+
+
 def _read(session: FakeSession, table: Relation, what: str = "layout") -> Table:
     """The table; the faults of its place happen."""
     session.driver.check()
-    found = session.driver.lake.tables[dotted(str(table))]
+    found = session.read(session.driver.lake.tables[dotted(str(table))])
     fault, _ = session.driver.faults.next(f"{what} of {found.short}")
     if fault is not None:
         raise engine_error(raised(fault))

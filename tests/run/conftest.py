@@ -26,6 +26,46 @@ def rebuild(make_project, driver):
     return run
 
 
+class Watched:
+    """A driver that calls `sql` with each statement before it runs, and `forward` before main is moved to a branch."""
+
+    def __init__(self, driver, sql=lambda _text: None, forward=lambda _branch: None):
+        self._driver, self._sql, self._forward = driver, sql, forward
+
+    def __getattr__(self, name):
+        return getattr(self._driver, name)
+
+    @contextmanager
+    def session(self, confs=None):
+        with self._driver.session(confs) as session:
+            run = session.sql
+
+            def sql(text, *arguments, **options):
+                self._sql(text)
+                return run(text, *arguments, **options)
+
+            session.sql = sql
+            yield session
+
+    def table_format(self, name):
+        found, forward = self._driver.table_format(name), self._forward
+        if not found.capabilities.has_branches:
+            return found
+
+        class Branches(type(found.branches)):
+            def fast_forward(self, session, branch):
+                forward(branch)
+                super().fast_forward(session, branch)
+
+        return type("Format", (type(found),), {"branches": Branches()})()
+
+
+@pytest.fixture
+def watched(driver):
+    """Makes a driver that a test watches."""
+    return lambda **calls: Watched(driver, **calls)
+
+
 class Race:
     """What a statement that calls `gate(x)` waits for: the first call tells that it has begun, and waits to be let go."""
 

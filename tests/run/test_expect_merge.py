@@ -3,7 +3,6 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.merge import merge_on_branch
 
 YAML = """
 version: 2
@@ -42,7 +41,7 @@ def shop(request, make_project, driver, spark):
         format = request.param
         root = make_project(files, request.param)
 
-        def build(self, rows, select=(), batch_id=None, **flags):
+        def build(self, rows, select=(), batch_id=None, driver=driver, **flags):
             (self.root / "data/item.csv").write_text("id,v\n" + "".join(f"{id},{v}\n" for id, v in rows))
             project = Project.load(self.root, **flags)
             self.relations = {name: project.graph.nodes[f"model.shop.{name}"].relation for name in MODELS}
@@ -98,21 +97,19 @@ def test_what_goes_beyond_its_limits_is_not_committed(shop):
 
 @pytest.mark.spark
 @pytest.mark.parametrize("shop", ["iceberg"], indirect=True)
-def test_a_branch_is_begun_again_where_main_moves_and_none_is_left(shop, spark, monkeypatch):
+def test_a_branch_is_begun_again_where_main_moves_and_none_is_left(shop, spark, watched):
     shop.build(FOUR, select="few_deletes")
     table = shop.relations["few_deletes"]
     # What a run that was killed has left.
     spark.sql(f"alter table {table} create branch merge_runner_expects_0123456789ab_1")
-    publish, moved = merge_on_branch.fast_forward, []
+    moved = []
 
-    def late(session, branch):
+    def late(_branch):
         if not moved:
             moved.append(spark.sql(f"insert into {table} values (9, 9)"))
-        publish(session, branch)
 
-    monkeypatch.setattr(merge_on_branch, "fast_forward", late)
     rows = [(1, 1), (2, 2), (3, 3), (4, 5)]
-    results = shop.build(rows, select="few_deletes", batch_id=7)
+    results = shop.build(rows, select="few_deletes", batch_id=7, driver=watched(forward=late))
     response = results["few_deletes"].adapter_response
     assert results["few_deletes"].status == "success", results["few_deletes"].message
     assert response["attempts"] == 2

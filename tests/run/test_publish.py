@@ -1,23 +1,16 @@
-"""What `publish` does with what it finds, without Spark; tests/run/test_branches.py has real tables."""
+"""What `publish` does with what it finds, on the fake engine; tests/run/test_branches.py has real tables."""
 
 import json
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 
 from merge_runner import Project
-from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.tables.branches import Branch
 from merge_runner.errors import ProblemsError
-from merge_runner.run import publish as module
+from tests.fake_engine import FakeDriver, Lake
+from tests.fake_engine.projects import model_files
 
-MERGE = "merge into {{ this }} t using (UPSTREAM) s on t.id = s.id when not matched then insert *"
-FILES = {
-    "models/zero.sql": MERGE.replace("UPSTREAM", "select 1 as id"),
-    "models/after.sql": MERGE.replace("UPSTREAM", "select * from {{ ref('zero') }}"),
-    "models/last.sql": MERGE.replace("UPSTREAM", "select * from {{ ref('after') }}"),
-}
+NAMES = ("zero", "after", "last")
+FILES = model_files({"zero": {"tests": ["unique"]}, "after": {"parents": ["zero"]}, "last": {"parents": ["after"]}})
 RESULTS = {
     "metadata": {"invocation_id": "i"},
     "args": {"which": "build", "branch": "ci"},
@@ -25,60 +18,56 @@ RESULTS = {
 }
 
 
-class Tables:
-    """Tables by their models' names: the state of the branch of each, None for a table without it."""
+class Shop:
+    """A project whose tables are there, on main and, by the states of their branches, on `ci`."""
 
-    def __init__(self, states, breaks_at=None):
-        self.states = states
-        self.breaks_at = breaks_at
-        self.calls = []
+    def __init__(self, root, lake):
+        self.root, self.lake = root, lake
+        self.events = []
 
-    def find(self, _session, table, name):
-        state = self.states[table.identifier]
-        return None if state is None else Branch(table, name, 2, 1, state)
+    def build(self, branch=None, select=(), driver=None):
+        project = Project.load(self.root)
+        return project.build(select, branch=branch, lint=False, driver=driver or FakeDriver(self.lake))
 
-    def forward(self, _session, branch):
-        self._call("forward", branch.table)
-        self.states[branch.table.identifier] = "published"
+    def publish(self, faults=None, results=None, **options):
+        if results is not None:
+            (self.root / "target/run_results.json").write_text(json.dumps(results))
+        self.events.clear()
+        driver = FakeDriver(self.lake, faults)
+        outcome = Project.load(self.root).publish("ci", driver=driver, on_event=self.events.append, **options)
+        assert driver.faults.left == {}
+        return outcome
 
-    def drop(self, _session, table, _name):
-        self._call("drop", table)
-        self.states[table.identifier] = None
+    def calls(self):
+        """What was done to tables, in order."""
+        words = {"table_published": "forward", "branch_dropped": "drop"}
+        done = [(words[event.event], event.data["table"]) for event in self.events if event.event in words]
+        return [f"{word} {table.rpartition('.')[2]}" for word, table in done]
 
-    def _call(self, what, table):
-        if self.breaks_at == (what, table.identifier):
-            raise EngineError("gone", "the catalog has gone")
-        self.calls.append(f"{what} {table.identifier}")
+    def told(self):
+        return [event.data["message"] for event in self.events if event.level == "error"]
+
+    def branches(self):
+        return [name for name in NAMES if self.lake[name].branches]
 
 
 @pytest.fixture
-def publish(make_project, monkeypatch):
-    root = make_project(FILES, "iceberg")
+def shop(make_project):
+    def make(states=("ahead",) * 3):
+        """`ahead`, `published`, `moved`, or None for a table without the branch."""
+        made = Shop(make_project(FILES, "iceberg"), Lake())
+        assert made.build().ok
+        for name, state in zip(NAMES, states, strict=True):
+            table = made.lake[name]
+            if state is not None:
+                table.branches["ci"] = table.copied()
+            if state in ("ahead", "moved"):
+                made.lake.commit(table.branches["ci"], "MERGE")
+            if state == "moved":
+                made.lake.commit(table, "WRITE")
+        return made
 
-    @contextmanager
-    def session():
-        yield SimpleNamespace(conf={})
-
-    driver = SimpleNamespace(session=session)
-
-    def run(states, breaks_at=None, results=None, **options):
-        tables = Tables(dict(zip(("zero", "after", "last"), states, strict=True)), breaks_at)
-        for name, fake in (
-            ("find_branch", tables.find),
-            ("fast_forward", tables.forward),
-            ("drop_branch", tables.drop),
-        ):
-            monkeypatch.setattr(module, name, fake)
-        monkeypatch.setattr(module, "table_exists", lambda *_: True)
-        if results is not None:
-            (root / "target").mkdir(exist_ok=True)
-            (root / "target/run_results.json").write_text(json.dumps(results))
-        events = []
-        outcome = Project.load(root).publish("ci", driver=driver, on_event=events.append, **options)
-        told = [event.data.get("message") for event in events if event.level == "error"]
-        return outcome, tables, told
-
-    return run
+    return make
 
 
 @pytest.mark.parametrize(
@@ -92,50 +81,89 @@ def publish(make_project, monkeypatch):
         (("published", None, None), ["drop zero"]),
     ],
 )
-def test_parents_first_and_then_the_branches_go(publish, states, calls):
-    outcome, tables, _ = publish(states)
-    assert (outcome.ok, tables.calls) == (True, calls)
+def test_parents_first_and_then_the_branches_go(shop, states, calls):
+    made = shop(states)
+    assert (made.publish().ok, made.calls(), made.branches()) == (True, calls, [])
 
 
-def test_all_or_none_that_moved(publish):
-    outcome, tables, told = publish(("ahead", "moved", "moved"))
-    assert (outcome.ok, tables.calls, len(told)) == (False, [], 2)
+def test_all_or_none_that_moved(shop):
+    made = shop(("ahead", "moved", "moved"))
+    outcome = made.publish()
+    assert (outcome.ok, made.calls(), len(made.told())) == (False, [], 2)
     assert [name.rpartition(".")[2] for name in outcome.moved] == ["after", "last"]
+    assert made.branches() == [*NAMES]
 
 
 @pytest.mark.parametrize(
-    ("breaks_at", "calls", "again"),
+    ("place", "calls", "again"),
     [
         (
-            ("forward", "after"),
+            "publish after",
             ["forward zero"],
             ["forward after", "forward last", "drop zero", "drop after", "drop last"],
         ),
         (
-            ("drop", "after"),
+            "drop after",
             ["forward zero", "forward after", "forward last", "drop zero"],
             ["drop after", "drop last"],
         ),
     ],
 )
-def test_what_breaks_off_goes_on_with_the_same_command(publish, breaks_at, calls, again):
-    outcome, tables, told = publish(("ahead",) * 3, breaks_at)
-    assert (outcome.ok, tables.calls) == (False, calls)
-    assert "the catalog has gone [gone]" in told[0]
-    outcome, tables, _ = publish(tuple(tables.states.values()))
-    assert (outcome.ok, tables.calls) == (True, again)
+def test_what_breaks_off_goes_on_with_the_same_command(shop, place, calls, again):
+    made = shop()
+    outcome = made.publish({place: ["transient"]})
+    assert (outcome.ok, made.calls()) == (False, calls)
+    assert "Could not find BlockManager" in made.told()[0]
+    assert (made.publish().ok, made.calls()) == (True, again)
 
 
-def test_no_table_has_the_branch(publish):
+def test_a_table_that_was_moved_before_the_answer_was_lost_counts_as_published(shop):
+    made = shop()
+    outcome = made.publish({"publish after": ["lost after"]})
+    assert (outcome.ok, made.calls(), len(outcome.left)) == (False, ["forward zero"], 2)
+    outcome = made.publish()
+    assert (outcome.ok, len(outcome.already), made.calls()[0]) == (True, 2, "forward last")
+
+
+def test_a_main_that_moves_while_tables_are_published_stops_it(shop):
+    made = shop()
+    assert not made.publish({"publish after": ["conflict"]}).ok
+    outcome = made.publish()
+    assert [name.rpartition(".")[2] for name in outcome.moved] == ["after"]
+    assert made.lake.operations("last")[-1] == "MERGE"
+    assert len(made.lake["last"].branches["ci"].commits) > len(made.lake["last"].commits)
+
+
+def test_no_table_has_the_branch(shop):
+    made = shop((None, None, None))
     with pytest.raises(ProblemsError, match="no-branch"):
-        publish((None, None, None))
-    assert publish((None, None, None), drop=True)[0].ok
+        made.publish()
+    assert made.publish(drop=True).ok
 
 
-def test_drop_asks_nobody_how_the_build_went(publish):
+def test_what_a_build_writes_on_a_branch_is_published_with_its_rows(shop):
+    made = shop((None, None, None))
+    before = {name: made.lake.operations(name) for name in NAMES}
+    assert made.build("ci").ok
+    assert {name: made.lake.operations(name) for name in NAMES} == before
+    assert made.publish().ok
+    assert {name: made.lake.operations(name) for name in NAMES} == {name: [*before[name], "MERGE"] for name in NAMES}
+
+
+def test_a_build_whose_audit_fails_is_not_published(shop):
+    made = shop((None, None, None))
+    failing = FakeDriver(made.lake, failures={"zero": 3})
+    assert not made.build("ci", driver=failing).ok
+    outcome = made.publish()
+    assert (outcome.ok, made.calls()) == (False, [])
+    assert "has left unique_zero_id, after, last failed or skipped; nothing is published" in made.told()[0]
+
+
+def test_drop_asks_nobody_how_the_build_went(shop):
     failed = {**RESULTS, "results": [{"unique_id": "model.shop.zero", "status": "error"}]}
-    outcome, tables, _ = publish(("ahead", "moved", None), results=failed, drop=True)
-    assert (outcome.ok, tables.calls) == (True, ["drop zero", "drop after"])
+    made = shop(("ahead", "moved", None))
+    assert made.publish(results=failed, drop=True).ok
+    assert made.calls() == ["drop zero", "drop after"]
 
 
 @pytest.mark.parametrize(
@@ -151,9 +179,10 @@ def test_drop_asks_nobody_how_the_build_went(publish):
         ("model.shop.gone", "error", "ci", True),
     ],
 )
-def test_how_the_build_of_the_branch_went(publish, unique_id, status, branch, ok):
+def test_how_the_build_of_the_branch_went(shop, unique_id, status, branch, ok):
     args = {"which": "build", "branch": branch}
     results = {**RESULTS, "args": args, "results": [{"unique_id": unique_id, "status": status}]}
-    outcome, tables, told = publish(("ahead", None, None), results=results)
-    assert (outcome.ok, bool(tables.calls), outcome.undone) == (ok, ok, [] if ok else [unique_id])
-    assert bool(told) is not ok
+    made = shop(("ahead", None, None))
+    outcome = made.publish(results=results)
+    assert (outcome.ok, bool(made.calls()), outcome.undone) == (ok, ok, [] if ok else [unique_id])
+    assert bool(made.told()) is not ok

@@ -71,7 +71,7 @@ def test_a_wrong_verdict_is_caught(merged, monkeypatch, filter, wrong):
         prunes = [replace(item, prunes=wrong == "static" and "t.k" in item.text) for item in found.on]
         return replace(found, verdict=wrong, on=tuple(prunes))
 
-    monkeypatch.setattr(merge_analysis, "judge", judge)
+    monkeypatch.setattr(merge_analysis, "judge", judge)  # a patch: no MERGE is known of which the verdict is wrong
     response = merged(filter)
     assert response["verdict"] == wrong
     assert response["verdict_held"] is False

@@ -19,10 +19,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.merge.dry_run import Figures
 from merge_runner.engine.merge.guardrails import check_branch, check_source
 from merge_runner.engine.spark.errors import EngineError, Kind
-from merge_runner.engine.spark.sql import run_command, run_statement
-from merge_runner.engine.table_format.iceberg.log import branches
-from merge_runner.engine.table_format.iceberg.merge_metrics import changed_rows
-from merge_runner.engine.tables.branches import drop_branch, fast_forward, find_branch
+from merge_runner.engine.spark.sql import run_statement
 from merge_runner.formats.branches import CONF
 from merge_runner.formats.failures import MOST_RETRIES
 from merge_runner.relation import Relation, quote
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
 
     from merge_runner.engine.context import NodeContext
     from merge_runner.engine.merge.statement import Bounded
+    from merge_runner.engine.table_format.branches import Branches
     from merge_runner.plan.steps.guardrails import Expectation
     from merge_runner.plan.steps.merge import RunMerge
 
@@ -53,55 +51,54 @@ def checked_on_branch(step: RunMerge, expect: Expectation, made: Bounded, contex
     (a conflict: it may run again).
     """
     session, table = context.session, step.target
+    branches = context.table_format(step.judged.layout.format).branches
     source = check_source(step, expect, made, context).source if expect.limits.about_source else None
-    _drop_left_over(context, table)
+    _drop_left_over(context, branches, table)
     name = f"merge_runner_expects_{_node(context)}_{time.time_ns() // 1_000_000}"
-    run_command(session, f"ALTER TABLE {table} CREATE BRANCH {quote(name)}")
+    branches.create(session, table, name)
     try:
-        begun = branches(session, table).heads[name]
-        yield _on_branch(step, made, name)
-        head = branches(session, table).heads.get(name)
+        begun = branches.heads(session, table)[name]
+        yield _on_branch(step, made, branches.reference(table, name))
+        head = branches.heads(session, table).get(name)
         if head is None:
             raise _conflict(table)
-        check_branch(expect, replace(_figures(session, step, expect, begun, head), source=source), context)
-        _publish(session, table, name)
+        check_branch(expect, replace(_figures(context, branches, step, expect, (begun, head)), source=source), context)
+        _publish(session, branches, table, name)
     finally:
-        _drop(context, table, name)
+        _drop(context, branches, table, name)
 
 
-def _on_branch(step: RunMerge, made: Bounded, name: str) -> Bounded:
+def _on_branch(step: RunMerge, made: Bounded, reference: str) -> Bounded:
     """The statement with its target's branch in place of the table."""
     target = step.judged.statement.target
     alias = f" AS {quote(target.parts[-1])}" if target.alias is None else ""
-    edit = (target.relation, f"{step.target}.{quote(f'branch_{name}')}{alias}")
-    return replace(made, edits=[*made.edits, edit])
+    return replace(made, edits=[*made.edits, (target.relation, f"{reference}{alias}")])
 
 
-def _figures(session: SparkSession, step: RunMerge, expect: Expectation, begun: int, head: int) -> Figures:
-    """Return the row counts of the snapshot at the head of the branch, and of the snapshot that it began at."""
-    before = None
+def _figures(
+    context: NodeContext, branches: Branches, step: RunMerge, expect: Expectation, snapshots: tuple[int, int]
+) -> Figures:
+    """Return the row counts of the snapshot that the branch began at, and of that at its head."""
+    session, before, (begun, head) = context.session, None, snapshots
     if expect.limits.about_share or expect.limits.about_inserts:
         before = run_statement(session, f"SELECT count(*) FROM {step.target} VERSION AS OF {begun}")[0][0]
     if head == begun:
         return Figures(target=before, inserted=0, updated=0, deleted=0)
-    query = f"SELECT operation, summary FROM {step.target}.snapshots WHERE snapshot_id = {head}"
-    snapshot = run_statement(session, query)[0]
-    summary = {name: int(value) for name, value in snapshot["summary"].items() if value.isdigit()}
-    told = changed_rows(summary, snapshot["operation"])
-    return Figures(None, before, told["rows_inserted"], told["rows_updated"], told["rows_deleted"])
+    rows = branches.changed_rows(session, step.target, head)
+    return Figures(None, before, rows.inserted, rows.updated, rows.deleted)
 
 
-def _publish(session: SparkSession, table: Relation, name: str) -> None:
+def _publish(session: SparkSession, branches: Branches, table: Relation, name: str) -> None:
     """Moves main to the branch. Raises EngineError: a conflict where main has moved since the branch began."""
     refused = None
-    found = find_branch(session, table, name)
+    found = branches.find(session, table, name)
     if found is not None and found.state == "ahead":
         try:
-            fast_forward(session, found)
+            branches.fast_forward(session, found)
         except EngineError as error:
             if error.kind is not Kind.USER:
                 raise
-            refused, found = error, find_branch(session, table, name)
+            refused, found = error, branches.find(session, table, name)
     if found is None or found.state == "moved":
         raise _conflict(table) from refused
     if refused is not None and found.state == "ahead":
@@ -117,21 +114,21 @@ def _conflict(table: Relation) -> EngineError:
     )
 
 
-def _drop_left_over(context: NodeContext, table: Relation) -> None:
+def _drop_left_over(context: NodeContext, branches: Branches, table: Relation) -> None:
     """Drop branches of killed runs: all where no other process can be writing, else old ones of this node."""
-    for name in branches(context.session, table).heads:
+    for name in branches.heads(context.session, table):
         found = _NAME.match(name)
         if found is None:
             continue
         is_old = time.time() - int(found[2]) / 1000 > _DEAD
         if context.alone or (found[1] == _node(context) and is_old):
-            drop_branch(context.session, table, name)
+            branches.drop(context.session, table, name)
 
 
-def _drop(context: NodeContext, table: Relation, name: str) -> None:
+def _drop(context: NodeContext, branches: Branches, table: Relation, name: str) -> None:
     """Drops the branch; where that fails, the next run does it."""
     try:
-        drop_branch(context.session, table, name)
+        branches.drop(context.session, table, name)
     except EngineError as error:
         context.output.warnings.append(
             f"the branch {name} of {table.name} is left, and goes with the next run: {error.message}"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import Ran
+    from merge_runner.engine.table_format.branches import Branches
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.explain.shuffle_remedies import Remedied
@@ -142,6 +143,10 @@ class TableFormat(Protocol):
     @property
     def commit_metadata_conf(self) -> str:
         """The conf of a session whose commits carry a stamp (commit_metadata.py), as its value."""
+
+    @property
+    def branches(self) -> Branches:
+        """The branches of its tables. Raises TypeError where the capabilities say that they have none."""
 
     def batch_confs(self, app: str, batch: int) -> Mapping[str, str]:
         """Return the confs of a session whose commits are of a batch of an application."""

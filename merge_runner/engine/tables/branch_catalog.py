@@ -7,16 +7,16 @@ main empty: formats/branches.py.) A table that is missing is created, and is emp
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.sql import analyse, run_command
-from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH
+from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH, of_hook
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
-from merge_runner.engine.tables.branches import as_hook, begin_branch
 from merge_runner.engine.tables.catalog import Catalog, Replaced, Target
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.engine.tables.drift import drift
@@ -40,10 +40,11 @@ class BranchCatalog(Catalog):
 
     def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
         target = super()._create_target(session, layout, shape, replace=False)
-        begin_branch(session, layout.relation, self._branch)
+        table_format = self.table_format(layout.format)
+        table_format.branches.begin(session, layout.relation, self._branch)
         if not replace or target.created:
             return target
-        with as_hook(session, FULL_REFRESH):
+        with _as_hook(session, FULL_REFRESH, table_format.commit_metadata_conf):
             self._overwrite(session, layout.relation, f"SELECT * FROM {layout.relation} WHERE false")
         return Target(emptied=True, drift=target.drift, missing=target.missing)
 
@@ -67,7 +68,7 @@ class BranchCatalog(Catalog):
             columns = [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
             run_command(session, ddl.create_table(layout, columns))
             differences = ()
-        begin_branch(session, relation, self._branch)
+        self.table_format(layout.format).branches.begin(session, relation, self._branch)
         self._overwrite(session, relation, query)
         self._mark(relation)
         return Replaced("INSERT OVERWRITE", differences)
@@ -95,6 +96,14 @@ class BranchCatalog(Catalog):
     def _overwrite(self, session: SparkSession, relation: Relation, query: str) -> None:
         with temporary_confs(session, _OVERWRITE):
             run_command(session, f"INSERT OVERWRITE {relation} BY NAME\n{query}")
+
+
+@contextmanager
+def _as_hook(session: SparkSession, hook: str, conf: str) -> Iterator[None]:
+    """What a session commits inside the block is a hook's, and not the statement's that its stamp (`conf`) is of."""
+    told = session.conf.get(conf, None)
+    with temporary_confs(session, {conf: of_hook(told, hook)} if told is not None else {}):
+        yield
 
 
 def _differences(items: Iterable[Drift]) -> tuple[str, ...]:

@@ -16,9 +16,9 @@ from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.engine.table_format.registry import stamp_confs
-from merge_runner.engine.tables.branches import branch_confs
 from merge_runner.engine.tables.catalog import table_exists
 from merge_runner.engine.tables.first_run import chosen
+from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.graph.label import named

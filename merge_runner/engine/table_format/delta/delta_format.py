@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from merge_runner.engine.table_format.delta import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.delta.change_feed import changes
 from merge_runner.engine.table_format.delta.columns import columns
@@ -11,6 +13,9 @@ from merge_runner.engine.table_format.delta.schema_evolution import columns_afte
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
+
+if TYPE_CHECKING:
+    from merge_runner.engine.table_format.branches import Branches
 
 
 class DeltaFormat:
@@ -39,6 +44,11 @@ class DeltaFormat:
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
+
+    @property
+    def branches(self) -> Branches:
+        """Raise TypeError."""
+        raise TypeError("a Delta table has no branches")
 
     def shuffles(self, *_: object) -> None:
         """Return None: EXPLAIN of a MERGE has the command alone, and not the queries that it will run."""

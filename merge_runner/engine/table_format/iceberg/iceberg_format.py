@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
+from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
@@ -31,6 +32,7 @@ class IcebergFormat:
     quick_read_confs: Mapping[str, str] = {}
     replaced_rows_metric = "total-records"
     commit_metadata_conf = log.COMMIT_METADATA_CONF
+    branches = IcebergBranches()
     layout = staticmethod(table_layout)
     state = staticmethod(log.table_state)
     commits = staticmethod(log.latest_snapshots)
