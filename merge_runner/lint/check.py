@@ -37,13 +37,17 @@ def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayou
 def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> Checked:
     """Findings of all rules that look at one file, and the verdict on its MERGE."""
     found: list[Finding] = []
+    replaced: set[str] = set()
     for rule in rules():
         if not selection.selected(rule, file.path):
             continue
         if rule.check_file is not None:
             found += _findings(rule, file, selection, file)
         elif rule.check_merge is not None and merge is not None:
-            found += _findings(rule, merge, selection, file)
+            of_rule = list(_findings(rule, merge, selection, file))
+            replaced.update(rule.replaces if of_rule else ())
+            found += of_rule
+    found = [finding for finding in found if finding.code not in replaced]
     return Checked(tuple(found), reported(merge) if merge is not None else None)
 
 
@@ -102,7 +106,7 @@ def _findings(
             severity=level,
             message=as_written(hit.message),
             place=place,
-            model=file.name if file else None,
+            model=hit.model or (file.name if file else None),
             hint=as_written(hit.hint) if hit.hint is not None else None,
             fix=_writable(hit.fix),
             subject=as_written(subject or hit.message),

@@ -18,7 +18,7 @@ class Hit:
     """What a rule's check gives: where, and what is wrong in a sentence without a full stop.
 
     `at` is a span of the rendered text, or a place in any file. `severity` None: the rule's own. `subject` is the text
-    that it is about, where that is not the text at `at`.
+    that it is about, where that is not the text at `at`. `model` is the model that a rule about the project means.
     """
 
     at: Span | Place
@@ -27,6 +27,7 @@ class Hit:
     severity: Severity | None = None
     fix: Fix | None = None
     subject: str | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Rule:
 
     `options` is the dataclass of its options, an instance of which is the second argument of its check; None: it has
     none. `package` is the distribution that provides it, `url` its page; None for the rules of merge-runner.
+    `replaces` are the codes of rules that report the same cause in other words: a finding of this rule takes the place
+    of theirs on the same MERGE.
     """
 
     code: str
@@ -54,6 +57,7 @@ class Rule:
     options: type[RuleOptions] | None = None
     package: str | None = None
     url: str | None = None
+    replaces: tuple[str, ...] = ()
 
     def hits(self, subject: LintedMerge | LintedFile | LintedProject, options: RuleOptions | None) -> Iterable[Hit]:
         """Run the check of the rule on what it looks at; `options` is an instance of `options`, or None."""

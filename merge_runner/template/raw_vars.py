@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -50,6 +50,8 @@ class RawVar:
     replacement: str = ""
     name: str | None = None
     """That of the var, where it is written out in the call."""
+    of: Span | None = None
+    """The call whose value `set` gave the name at `span`; None where a call is there itself."""
     quoted: bool = False
     """Whether the tag is inside a string of SQL."""
     whole: bool = False
@@ -60,8 +62,8 @@ def raw_vars(source: SourceText) -> list[RawVar]:
     """The raw values of a file in their order.
 
     A value that went through `literal`, `identifier`, `int` or `float`, and one that is only compared, is not raw; nor
-    is one in a comment. What a macro makes of an argument, or a `set` of its value, is not followed. A file that is no
-    Jinja has none.
+    is one in a comment. A name that `set` gives a raw value is raw where it is put out; what a macro makes of an
+    argument is not followed. A file that is no Jinja has none.
     """
     if "{{" not in source.text or _MAY_READ.search(source.text) is None:
         return []
@@ -75,15 +77,19 @@ def raw_vars(source: SourceText) -> list[RawVar]:
     except (TemplateError, ProblemsError, RecursionError):
         return []
     surroundings = _Surroundings(source.text, parser.tags)
+    names = _set_names(tree)
     found = []
     for output in _outputs(tree):
         for child in output.nodes:
             if isinstance(child, nodes.TemplateData):
                 continue
-            for node in _raw(child):
+            for node in _raw(child, names):
                 raw = surroundings.raw_var(_span(source.text, node), whole=node is child)
-                if raw is not None:
-                    found.append(replace(raw, name=_var_name(node)))
+                if raw is None:
+                    continue
+                held = names[node.name] if isinstance(node, nodes.Name) else None
+                of = _span(source.text, held) if held is not None else None
+                found.append(replace(raw, name=_var_name(held or node), of=of))
     return sorted(found, key=lambda raw: raw.span)
 
 
@@ -104,30 +110,51 @@ def _outputs(tree: nodes.Node) -> Iterator[nodes.Output]:
             yield from _outputs(child)
 
 
-def _raw(node: nodes.Node) -> Iterator[nodes.Node]:
-    """The calls and names in an expression whose value becomes part of its text as it is."""
+def _set_names(tree: nodes.Template) -> dict[str, nodes.Node]:
+    """The names that `set` gives a raw value, each with its first one; not those that loops and macros also bind."""
     from jinja2 import nodes
 
-    if _reads(node):
+    found: dict[str, nodes.Node] = {}
+    for assign in tree.find_all(nodes.Assign):
+        if isinstance(assign.target, nodes.Name):
+            for raw in _raw(assign.node, found):
+                found.setdefault(assign.target.name, found[raw.name] if isinstance(raw, nodes.Name) else raw)
+    bound: list[nodes.Node] = [loop.target for loop in tree.find_all(nodes.For)]
+    bound += [argument for macro in tree.find_all((nodes.Macro, nodes.CallBlock)) for argument in macro.args]
+    for target in bound:
+        for name in (target, *target.find_all(nodes.Name)):
+            if isinstance(name, nodes.Name):
+                found.pop(name.name, None)
+    return found
+
+
+def _raw(node: nodes.Node, names: Mapping[str, nodes.Node]) -> Iterator[nodes.Node]:
+    """The calls and names in an expression whose value becomes part of its text as it is.
+
+    `names` are those that hold such a value.
+    """
+    from jinja2 import nodes
+
+    if _reads(node) or (isinstance(node, nodes.Name) and node.name in names):
         yield node
     elif isinstance(node, nodes.Filter):
         if node.node is not None and not _quotes(node):
-            yield from _raw(node.node)
+            yield from _raw(node.node, names)
     elif isinstance(node, nodes.Call):
         if isinstance(node.node, nodes.Getattr) and node.node.attr in _TEXT_METHODS:
-            yield from _raw(node.node.node)
+            yield from _raw(node.node.node, names)
     elif isinstance(node, nodes.Getattr | nodes.Getitem):
-        yield from _raw(node.node)
+        yield from _raw(node.node, names)
     elif isinstance(node, nodes.Concat):
         for part in node.nodes:
-            yield from _raw(part)
+            yield from _raw(part, names)
     elif isinstance(node, nodes.CondExpr):
-        yield from _raw(node.expr1)
+        yield from _raw(node.expr1, names)
         if node.expr2 is not None:
-            yield from _raw(node.expr2)
+            yield from _raw(node.expr2, names)
     elif isinstance(node, nodes.And | nodes.Or | nodes.Add | nodes.Mod) and not _is_sum(node):
-        yield from _raw(node.left)
-        yield from _raw(node.right)
+        yield from _raw(node.left, names)
+        yield from _raw(node.right, names)
 
 
 def _reads(node: nodes.Node) -> bool:
@@ -173,9 +200,11 @@ def _is_sum(node: nodes.BinExpr) -> bool:
 
 
 def _span(text: str, node: nodes.Node) -> Span:
-    """The range of a call, or of a value of `target`; `lineno` is an offset plus one (see compiler)."""
+    """The range of a call, a name, or a value of `target`; `lineno` is an offset plus one (see compiler)."""
     from jinja2 import nodes
 
+    if isinstance(node, nodes.Name):
+        return Span(node.lineno - 1, node.lineno - 1 + len(node.name))
     assert isinstance(node, nodes.Call | nodes.Getattr | nodes.Getitem)
     start = node.node.lineno - 1
     if isinstance(node, nodes.Call):

@@ -47,7 +47,7 @@ CASE_KEYS = {
     *("name", "model", "findings", "columns", "config", "source", "source_table", "vars", "files", "plain", "layout"),
     "settings",
 }
-FINDING_KEYS = {*("line", "column", "end_line", "end_column", "message", "hint", "severity", "text", "fix")}
+FINDING_KEYS = {*("line", "column", "end_line", "end_column", "message", "hint", "severity", "text", "fix", "model")}
 
 
 def columns(declared: dict[str, str] | None) -> list[dict[str, Any]]:
@@ -121,6 +121,7 @@ def said(finding: Finding, root: Path) -> dict[str, Any]:
         "message": finding.message,
         "hint": finding.hint,
         "severity": finding.severity,
+        "model": finding.model,
         "text": source.text[start:end],
         "fix": apply(source, [finding.fix], unsafe=True).text if finding.fix else None,
     }

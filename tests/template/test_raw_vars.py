@@ -49,7 +49,7 @@ PIECES += [
         ("{{ var('x') | upper | literal }}", []),
         ("{{ var('x') | int + 1 }}{{ var('x') + 1 }}{{ -var('x') }}", []),
         ("{{ var('x') == 'a' }}{{ not var('x') }}{{ var('x') is none }}", []),
-        ("{{ m(var('x')) }}{{ config(tags=var('x')) }}{% set a = var('x') %}{{ a }}", []),
+        ("{{ m(var('x')) }}{{ config(tags=var('x')) }}{% set a = var('x') %}{{ a }}", ["a"]),
         ("{% raw %}{{ var('x') }}{% endraw %}{# {{ var('x') }} #}", []),
         ("-- {{ var('x') }}\n/* {{ var('x') }} */", []),
         ("{{ variable('x') }} var('x') {{ targets.x }}", []),

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports an UPDATE that writes another value into a column of the target that ON equates with the source. Writing the
-very expression that it is equal to changes nothing and is fine, and so is `SET *` where both columns have one name.
+very expression that it is equal to changes nothing and is fine. `SET *` is not looked at: the source's column of that
+name usually holds the key.
 
 ## Why it matters
 
@@ -40,7 +41,6 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -57,14 +57,14 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Assignments of join keys."""
     from merge_runner.pruning.predicate.join_keys import join_keys
 
-    updates = [clause for clause in merge.statement.clauses if clause.action == "update"]
+    updates = [clause for clause in merge.statement.clauses if clause.action == "update" and not clause.star]
     if not updates:
         return
     keys = list(join_keys(merge.statement.on, merge.scope))
     if not keys:
         return
     for clause in updates:
-        yield from _starred(merge, clause, keys) if clause.star else _assigned(merge, clause, keys)
+        yield from _assigned(merge, clause, keys)
 
 
 def _assigned(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterator[Hit]:
@@ -99,25 +99,6 @@ def _harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[str,
     if found is not None and other is not None:
         return _same(found.path, other.path)
     return value == source
-
-
-def _starred(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterator[Hit]:
-    """`SET *` writes the source's column of the same name; without one it fails, unless the schema evolves."""
-    by_path: dict[tuple[str, ...], list[JoinKey]] = {}
-    for key in keys:
-        by_path.setdefault(_path(key), []).append(key)
-    for key in [alike[-1] for alike in by_path.values()]:
-        name = key.column.column
-        there = merge.source.has_column(name)
-        if there is False or (merge.statement.schema_evolution and there is None):
-            continue
-        sources = [_bare(other.source) for other in by_path[_path(key)]]
-        refs = [merge.scope.reference(source) for source in sources]
-        if len(key.column.path) > 1 or any(ref is not None and _same(ref.path, (name,)) for ref in refs):
-            continue
-        star = Span(clause.span.end - 1, clause.span.end)
-        source = merge.statement.source.qualifier or "the source"
-        yield Hit(star, f"SET * assigns {source}.{name} to {name}, and ON joins it to something else", _HINT)
 
 
 def _path(key: JoinKey) -> tuple[str, ...]:

@@ -75,4 +75,10 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         for key, value in node.config.properties.items():
             found = rules(node.config.format).property_fault(key, value, columns)
             if found is not None and found.kind == "refused" and not (found.unknown and any_name):
-                yield Hit(entry_place(project, node, "properties", key), found.message, found.hint, subject=key)
+                yield Hit(
+                    entry_place(project, node, "properties", key),
+                    found.message,
+                    found.hint,
+                    subject=key,
+                    model=node.name,
+                )

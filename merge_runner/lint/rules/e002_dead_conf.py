@@ -87,7 +87,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
             fixed = _FIXED.get(status(key))
             if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):
                 hint = "set it in the profile, for all models" if fixed else _hint(key)
-                yield Hit(entry_place(project, node, "conf", key), found, hint, subject=key)
+                yield Hit(entry_place(project, node, "conf", key), found, hint, subject=key, model=node.name)
         if node.materialized not in ("merge", "table"):
             continue
         for key, value in node.config.properties.items():
@@ -95,7 +95,13 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
             # A location provider of the author's own may read what Iceberg does not.
             if useless is None or useless.kind != "dead" or "write.location-provider.impl" in node.config.properties:
                 continue
-            yield Hit(entry_place(project, node, "properties", key), useless.message, useless.hint, subject=key)
+            yield Hit(
+                entry_place(project, node, "properties", key),
+                useless.message,
+                useless.hint,
+                subject=key,
+                model=node.name,
+            )
 
 
 def _only_ours(profile: Profile) -> bool:

@@ -3,8 +3,9 @@
 ## What it does
 
 Reports `{{ var(…) }}`, `{{ env_var(…) }}` and `{{ target.… }}` whose text goes into the SQL without the filter
-`literal` (a value) or `identifier` (a name). `int` and `float` are as good. What is only compared in Jinja, given to a
-macro or set to another name is not looked at.
+`literal` (a value) or `identifier` (a name). `int` and `float` are as good. A name
+that `{% set %}` gives such a value is reported where its text goes into the SQL. What is only compared in Jinja or
+given to a macro is not looked at.
 
 A var that `[tool.merge-runner.vars]` declares as a number or a boolean (`days = 7`) takes only such values, `--vars`
 included, and is not reported. One that is declared as a date (`since = 2024-01-01`) is not reported in quotes. Without
@@ -123,6 +124,8 @@ def _typed_hit(source: SourceText, raw: RawVar, kind: VarType) -> Hit:
 
 def _hit(source: SourceText, raw: RawVar) -> Hit:
     text = raw.span.of(source.text)
+    if raw.of is not None:
+        text += f" ({raw.of.of(source.text)})"
     fix = None
     if raw.replaces is not None:
         edit = Edit(source.place(raw.replaces.start, raw.replaces.end), raw.replacement)

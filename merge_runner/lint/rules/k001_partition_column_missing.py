@@ -2,9 +2,9 @@
 
 ## What it does
 Reports a MERGE into a partitioned table whose ON names none of the columns that the table is partitioned by, where the
-whole target is scanned for it (the verdict is `none`).
+whole target is scanned for it (the verdict is `none`), or where only the statistics of a data column skip files.
 
-Its severity is that of [P001](P001.md), which is always next to it.
+Where the whole target is scanned, its severity is that of [P001](P001.md), which is always next to it; else `info`.
 
 ## Why it matters
 Partitions are the one thing that is skipped for certain. Without them the merge reads the whole table and conflicts
@@ -49,19 +49,33 @@ SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """No conjunct names a column of the partitioning."""
+    """No conjunct names a column of the partitioning: the whole table is scanned, or a data column prunes alone."""
     fields = merge.layout.partition_by
-    if not fields or merge.scans_all_on_purpose or merge.judgement.verdict != "none" or merge.scans_by_source:
+    if not fields or merge.scans_all_on_purpose or merge.scans_by_source:
+        return
+    pruning = [condition for condition in merge.judgement.on if condition.prunes]
+    if merge.judgement.verdict != "none" and not (pruning and _is_certain(merge)):
         return
     used = {column.casefold() for condition in merge.judgement.on for column in condition.columns}
     if not any(field.column.casefold() in used for field in fields) and not any(_is_generated(merge, used)):
-        columns = listed(fields)
+        message = f"the target is partitioned by {listed(fields)}, and ON does not use it"
+        if pruning:
+            by_data = listed(dict.fromkeys(name for condition in pruning for name in condition.columns))
+            message += f": files are skipped by the statistics of {by_data} alone"
         yield Hit(
             merge.statement.on_span,
-            f"the target is partitioned by {columns}, and ON does not use it",
+            message,
             _hint(merge, fields[0].column),
-            full_scan_severity(merge),
+            "info" if pruning else full_scan_severity(merge),
         )
+
+
+def _is_certain(merge: LintedMerge) -> bool:
+    """Whether ON reads rows, and each column in it is known to be the target's or the source's."""
+    return all(
+        condition.side != "unknown" and condition.prunes is not None and condition.cause != "always-false"
+        for condition in merge.judgement.on
+    )
 
 
 def _hint(merge: LintedMerge, column: str) -> str:

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a filter on a column that an Iceberg table is partitioned by through a transform, where that transform cannot
-use the filter: a range of `id` under `bucket(8, id)`, a prefix of two letters under `truncate(4, name)`, a call of
+use the filter: a range of `id` or `id <> 100` under `bucket(8, id)`, a prefix of two letters under `truncate(4, name)`, a call of
 `system.bucket(16, t.id)` where the table has 8 buckets.
 
 ## Why it matters
@@ -74,10 +74,20 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 f"{field} cannot use the filter on {names}: only the bounds of the files are left to skip by",
                 _USES.get(transform, _DATES),
             )
+        elif condition.cause == "negation":
+            if (field := _hidden(merge, condition)) is not None:
+                message = f"{field} cannot use the filter on {names}: {condition.reason}"
+                yield Hit(condition.span, message, _USES.get(field.transform, _DATES))
         elif condition.cause == "transform":
             used = _field(merge, condition, transform) is not None
             hint = _USES.get(transform, _DATES) if used else f"compare {names} itself: Iceberg finds its partitions"
             yield Hit(condition.span, f"the filter on {names} does not prune: {condition.reason}", hint)
+
+
+def _hidden(merge: LintedMerge, condition: Condition) -> PartitionField | None:
+    """The transform by which the table is partitioned by the condition's column; None where it is none or identity."""
+    fields = [merge.layout.partition_field(name) for name in condition.columns]
+    return next((item for item in fields if item is not None and item.transform != "identity"), None)
 
 
 def _field(merge: LintedMerge, condition: Condition, transform: str) -> PartitionField | None:

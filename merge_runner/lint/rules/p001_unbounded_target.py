@@ -2,7 +2,8 @@
 
 ## What it does
 Reports every MERGE whose verdict is `none`: no condition of it keeps the engine from reading a file of the target, and
-no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why.
+no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why; next to a
+BY SOURCE clause P006 says all of it and takes its place.
 
 Its severity is `error`, except where the scan is known to be cheap, or may well be:
 

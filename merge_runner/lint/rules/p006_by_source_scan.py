@@ -3,7 +3,8 @@
 ## What it does
 Reports a MERGE with a WHEN NOT MATCHED BY SOURCE clause, whatever else it says.
 
-Its severity is that of [P001](P001.md), which is always next to it.
+It takes the place of [P001](P001.md), whose severity it has: the clause is why the whole target is scanned, and one
+finding says so. P001 is reported where this rule is not selected.
 
 ## Why it matters
 The clause asks for the rows of the target that the source does *not* have, so every row has to be read. On Delta all
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "error"
+REPLACES = ("P001",)
+"""The clause is why the whole target is scanned, and nothing in ON could change that."""
 
 
 _COST = "every file of the target is read"

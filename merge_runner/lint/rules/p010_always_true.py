@@ -1,7 +1,7 @@
 """A filter excludes nothing.
 
 ## What it does
-Reports a condition of ON, next to others, that is true for every row: `1 = 1`, `t.dt is null or t.dt is not null`,
+Reports a condition of ON that is true for every row: `1 = 1`, `t.dt is null or t.dt is not null`,
 `t.id = t.id`, `t.id is not null` where `id` cannot be NULL.
 
 ## Why it matters
@@ -45,10 +45,9 @@ _SHOWN = 60
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """Conjuncts that are always true; a condition that is nothing else is C004's."""
-    conditions = merge.judgement.on
-    for condition in conditions:
-        if condition.cause == "always-true" and len(conditions) > 1:
+    """Conjuncts that are always true."""
+    for condition in merge.judgement.on:
+        if condition.cause == "always-true":
             text = " ".join(condition.text.split())
             yield Hit(
                 condition.span,

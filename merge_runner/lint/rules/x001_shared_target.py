@@ -81,4 +81,5 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
             f"{second.name} and {first.name} both write {second.relation.name}, and neither depends on the other",
             f"say which is first, as in `-- depends_on: {{{{ ref('{first.name}') }}}}`, or make one model of the two",
             subject=f"{first.name} {second.name}",
+            model=second.name,
         )
