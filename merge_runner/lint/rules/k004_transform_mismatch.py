@@ -2,8 +2,8 @@
 
 ## What it does
 Reports a filter on a column that an Iceberg table is partitioned by through a transform, where that transform cannot
-use the filter: a range of `id` or `id <> 100` under `bucket(8, id)`, a prefix of two letters under `truncate(4, name)`, a call of
-`system.bucket(16, t.id)` where the table has 8 buckets.
+use the filter: a range of `id` or `id <> 100` under `bucket(8, id)`, a prefix of two letters under
+`truncate(4, name)`, a call of `system.bucket(16, t.id)` where the table has 8 buckets.
 
 ## Why it matters
 Such a filter skips no partition. What is left are the bounds of the files, and these cover nearly everything in a table
