@@ -120,7 +120,8 @@ def _set_names(tree: nodes.Template) -> dict[str, nodes.Node]:
             for raw in _raw(assign.node, found):
                 found.setdefault(assign.target.name, found[raw.name] if isinstance(raw, nodes.Name) else raw)
     bound: list[nodes.Node] = [loop.target for loop in tree.find_all(nodes.For)]
-    bound += [argument for macro in tree.find_all((nodes.Macro, nodes.CallBlock)) for argument in macro.args]
+    bound += [argument for macro in tree.find_all(nodes.Macro) for argument in macro.args]
+    bound += [argument for block in tree.find_all(nodes.CallBlock) for argument in block.args]
     for target in bound:
         for name in (target, *target.find_all(nodes.Name)):
             if isinstance(name, nodes.Name):

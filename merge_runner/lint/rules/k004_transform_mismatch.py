@@ -75,9 +75,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 _USES.get(transform, _DATES),
             )
         elif condition.cause == "negation":
-            if (field := _hidden(merge, condition)) is not None:
-                message = f"{field} cannot use the filter on {names}: {condition.reason}"
-                yield Hit(condition.span, message, _USES.get(field.transform, _DATES))
+            if (hidden := _hidden(merge, condition)) is not None:
+                message = f"{hidden} cannot use the filter on {names}: {condition.reason}"
+                yield Hit(condition.span, message, _USES.get(hidden.transform, _DATES))
         elif condition.cause == "transform":
             used = _field(merge, condition, transform) is not None
             hint = _USES.get(transform, _DATES) if used else f"compare {names} itself: Iceberg finds its partitions"
