@@ -5,6 +5,7 @@ What a plan says of the target's files, and of what is shuffled and sorted, depe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,17 +16,14 @@ from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.plan.explain.shuffle_remedies import shuffled_when_bounded
 from merge_runner.plan.explain.spark_explain import EngineTold, TargetFiles
-from merge_runner.plan.steps.inputs import AttachInputs, FileInput
+from merge_runner.plan.steps.inputs import AttachInputs, FileInput, Input
 from merge_runner.plan.steps.merge import RunHook, RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.inputs import Input
 
 _REFUSED = "Error occurred during query planning"
 """What EXPLAIN answers instead of raising (Spark's ExplainCommand)."""

@@ -31,12 +31,12 @@ from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import resolve
 from merge_runner.relation import Relation
+from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.template.captured import Captured, Ref
     from merge_runner.template.templates import Templates
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.captured import Captured
+from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.context import Context
     from merge_runner.template.templates import Templates
-    from merge_runner.text import SourceText
 
 _Call = TypeVar("_Call")
 _NOTHING: Any = object()

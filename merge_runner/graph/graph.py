@@ -16,7 +16,6 @@ from merge_runner.text import Place
 if TYPE_CHECKING:
     import networkx as nx
 
-    from merge_runner.errors import Problem
     from merge_runner.project.schema.data_test import DataTestConfig
     from merge_runner.project.schema.properties import SourceTable
     from merge_runner.project.schema.unit_test import UnitTestConfig

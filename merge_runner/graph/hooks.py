@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problems
 from merge_runner.project.schema.config import ModelConfig, hook_texts
 from merge_runner.project.schema.config_layers import Layer
-from merge_runner.text import Place, PlacedText
+from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.captured import Captured
-    from merge_runner.text import SourceText
 
 
 def hook(path: str, layers: Sequence[Layer], when: str, text: str) -> PlacedText:

@@ -12,6 +12,7 @@ from merge_runner.graph.config_checks import is_enforced
 from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, SeedNode, SourceNode, UnitTestNode
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.layout.table_layout import own_relation, table_layout
 from merge_runner.plan.load.compiler import Compiler, is_rebuilt
@@ -32,7 +33,7 @@ from merge_runner.plan.nodes.maintenance import (
 from merge_runner.plan.nodes.own_reads import OwnReads, keep_history
 from merge_runner.plan.nodes.secret_leaks import kept_secrets
 from merge_runner.plan.steps.guardrails import Expectation, expectation
-from merge_runner.plan.steps.inferred_schema import insert_shape
+from merge_runner.plan.steps.inferred_schema import Shape, insert_shape
 from merge_runner.plan.steps.inputs import Feed, OpenFeed
 from merge_runner.plan.steps.maintenance import VacuumTable
 from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
@@ -53,8 +54,6 @@ from merge_runner.relation import changes_of
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
-    from merge_runner.merge.statement import MergeStatement
-    from merge_runner.plan.steps.inferred_schema import Shape
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 

@@ -17,15 +17,13 @@ from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.table_format.commit_metadata import same_node
 from merge_runner.engine.table_format.protocol import Snapshot, TableFormat
+from merge_runner.formats import Format
 from merge_runner.plan.steps.inputs import Feed
-from merge_runner.relation import string_literal
+from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.formats import Format
-    from merge_runner.plan.steps.inputs import Feed
-    from merge_runner.relation import Relation
 
 _FEED = "delta.enableChangeDataFeed"
 _RECENT = 50

@@ -17,13 +17,13 @@ from merge_runner.engine.spark.sql import run_statement
 from merge_runner.merge.splice import origin
 from merge_runner.merge.statement import Action, Clause, ClauseKind, MergeStatement
 from merge_runner.relation import Relation, quote
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.engine.merge.statement import Bounded
     from merge_runner.project.schema.expect_merge import ExpectMerge
-    from merge_runner.text import Span
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.change_feed_source import Unread, define_changes, unread
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.table_format.protocol import Commit, TableFormat
+from merge_runner.formats import Format
 from merge_runner.formats.branches import CONF
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.plan.steps.merge import RunMerge
@@ -24,9 +26,6 @@ from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from merge_runner.engine.table_format.protocol import Commit, TableFormat
-    from merge_runner.formats import Format
 
 
 def recorded_batch(session: SparkSession, table: Relation, table_format: TableFormat, app: str) -> int | None:

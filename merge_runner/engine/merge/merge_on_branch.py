@@ -16,22 +16,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.dry_run import Figures
 from merge_runner.engine.merge.guardrails import check_branch, check_source
+from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.formats.branches import CONF
 from merge_runner.formats.failures import MOST_RETRIES
+from merge_runner.plan.steps.guardrails import Expectation
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import Relation, quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.context import NodeContext
-    from merge_runner.engine.merge.statement import Bounded
     from merge_runner.engine.table_format.branches import Branches
-    from merge_runner.plan.steps.guardrails import Expectation
-    from merge_runner.plan.steps.merge import RunMerge
 
 _NAME = re.compile(r"merge_runner_expects_([0-9a-f]{12})_(\d+)\Z")
 _DEAD = 24 * 3600

@@ -42,12 +42,11 @@ from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 
 
 def run_merge(step: RunMerge, context: NodeContext) -> None:

@@ -17,13 +17,14 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
-from merge_runner.engine.table_format.protocol import CHANGE_TYPE
+from merge_runner.engine.table_format.protocol import CHANGE_TYPE, TableFormat
 from merge_runner.engine.tables.catalog import no_columns
 from merge_runner.formats.failures import DUPLICATE_MATCHES, UNREADABLE
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.formats.registry import capabilities
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.steps.model_tests import Given, RunUnitTest
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.scope import Scope
@@ -35,8 +36,6 @@ from merge_runner.testing.rows import RowError, Rows, Types, check_names, rows_q
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.table_format.protocol import TableFormat
-    from merge_runner.merge.statement import MergeStatement
 
 FOR_A_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",

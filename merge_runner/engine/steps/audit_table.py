@@ -13,7 +13,7 @@ from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import run_command
 from merge_runner.engine.tables.catalog import Catalog
-from merge_runner.formats import DEFAULT
+from merge_runner.formats import DEFAULT, Format
 from merge_runner.formats.registry import FORMATS
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
@@ -21,7 +21,6 @@ from merge_runner.relation import Relation, string_literal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.formats import Format
 
 KEYS = ("invocation_id", "unique_id")
 COLUMNS: Mapping[str, str] = {

@@ -28,11 +28,11 @@ from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
+from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.text import Place
 
 _FINGERPRINT = "merge_runner.fingerprint"
 _TEXT_FORMATS = ("csv", "json", "xml")

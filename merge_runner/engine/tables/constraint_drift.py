@@ -17,12 +17,12 @@ from merge_runner.formats.constraints import UNALTERABLE, Unalterable
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.plan.layout.declared_schema import generated_expression
+from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.plan.steps.table import Column, Layout
 
 _CHECK = "delta.constraints."
 _DEFAULT = re.compile(r"\s*default\s+(.+?)\s*\Z", re.IGNORECASE | re.DOTALL)

@@ -13,13 +13,13 @@ from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.constraint_drift import constraint_drift, is_generated
 from merge_runner.engine.tables.difference import Drift
 from merge_runner.plan.steps.table import Column, Layout
+from merge_runner.project.schema.config import OnSchemaChange
 from merge_runner.pruning.layout.layout import partition_field
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructField
 
-    from merge_runner.project.schema.config import OnSchemaChange
 
 _FEATURE = "delta.feature."
 _SORT_ITEM = re.compile(r"(.+?)(?:\s+(asc|desc))?(?:\s+nulls[\s_]+(first|last))?\Z", re.IGNORECASE | re.DOTALL)

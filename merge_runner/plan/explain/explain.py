@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
@@ -18,9 +18,7 @@ from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
-
-if TYPE_CHECKING:
-    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 
 @dataclass(frozen=True)

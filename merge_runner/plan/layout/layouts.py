@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems, ProblemsError
@@ -19,17 +20,15 @@ from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, Tab
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.project.schema.layout_file import RECORDED
+from merge_runner.project.schema.profile import Profile
 from merge_runner.pruning.layout.layout import UNKNOWN, PartitionField, TableColumn, TableLayout, partition_field
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.relation import Relation, changes_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlglot import exp
 
-    from merge_runner.project.schema.profile import Profile
 
 _TEXT_FORMATS = ("csv", "json", "xml")
 """Files without types of their own: the declared ones are used to read them (engine/tables/catalog.py)."""

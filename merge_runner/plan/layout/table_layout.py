@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.registry import capabilities
@@ -13,11 +12,9 @@ from merge_runner.plan.layout.declared_schema import folded
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.project.schema import properties
+from merge_runner.project.schema import properties as declared
+from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
-
-if TYPE_CHECKING:
-    from merge_runner.project.schema import properties as declared
-    from merge_runner.project.schema.profile import Profile
 
 
 def table_layout(prepared: Prepared, node: RefNode) -> Layout:

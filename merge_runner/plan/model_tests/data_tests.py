@@ -10,6 +10,7 @@ from merge_runner.formats import DEFAULT
 from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode
 from merge_runner.graph.naming import failures_table, table_location
 from merge_runner.graph.test_nodes import test_arguments
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.query_span import selects_all
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
@@ -20,12 +21,11 @@ from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.plan.steps.table import Layout
 from merge_runner.plan.steps.test_scope import TOUCHED, Touched, touched
 from merge_runner.relation import Relation
+from merge_runner.template.rendered import Rendered
 from merge_runner.text import PlacedText
 
 if TYPE_CHECKING:
-    from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-    from merge_runner.template.rendered import Rendered
 
 
 class DataTestPlanner:

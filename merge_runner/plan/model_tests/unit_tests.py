@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.capabilities import Capabilities
@@ -16,6 +16,7 @@ from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode, UnitTestNode
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.layout.table_layout import declared_columns, own_relation, table_layout
 from merge_runner.plan.load.project_context import Prepared
@@ -36,10 +37,7 @@ from merge_runner.project.syntax.places import KeyPath
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.templates import RUN_FLAGS
 from merge_runner.testing.rows import RowError, Rows, Types, check_names, read_rows, rows_query
-
-if TYPE_CHECKING:
-    from merge_runner.merge.statement import MergeStatement
-    from merge_runner.text import Place, Span
+from merge_runner.text import Place, Span
 
 _OF_A_CHANGE: Types = {"_change_type": "string", "_commit_version": "bigint", "_commit_timestamp": "timestamp"}
 PROBLEM = "unit-test"

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.steps.table import KeepHistory, Layout
 from merge_runner.pruning.runtime_filter.target_reads import target_reads
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
-    from merge_runner.merge.statement import MergeStatement
     from merge_runner.template.rendered import Rendered
 
 

@@ -11,10 +11,10 @@ from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.pruning.predicate.join_keys import source_sides
 from merge_runner.pruning.runtime_filter.source_determinism import source_reading
 from merge_runner.pruning.runtime_filter.source_pinning import Fixing, named_through_schema, reads_target
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-    from merge_runner.text import Span
 
 
 @dataclass(frozen=True)

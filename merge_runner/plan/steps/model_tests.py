@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.splice import splice
 from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
-from merge_runner.text import Span
+from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.plan.steps.inferred_schema import Shape
     from merge_runner.plan.steps.test_scope import Touched
     from merge_runner.project.schema.freshness import Freshness
     from merge_runner.testing.rows import Rows, Types
-    from merge_runner.text import Place
 
 
 @dataclass(frozen=True)

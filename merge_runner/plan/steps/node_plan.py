@@ -22,12 +22,11 @@ from merge_runner.plan.steps.table import (
     ReplaceTable,
 )
 from merge_runner.relation import Relation
-from merge_runner.text import Span
+from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
     from merge_runner.template.rendered import Rendered
-    from merge_runner.text import Place
 
 
 @dataclass(frozen=True)

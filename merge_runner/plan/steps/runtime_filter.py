@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.pruning.runtime_filter.source_pinning import bounds_left_out
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-    from merge_runner.pruning.runtime_filter.source_determinism import Scan
     from merge_runner.pruning.runtime_filter.target_reads import Mark
     from merge_runner.pruning.verdict import Bound
 

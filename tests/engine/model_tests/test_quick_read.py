@@ -8,7 +8,7 @@ import yaml
 from merge_runner.engine.model_tests.quick_read import first_found
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
+from merge_runner.engine.table_format.delta.delta_format import BY_KERNEL
 
 TABLES = yaml.safe_load((Path(__file__).parent / "quick_read.yml").read_text())
 OFTEN = {"partitions, odd values and NULL", "rows that are all gone"}

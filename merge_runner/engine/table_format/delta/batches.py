@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.table_format.delta.log import snapshot
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from merge_runner.relation import Relation
 
 
 def batch_confs(app: str, batch: int) -> Mapping[str, str]:

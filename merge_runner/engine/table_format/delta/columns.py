@@ -1,4 +1,4 @@
-"""The columns of a Delta table: Spark's own description of them leaves out how they are generated."""
+"""The columns of a Delta table: those that it has, and those that schema evolution would give it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_error, engine_errors
+from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.table_format.delta.log import schema_fields
 from merge_runner.engine.table_format.protocol import RealColumn
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
 
-    from merge_runner.relation import Relation
+    from merge_runner.merge.statement import MergeStatement
 
 _GENERATED = "delta.generationExpression"
 """The metadata of a generated column that holds its expression."""
 
 
 def columns(session: SparkSession, table: Relation) -> dict[str, RealColumn]:
-    """The columns by folded names. Over Spark Connect generated ones look like others. Raises EngineError."""
+    """The columns by folded names: Spark's own description of them leaves out how they are generated.
+
+    Over Spark Connect generated ones look like others. Raises EngineError.
+    """
     fields = schema_fields(session, table)
     told = fields is not None
     if fields is None:
@@ -41,3 +47,20 @@ def _column(field: Mapping[str, Any], told: bool) -> RealColumn:
         kind = "by default" if metadata.get("delta.identity.allowExplicitInsert") else "always"
         generated = f"generated {kind} as identity"
     return RealColumn(field["nullable"], metadata.get("comment"), metadata.get("CURRENT_DEFAULT"), generated, told)
+
+
+def columns_after(session: SparkSession, merge: MergeStatement) -> list[StructField] | None:
+    """The columns that Delta would give the target; none where it leaves them as they are, None over Spark Connect.
+
+    They are in the analysed command (MergeIntoCommand.migratedSchema, Delta 4.4.0), which is not run.
+    """
+    from pyspark.sql.types import StructType
+
+    if not hasattr(session, "_jsparkSession"):
+        return None
+    state = session._jsparkSession.sessionState()
+    skip = java_class(session, "org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
+    with engine_errors(merge.text):
+        plan: Any = state.executePlan(state.sqlParser().parsePlan(merge.text), skip).analyzed()
+        schema = plan.migratedSchema()
+        return list(StructType.fromJson(json.loads(schema.get().json())).fields) if schema.isDefined() else []

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.table_format.delta import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.delta.change_feed import changes
-from merge_runner.engine.table_format.delta.columns import columns
-from merge_runner.engine.table_format.delta.kernel_reader import BY_KERNEL
+from merge_runner.engine.table_format.delta.columns import columns, columns_after
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
-from merge_runner.engine.table_format.delta.schema_evolution import columns_after
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
 
 if TYPE_CHECKING:
     from merge_runner.engine.table_format.branches import Branches
+BY_KERNEL: Mapping[str, str] = {"spark.databricks.delta.v2.enableMode": "STRICT"}
+"""Confs of a session that reads Delta tables through Delta's Kernel. It cannot read their change feeds.
+
+To find the files of a table, Delta's usual reader runs three queries over its log, which take 0.6 s of a table of ten
+rows; the Kernel reads the log by itself, and the whole query takes 0.1 s. Delta 4.4.0 has it for tests and some streams
+(DeltaSQLConf.scala): what is found wrong through it is looked at again.
+"""
 
 
 class DeltaFormat:

@@ -14,11 +14,11 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.table_format.commit_metadata import written_by
 from merge_runner.engine.table_format.delta.log import latest_commits
 from merge_runner.engine.table_format.protocol import LOOK_BACK, Commit
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.relation import Relation
 
 _ANEW = ("CREATE", "REPLACE")
 """How the operations begin that write a table as a whole: with rows only where they end in AS SELECT."""

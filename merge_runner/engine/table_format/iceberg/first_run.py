@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH, written_by
 from merge_runner.engine.table_format.iceberg.log import latest_snapshots
 from merge_runner.engine.table_format.protocol import LOOK_BACK, Commit
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from merge_runner.relation import Relation
 
 
 def is_built(session: SparkSession, table: Relation, others: Collection[str]) -> bool:

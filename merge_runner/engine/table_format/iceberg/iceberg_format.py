@@ -11,17 +11,17 @@ from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
 from merge_runner.engine.table_format.iceberg.target_files import target_files
+from merge_runner.engine.table_format.protocol import Ask
 from merge_runner.formats import Format
 from merge_runner.formats.iceberg.capabilities import ICEBERG
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.table_format.protocol import Ask
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.explain.shuffle_remedies import Remedied
     from merge_runner.plan.steps.merge import RunMerge
-    from merge_runner.relation import Relation
 
 
 class IcebergFormat:
