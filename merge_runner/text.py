@@ -27,6 +27,11 @@ class Place:
         return f"{self.text_name}:{self.line}:{self.column}"
 
     @property
+    def in_file(self) -> Place:
+        """The place for readers that count lines in files alone: the beginning of the file for one in a cell."""
+        return self if self.cell is None else Place(self.path, 1, 1)
+
+    @property
     def text_name(self) -> str:
         """The name of the text in which lines are counted, as `SourceText.name`."""
         return text_name(self.path, self.cell)

@@ -70,6 +70,7 @@ def reported(merge: LintedMerge) -> ReportedMerge:
             place = Place(file.path, 1, 1)
         text, reason = as_written(condition.text), as_written(condition.reason)
         conjuncts.append(ReportedConjunct(text, condition.prunes, reason, place.line, place.column))
+    start = merge_place(file)
     target = file.relation.name if file.relation else ".".join(statement.target.parts)
     return ReportedMerge(
         model=file.name,
@@ -85,12 +86,25 @@ def reported(merge: LintedMerge) -> ReportedMerge:
             ReportedClause(clause.kind, clause.action, clause.condition is not None) for clause in statement.clauses
         ),
         conjuncts=tuple(conjuncts),
+        container=file.container,
+        line=start.line,
+        column=start.column,
+        cell=start.cell,
     )
+
+
+def merge_place(file: LintedFile) -> Place:
+    """Return where the MERGE of a file begins; the beginning of the file where it is generated from YAML."""
+    if file.statement is None or file.rendered is None:
+        return Place(file.path, 1, 1)
+    place = file.rendered.place(file.statement.span.start)
+    return place if place.path == file.path else Place(file.path, 1, 1)
 
 
 def _findings(
     rule: Rule, looks_at: LintedMerge | LintedFile | LintedProject, selection: RuleSelection, file: LintedFile | None
 ) -> Iterator[Finding]:
+    at = merge_place(file) if file is not None and file.statement is not None else None
     for hit in _hits(rule, looks_at, selection, file):
         place = hit.at if isinstance(hit.at, Place) else _place(hit.at, file)
         if not selection.selected(rule, place.path):
@@ -111,6 +125,7 @@ def _findings(
             fix=_writable(hit.fix),
             subject=as_written(subject or hit.message),
             page=rule.url,
+            merge=at,
         )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode
+from merge_runner.lint.containers.found import Container
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
@@ -45,6 +46,9 @@ class LintedFile:
     """The model's config from outside of its file, the most specific last."""
     scan: Literal["bounded", "full"] = "bounded"
     """`full`: scanning the whole target is intended, as the config of the model declares (or `meta` of a dbt model)."""
+
+    container: Container = "model"
+    """What its MERGE is written in."""
 
     @property
     def path(self) -> str:

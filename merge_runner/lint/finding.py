@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from merge_runner.text import Place
@@ -66,6 +66,8 @@ class Finding:
     subject: str = ""
     page: str | None = None
     """The URL that explains a rule of another package; None for the rules of merge-runner."""
+    merge: Place | None = field(default=None, compare=False)
+    """Where the MERGE that it is about begins; None: it is about a file or the project."""
 
     @property
     def key(self) -> str:
@@ -93,6 +95,7 @@ class Finding:
             "path": place.path,
             "line": place.line,
             "column": place.column,
+            "cell": place.cell,
             "end_line": place.end_line if place.end_line is not None else place.line,
             "end_column": place.end_column if place.end_column is not None else place.column,
             "fix": self.fix.as_json() if self.fix else None,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from merge_runner.lint.containers.found import CONTAINERS, Container
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
 from merge_runner.pruning.verdict import Verdict
@@ -49,12 +50,26 @@ class ReportedMerge:
     conjuncts: tuple[ReportedConjunct, ...]
     scans_all_on_purpose: bool = False
     """Whether the model says `scan: full`."""
+    container: Container = "model"
+    line: int = 1
+    column: int = 1
+    cell: int | None = None
+    """The cell of a notebook in which lines are counted; None where they are those of the file."""
+
+    @property
+    def place(self) -> Place:
+        """Where the MERGE begins."""
+        return Place(self.path, self.line, self.column, cell=self.cell)
 
     def as_json(self) -> dict[str, Any]:
         """The entry of `merges`."""
         return {
             "model": self.model,
             "path": self.path,
+            "line": self.line,
+            "column": self.column,
+            "cell": self.cell,
+            "container": self.container,
             "target": self.target,
             "format": self.format,
             "verdict": self.verdict,
@@ -69,16 +84,18 @@ class ReportedMerge:
 
 @dataclass(frozen=True)
 class NotJudged:
-    """A dbt model of which some `rules` were not judged, since lint does not know its query.
+    """A MERGE that was not judged, or of which some `rules` were not, since lint does not know the text of its query.
 
-    Without rules the MERGE itself is not known. `hint` is None where dbt has no command that changes it.
+    Without rules the MERGE itself is not known. `model` is the dbt model; None: a file outside of a project. `hint` is
+    None where nothing makes it known.
     """
 
-    model: str
+    model: str | None
     place: Place
     rules: tuple[str, ...]
     reason: str
     hint: str | None = None
+    container: Container = "dbt"
 
     @property
     def what(self) -> str:
@@ -91,6 +108,8 @@ class NotJudged:
         return {
             "model": self.model,
             **place_as_json(self.place),
+            "cell": self.place.cell,
+            "container": self.container,
             "rules": list(self.rules),
             "reason": self.reason,
             "hint": self.hint,
@@ -102,7 +121,7 @@ class Report:
     """Everything a lint run has to say. `files` is how many files or models were looked at.
 
     `findings` are in the order of their places, those that noqa, baseline or settings hide left out; `hidden` says how
-    many the baseline hid. `sources` are the authors' texts by path, for excerpts.
+    many the baseline hid. `sources` are the authors' texts by `Place.text_name`, for excerpts.
     """
 
     merges: tuple[ReportedMerge, ...] = ()
@@ -113,7 +132,7 @@ class Report:
     """Entries of the baseline that match nothing any more."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     not_judged: tuple[NotJudged, ...] = ()
-    """Models of dbt projects of which lint does not know enough, in the order of their places."""
+    """Models of dbt projects of which lint does not know enough, and MERGEs in files that it cannot read."""
 
     def count(self, severity: Severity) -> int:
         """How many findings have the severity."""
@@ -125,6 +144,12 @@ class Report:
         counts = Counter(merge.verdict for merge in self.merges)
         order: tuple[Verdict, ...] = ("static", "runtime", "none", "unknown")
         return {verdict: counts[verdict] for verdict in order}
+
+    @property
+    def containers(self) -> dict[Container, int]:
+        """How many merges are in each kind of container."""
+        counts = Counter(merge.container for merge in self.merges)
+        return {container: counts[container] for container in CONTAINERS if container in counts}
 
     def as_json(self) -> dict[str, Any]:
         """The document of `lint --format json`."""
@@ -140,6 +165,7 @@ class Report:
                 "stale": self.stale,
                 "not_judged": len(self.not_judged),
                 "verdicts": self.verdicts,
+                "containers": self.containers,
             },
             "merges": [merge.as_json() for merge in self.merges],
             "findings": [finding.as_json() for finding in self.findings],

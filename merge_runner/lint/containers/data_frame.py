@@ -136,7 +136,8 @@ class _Frame:
 
     def _named(self) -> str:
         """What the author calls the DataFrame: the variable that it is in."""
-        return self.chain.name or "…"
+        node = self.chain.root
+        return node.id if isinstance(node, ast.Name) else "…"
 
     def _unknown(self, name: str) -> Traced:
         return Traced.filled(name, self.chain.use.file.origin(self.chain.root))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText
@@ -14,6 +14,8 @@ Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "
 `sql`: a file of one statement. `script`: a file of several. `notebook`: a Databricks notebook as source. `python` and
 `scala`: a string given to `….sql(…)`. `builder`: a chain of `DeltaTable.merge` or `DataFrame.mergeInto`.
 """
+
+CONTAINERS: tuple[Container, ...] = get_args(Container)
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,11 @@ class UnreadMerge:
 class Contents:
     """What a file holds: `statements` in the order of their places, and MERGEs that cannot be read.
 
-    `texts` are the texts that places are in: the file's own, or the cells of an .ipynb notebook.
+    `texts` are the texts that places are in: the file's own, or the cells of an .ipynb notebook. `sql` are the texts of
+    SQL in another language, or in cells: comments in them count.
     """
 
     statements: tuple[FoundStatement, ...] = ()
     unread: tuple[UnreadMerge, ...] = ()
     texts: tuple[SourceText, ...] = ()
+    sql: tuple[Rendered, ...] = ()

@@ -17,22 +17,17 @@ _SQL = frozenset({"sql", "sparksql", "spark_sql"})
 _LANGUAGES = {"pyspark": "python", "python3": "python", "py": "python", "ipython": "python", "ipython3": "python"}
 _DEFAULT = frozenset({"spark", "time", "timeit", "capture", "configure", "memit"})
 """Magics after which a cell is in the language of the notebook."""
-_LINE = re.compile(r"^([^\S\n]*)(?:%%?(?=\w)|!)", re.MULTILINE)
 _LINE_SQL = re.compile(r"^[^\S\n]*%(?:sql|sparksql)[^\S\n]+(?=\S)", re.MULTILINE)
 _NO_NOTEBOOK = "export it as .ipynb again"
 
 
 @dataclass(frozen=True)
 class NotebookCell:
-    """A cell of code: its `language`, its whole `text`, and the ranges of SQL in it.
-
-    `code` is its text in another language than SQL, as long as `text`: lines of magics are comments there.
-    """
+    """A cell of code: its `language`, its whole `text`, and the ranges of SQL in it."""
 
     language: str
     text: SourceText
     sql: tuple[SourceText, ...] = ()
-    code: SourceText | None = None
 
 
 def notebook_cells(source: SourceText) -> Iterator[NotebookCell]:
@@ -99,7 +94,7 @@ def _cell(text: SourceText, language: str) -> NotebookCell:
                 return NotebookCell(language, text, (CutText.of(text, [Span(start, len(text.text))]),))
     if language == "sql":
         return NotebookCell(language, text, (text,))
-    return NotebookCell(language, text, tuple(_line_magics(text)), _code(text))
+    return NotebookCell(language, text, tuple(_line_magics(text)))
 
 
 def _line_magics(text: SourceText) -> Iterator[SourceText]:
@@ -107,9 +102,3 @@ def _line_magics(text: SourceText) -> Iterator[SourceText]:
     for found in _LINE_SQL.finditer(text.text):
         newline = text.text.find("\n", found.end())
         yield CutText.of(text, [Span(found.end(), newline if newline >= 0 else len(text.text))])
-
-
-def _code(text: SourceText) -> SourceText:
-    return SourceText(
-        text.path, _LINE.sub(lambda line: line[1] + "#" * (len(line[0]) - len(line[1])), text.text), cell=text.cell
-    )

@@ -21,9 +21,8 @@ _WORDS = re.compile(r"merge|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECAS
 _READS = re.compile(
     r"\.\s*(?:sql|merge|mergeInto)\s*\(|\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b", re.IGNORECASE
 )
-_MERGE = re.compile(r"\bMERGE\s+INTO\b|\.\s*mergeInto\s*\(|\.\s*when(?:Not)?Matched", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
+_WITH_USING = re.compile(r"\bUSING\b", re.IGNORECASE)
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
 _HELP = re.compile(r"^[ \t]*\??[\w.]+\?{1,2}[ \t]*$", re.MULTILINE)
 
@@ -41,9 +40,9 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
         try:
             parsed.append((PythonFile(source, number), _parsed(source)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            if (merge := _MERGE.search(source.text)) is not None:
+            if (merge := find_merge(source.text)) is not None:
                 why = f"this is not Python that lint can read: {_why(error)}"
-                unread.append(UnreadMerge("python", source.place(*merge.span()), why))
+                unread.append(UnreadMerge("python", source.place(merge.start, merge.end), why))
     if not parsed:
         return Contents(unread=tuple(unread))
     found = _Reader(sources, parsed)
@@ -122,8 +121,8 @@ class _Reader:
             for node in ast.walk(tree):
                 if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said:
                     continue
-                if id(node) in self.used or find_merge(node.value) is None or not _WHOLE.search(node.value):
+                if id(node) in self.used or find_merge(node.value) is None or not _WITH_USING.search(node.value):
                     continue
                 at = file.origin(node)
                 place = file.source.place(at.start, at.end)
-                yield UnreadMerge("python", place, "lint finds no `.sql(…)` in this file that is given this text")
+                yield UnreadMerge("python", place, "no `.sql(…)` in this file is given this text")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.found import Container, Contents, FoundStatement, UnreadMerge
 from merge_runner.lint.containers.ipynb import NotebookCell, notebook_cells
 from merge_runner.lint.containers.notebook import Cell, cells, is_notebook
+from merge_runner.lint.containers.placeholders import placeholders_of
+from merge_runner.lint.containers.python_code import read_python
+from merge_runner.lint.containers.scala_code import read_scala
 from merge_runner.lint.containers.script import read_script
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
@@ -20,12 +24,23 @@ Render = Callable[[SourceText], Rendered]
 
 _WORD = re.compile("merge", re.IGNORECASE)
 _IN_CODE = re.compile(r"merge\s+(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE)
-_CODE = (".py", ".scala")
+CODE = (".py", ".scala", ".ipynb")
+
+
+_TABLE = re.compile(
+    r"(?:create|replace|alter)\s+(?:or\s+replace\s+)?(?:global\s+)?(?:temp(?:orary)?\s+|external\s+)?(?:table|view)\b",
+    re.IGNORECASE,
+)
+
+
+def may_describe_tables(source: SourceText) -> bool:
+    """Return whether a file can hold a CREATE or ALTER TABLE, or a view, by its words alone."""
+    return _TABLE.search(source.text) is not None
 
 
 def may_hold_merge(source: SourceText) -> bool:
     """Return whether a file can hold a MERGE, by its words alone; reading it takes a thousand times as long."""
-    return (_IN_CODE if source.path.lower().endswith(_CODE) else _WORD).search(source.text) is not None
+    return (_IN_CODE if source.path.lower().endswith((".py", ".scala")) else _WORD).search(source.text) is not None
 
 
 def read_contents(source: SourceText, render: Render) -> Contents:
@@ -53,7 +68,7 @@ def _databricks(source: SourceText, language: str, found: Iterable[Cell]) -> lis
     code: dict[str, list[SourceText]] = {"python": [], "scala": []}
     for cell in found:
         if (cell.language or language) == "sql":
-            read.append(read_script(Rendered.plain(cell.text), "notebook"))
+            read.append(_sql(cell.text, "notebook"))
         elif cell.language in code:
             code[cell.language].append(cell.text)
     if language in code:
@@ -67,15 +82,23 @@ def _notebook(found: Iterable[NotebookCell]) -> Contents:
     texts = []
     for cell in found:
         texts.append(cell.text)
-        read += [read_script(Rendered.plain(text), "ipynb") for text in cell.sql]
-        if cell.language in code and cell.code is not None:
-            code[cell.language].append(cell.code)
+        read += [_sql(text, "ipynb") for text in cell.sql]
+        if cell.language in code:
+            code[cell.language].append(cell.text)
     read += [_code(language, sources) for language, sources in code.items() if sources]
     return _joined(read, tuple(texts))
 
 
+def _sql(text: SourceText, container: Container) -> Contents:
+    rendered = placeholders_of(Rendered.plain(text))
+    return replace(read_script(rendered, container), sql=(rendered,))
+
+
 def _code(language: str, sources: list[SourceText]) -> Contents:
-    return Contents()
+    read = [read_python(sources)] if language == "python" else [read_scala(source) for source in sources]
+    statements = tuple(statement for contents in read for statement in contents.statements)
+    unread = tuple(each for contents in read for each in contents.unread)
+    return Contents(statements, unread, sql=tuple(statement.rendered for statement in statements))
 
 
 def _joined(read: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents:
@@ -83,7 +106,7 @@ def _joined(read: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents
     read = list(read)
     statements = sorted((each for contents in read for each in contents.statements), key=_statement_order)
     unread = sorted((each for contents in read for each in contents.unread), key=_unread_order)
-    return Contents(tuple(statements), tuple(unread), texts)
+    return Contents(tuple(statements), tuple(unread), texts, tuple(text for contents in read for text in contents.sql))
 
 
 def _statement_order(statement: FoundStatement) -> tuple[int, int, int]:

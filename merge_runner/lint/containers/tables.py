@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from merge_runner.formats.registry import inferred_format
 from merge_runner.lint.containers.ddl import AlterTable, CreateTable, CreateView, Use, read_ddl
 from merge_runner.lint.containers.found import FoundStatement
+from merge_runner.merge.syntax.placeholder import is_repeatable
 from merge_runner.plan.layout.layout_file import TableKey
 from merge_runner.pruning.layout.layout import UNKNOWN, TableLayout
 from merge_runner.pruning.layout.table_properties import with_properties
@@ -97,6 +98,11 @@ class FolderTables:
 
     files: Mapping[str, FileTables] = field(default_factory=dict)
 
+    def key(self, path: str, index: int, parts: tuple[str, ...]) -> TableKey:
+        """Return the complete name of a table in a statement of a file."""
+        scopes = self.files[path].scopes if path in self.files else ()
+        return (scopes[index] if index < len(scopes) else NameScope()).key(parts)
+
     def find(self, path: str, index: int, parts: tuple[str, ...]) -> KnownTable | None:
         """Return the table that a name means in a statement of a file; None where no file says anything of it.
 
@@ -104,8 +110,9 @@ class FolderTables:
         known of it.
         """
         own = self.files.get(path, FileTables())
-        scope = own.scopes[index] if index < len(own.scopes) else NameScope()
-        key = scope.key(parts)
+        key = self.key(path, index, parts)
+        if not all(map(is_repeatable, key)):
+            return None
         table = own.version(key, index)
         if table is not None:
             return table

@@ -25,7 +25,7 @@ def render(report: Report, style: Style) -> str:
 
 
 def _command(finding: Finding) -> str:
-    place = finding.place
+    place = finding.place.in_file
     properties: dict[str, object] = {"file": place.path, "line": place.line}
     if place.end_line is None:
         properties["col"] = place.column
@@ -35,7 +35,9 @@ def _command(finding: Finding) -> str:
         properties["endLine"] = place.end_line
     properties["title"] = f"{finding.code} {finding.name}"
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    message = _with_hint(one_line(finding.message), finding.hint)
+    # GitHub annotates lines of the file, which are not those of a notebook's cells.
+    cell = f"{finding.place}: " if finding.place.cell is not None else ""
+    message = _with_hint(one_line(cell + finding.message), finding.hint)
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import NotJudged, Report
+from merge_runner.text import Place
 
 _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info"}
 
@@ -27,12 +28,12 @@ def render(report: Report, style: Style) -> str:
 
 def _not_judged(item: NotJudged) -> dict[str, Any]:
     """An issue of the lowest severity: the report has no other place for it."""
-    place = item.place
-    key = hashlib.sha256(f"not-judged\0{place.path}\0{item.model}\0{item.what}".encode(errors="replace"))
+    place = item.place.in_file
+    key = hashlib.sha256(f"not-judged\0{place.path}\0{item.model or item.place}\0{item.what}".encode(errors="replace"))
     return {
         "type": "issue",
         "check_name": "not-judged",
-        "description": f"{item.what} not judged: {item.reason}",
+        "description": f"{_cell(item.place)}{item.what} not judged: {item.reason}",
         "categories": ["Bug Risk"],
         "severity": _SEVERITIES["info"],
         "fingerprint": key.hexdigest()[:20],
@@ -40,13 +41,18 @@ def _not_judged(item: NotJudged) -> dict[str, Any]:
     }
 
 
+def _cell(place: Place) -> str:
+    """The place in a cell of a notebook, whose lines are not those of the file."""
+    return f"{place}: " if place.cell is not None else ""
+
+
 def _issue(finding: Finding, ordinal: int) -> dict[str, Any]:
-    place = finding.place
+    place = finding.place.in_file
     end_line = place.end_line or place.line
     return {
         "type": "issue",
         "check_name": finding.code,
-        "description": f"{finding.name}: {finding.message}",
+        "description": f"{_cell(finding.place)}{finding.name}: {finding.message}",
         "categories": ["Performance" if finding.code[:1] in "PK" else "Bug Risk"],
         "severity": _SEVERITIES[finding.severity],
         "fingerprint": fingerprint(finding, ordinal),

@@ -55,6 +55,6 @@ def _counts(name: str, tests: int, failures: int, skipped: int = 0) -> dict[str,
 
 def _details(finding: Finding, report: Report) -> str:
     lines = [f"{finding.place}: {finding.message}"]
-    lines += excerpt(report.sources.get(finding.place.path, ""), finding.place, Style(unicode=False), "")
+    lines += excerpt(report.sources.get(finding.place.text_name, ""), finding.place, Style(unicode=False), "")
     lines += [f"help: {finding.hint.strip()}"] if finding.hint else []
     return "\n".join([*lines, finding.url])

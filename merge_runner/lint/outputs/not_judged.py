@@ -1,4 +1,4 @@
-"""What was not judged, in lines: the dbt models of which lint does not know the query."""
+"""What was not judged, in lines: dbt models of which lint does not know the query, MERGEs that it cannot read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from merge_runner.columns import one_line
 from merge_runner.lint.outputs.style import Style
+from merge_runner.lint.outputs.summary import counted
 from merge_runner.lint.report import NotJudged, Report
 
 _MOST = 10
@@ -15,17 +16,20 @@ _MOST = 10
 
 @dataclass(frozen=True)
 class Group:
-    """The models of which the same was not judged and that have the same hint."""
+    """The models, or the places in files, of which the same was not judged and that have the same hint."""
 
     items: tuple[NotJudged, ...]
 
     @property
     def message(self) -> str:
         """What was not judged, for which files, and why."""
-        named = ", ".join(f"{item.place.path} ({item.reason})" for item in self.items[:_MOST])
+        first = self.items[0]
+        named = ", ".join(f"{_where(item)} ({item.reason})" for item in self.items[:_MOST])
         more = f" and {len(self.items) - _MOST} more" if len(self.items) > _MOST else ""
-        models = "1 model" if len(self.items) == 1 else f"{len(self.items)} models"
-        return one_line(f"{self.items[0].what} not judged for {models}: {named}{more}")
+        them = f"at {counted(len(self.items), 'place')}"
+        if first.model is not None:
+            them = f"for {counted(len(self.items), 'model')}"
+        return one_line(f"{first.what} not judged {them}: {named}{more}")
 
     @property
     def hint(self) -> str | None:
@@ -34,11 +38,15 @@ class Group:
 
 
 def groups(report: Report) -> Iterator[Group]:
-    """Give the models that were not judged, those with the same rules and hint together."""
-    found: dict[tuple[tuple[str, ...], str | None], list[NotJudged]] = {}
+    """Give what was not judged, models and places with the same rules and hint together."""
+    found: dict[tuple[bool, tuple[str, ...], str | None], list[NotJudged]] = {}
     for item in report.not_judged:
-        found.setdefault((item.rules, item.hint), []).append(item)
+        found.setdefault((item.model is None, item.rules, item.hint), []).append(item)
     yield from (Group(tuple(items)) for items in found.values())
+
+
+def _where(item: NotJudged) -> str:
+    return str(item.place) if item.model is None else item.place.path
 
 
 def lines(report: Report, style: Style) -> Iterator[str]:

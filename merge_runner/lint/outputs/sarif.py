@@ -54,9 +54,7 @@ def _invocation(report: Report) -> dict[str, Any]:
             "level": "warning",
             "descriptor": {"id": "not-judged"},
             "message": {"text": "\nhelp: ".join(filter(None, (f"{item.what} not judged: {item.reason}", item.hint)))},
-            "locations": [
-                {"physicalLocation": {"artifactLocation": _artifact(item.place.path), "region": _region(item.place)}}
-            ],
+            "locations": [{"physicalLocation": _physical(item.place)}],
         }
         for item in report.not_judged
     ]
@@ -87,20 +85,22 @@ def _results(report: Report, codes: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _result(finding: Finding, index: int, occurrence: int) -> dict[str, Any]:
-    location: dict[str, Any] = {
-        "physicalLocation": {"artifactLocation": _artifact(finding.place.path), "region": _region(finding.place)}
-    }
+    location: dict[str, Any] = {"physicalLocation": _physical(finding.place)}
     if finding.model is not None:
         location["logicalLocations"] = [{"name": finding.model}]
+    cell = finding.place.cell
+    if cell is not None:
+        location["logicalLocations"] = [{"name": f"cell {cell}", "kind": "cell"}]
+    text = finding.message if cell is None else f"{finding.place}: {finding.message}"
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": f"{finding.message}\nhelp: {finding.hint.strip()}" if finding.hint else finding.message},
+        "message": {"text": f"{text}\nhelp: {finding.hint.strip()}" if finding.hint else text},
         "locations": [location],
         "partialFingerprints": {"finding/v1": f"{finding.key}:{occurrence}"},
     }
-    if finding.fix is not None and finding.fix.edits:
+    if finding.fix is not None and finding.fix.edits and cell is None:
         result["fixes"] = [_fix(finding.fix)]
     return result
 
@@ -128,6 +128,10 @@ def _artifact(path: str) -> dict[str, Any]:
     """A relative path counts from the root of the sources."""
     uri = quote(path, safe="/", errors="replace")
     return {"uri": f"file://{uri}"} if path.startswith("/") else {"uri": uri, "uriBaseId": _ROOT}
+
+
+def _physical(place: Place) -> dict[str, Any]:
+    return {"artifactLocation": _artifact(place.path), "region": _region(place.in_file)}
 
 
 def _region(place: Place) -> dict[str, int]:

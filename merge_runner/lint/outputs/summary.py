@@ -7,6 +7,9 @@ from collections import Counter
 from merge_runner.lint.outputs.verdicts import bounded_or_meant
 from merge_runner.lint.report import Report
 
+_PLACE = ("at", "place")
+_MODEL = ("for", "model")
+
 
 def summary(report: Report) -> str:
     """`3 merges: 2 static, 1 none; 1 error, 0 warnings`; a friendly one where nothing was found.
@@ -15,10 +18,8 @@ def summary(report: Report) -> str:
     judged, and nothing is hidden.
     """
     left_out = f"; {report.hidden} hidden by the baseline" if report.hidden else ""
-    left_out += "".join(
-        f"; {what} not judged for {counted(number, 'model')}"
-        for what, number in Counter(item.what for item in report.not_judged).items()
-    )
+    kinds = Counter((item.what, *(_PLACE if item.model is None else _MODEL)) for item in report.not_judged)
+    left_out += "".join(f"; {what} not judged {at} {counted(number, one)}" for (what, at, one), number in kinds.items())
     if report.findings:
         return f"{_merges(report)}{_verdicts(report)}; {_findings(report)}{left_out}"
     if not report.merges and not report.hidden and not report.not_judged:
@@ -38,7 +39,8 @@ def _merges(report: Report) -> str:
 
 
 def _files(report: Report) -> str:
-    plain = all(merge.model is None for merge in report.merges) and not report.not_judged
+    models = [*(merge.model for merge in report.merges), *(item.model for item in report.not_judged)]
+    plain = all(model is None for model in models)
     return counted(report.files, "file" if plain else "model")
 
 

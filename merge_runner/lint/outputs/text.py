@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from merge_runner.columns import cut, one_line
@@ -13,9 +13,9 @@ from merge_runner.lint.outputs.not_judged import lines
 from merge_runner.lint.outputs.statistics import COLOURS, table
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
-from merge_runner.lint.outputs.verdicts import listed, of_path, proof, proofs, scan
+from merge_runner.lint.outputs.verdicts import by_place, listed, proof, proofs, scan
 from merge_runner.lint.report import Report, ReportedMerge
-from merge_runner.text import SourceText
+from merge_runner.text import Place, SourceText
 
 _HEAD = "P001"
 _MANY = 30
@@ -49,16 +49,14 @@ def _summary(report: Report, style: Style) -> str:
 
 
 def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
-    merges = of_path(report.merges)
-    files: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        files.setdefault(finding.place.path, []).append(finding)
-    for path, findings in files.items():
-        source = SourceText(path, report.sources.get(path, ""))
+    merges = by_place(report.merges)
+    for findings in _groups(report.findings):
+        first = findings[0].place
+        source = SourceText(first.path, report.sources.get(first.text_name, ""))
         head = next((finding for finding in findings if finding.code == _HEAD), None)
         beside = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
         if head is not None:
-            block = list(_finding(head, source, style, merges.get(path)))
+            block = list(_finding(head, source, style, merges.get(head.merge or first.path)))
             inner = replace(style, width=style.width - 2)
             for finding in beside:
                 block += ["", *(f"  {line}".rstrip() for line in _finding(finding, source, inner))]
@@ -66,6 +64,19 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
         for finding in findings:
             if finding is not head and finding not in beside:
                 yield list(_finding(finding, source, style))
+
+
+def _groups(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
+    """The findings of each file or cell; where it has several MERGEs, those of each by themselves."""
+    texts: dict[str, dict[Place | None, list[Finding]]] = {}
+    for finding in findings:
+        texts.setdefault(finding.place.text_name, {}).setdefault(finding.merge, []).append(finding)
+    for by_merge in texts.values():
+        if len(by_merge.keys() - {None}) > 1:
+            yield from by_merge.values()
+        else:
+            joined = (finding for found in by_merge.values() for finding in found)
+            yield sorted(joined, key=lambda finding: (finding.place.line, finding.place.column, finding.code))
 
 
 def _finding(finding: Finding, source: SourceText, style: Style, merge: ReportedMerge | None = None) -> Iterator[str]:

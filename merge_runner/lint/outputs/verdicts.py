@@ -9,6 +9,7 @@ from merge_runner.columns import cut, one_line, padded, width
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import Report, ReportedConjunct, ReportedMerge
 from merge_runner.pruning.verdict import Verdict
+from merge_runner.text import Place
 
 _MANY = 30
 """From so many merges on, not all are listed, and never more."""
@@ -24,21 +25,22 @@ _COLOURS: dict[Verdict, str] = {"static": "green", "runtime": "green", "none": "
 
 def listed(report: Report, style: Style) -> Iterator[str]:
     """A line per merge: verdict, file, target, reason, by path; of many only those that nothing else reports."""
-    merges = sorted(report.merges, key=lambda merge: merge.path)
+    merges = sorted(report.merges, key=_order)
     shown = merges
     if len(merges) >= _MANY:
-        told = {finding.place.path for finding in report.findings if finding.code == "P001"}
-        shown = [merge for merge in merges if not bounded_or_meant(merge) and merge.path not in told][:_MANY]
-    path = max((width(one_line(merge.path)) for merge in shown), default=0)
+        told = {finding.merge or finding.place.path for finding in report.findings if finding.code == "P001"}
+        shown = [merge for merge in merges if not bounded_or_meant(merge)]
+        shown = [merge for merge in shown if merge.place not in told and merge.path not in told][:_MANY]
+    path = max((width(_where(merge)) for merge in shown), default=0)
     target = max((width(one_line(merge.target)) for merge in shown), default=0)
     with_target = style.width - path - target - 13 >= _REASON
     below = style.wrap and style.width - path - 11 < _REASON
     for merge in shown:
         if below:
-            yield f"{_verdict(merge, style, 7)}  {one_line(merge.path)}"
+            yield f"{_verdict(merge, style, 7)}  {_where(merge)}"
             yield from (style.styled(line, dim=True) for line in style.lines(" " * 9 + _reason(merge)))
             continue
-        front = padded(one_line(merge.path), path) + "  "
+        front = padded(_where(merge), path) + "  "
         front += padded(one_line(merge.target), target) + "  " if with_target else ""
         reason = cut(_reason(merge), max(style.width - width(front) - 9, _REASON), style.ellipsis)
         yield f"{_verdict(merge, style, 7)}  {front}{style.styled(reason, dim=True)}"
@@ -49,14 +51,14 @@ def listed(report: Report, style: Style) -> Iterator[str]:
 
 def proofs(report: Report, style: Style) -> Iterator[str]:
     """Every merge with its proof, by path, a blank line between them."""
-    for number, merge in enumerate(sorted(report.merges, key=lambda merge: merge.path)):
+    for number, merge in enumerate(sorted(report.merges, key=_order)):
         if number:
             yield ""
         clauses = ", ".join(
             f"when {clause.kind.replace('_', ' ')}{' and …' if clause.conditional else ''} {clause.action}"
             for clause in merge.clauses
         ).replace("…", style.ellipsis)
-        place = style.styled(one_line(merge.path), bold=True)
+        place = style.styled(_where(merge), bold=True)
         yield from style.lines(f"{_verdict(merge, style, 0)}  {place}  {_table(merge)}, {merge.merge_class}", 2)
         yield from style.lines(f"  {_reason(merge)}", 2)
         yield from (f"  {line}" for line in proof(merge, replace(style, width=style.width - 2)))
@@ -91,14 +93,25 @@ def proof(merge: ReportedMerge, style: Style) -> Iterator[str]:
             yield from style.lines(f"{' ' * (place + 6)}{reason}")
 
 
-def of_path(merges: Sequence[ReportedMerge]) -> dict[str, ReportedMerge]:
-    """The merges by their files."""
-    return {merge.path: merge for merge in merges}
+def by_place(merges: Sequence[ReportedMerge]) -> dict[Place | str, ReportedMerge]:
+    """The merges by their places, and by their files."""
+    found: dict[Place | str, ReportedMerge] = {merge.path: merge for merge in merges}
+    return found | {merge.place: merge for merge in merges}
 
 
 def bounded_or_meant(merge: ReportedMerge) -> bool:
     """Whether the scan is known to be bounded, or is meant to be full."""
     return merge.verdict in {"static", "runtime"} or (merge.verdict == "none" and merge.scans_all_on_purpose)
+
+
+def _order(merge: ReportedMerge) -> tuple[str, int, int, int]:
+    return merge.path, merge.cell or 0, merge.line, merge.column
+
+
+def _where(merge: ReportedMerge) -> str:
+    """The file of a merge; its place where a file may hold several."""
+    alone = merge.container in ("model", "dbt", "sql")
+    return one_line(merge.path if alone else f"{merge.place.text_name}:{merge.line}")
 
 
 def _mark(conjunct: ReportedConjunct, style: Style) -> str:

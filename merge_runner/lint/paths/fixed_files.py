@@ -19,6 +19,9 @@ _MARK = "\ufeff"
 def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe: bool) -> None:
     """Writes each of the files, by path in the report, with its fixes; all that no fix touches stays, byte for byte."""
     left = 0
+    in_cells = {finding.place.path for finding in report.findings if finding.fix and finding.place.cell is not None}
+    for path in sorted(in_cells):
+        messages.say(f"{path}: not fixed, a notebook is fixed in its editor", "warn")
     for path in report.sources:
         fixes = [finding.fix for finding in report.findings if finding.place.path == path and finding.fix is not None]
         if not fixes or path not in files:

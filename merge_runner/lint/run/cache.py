@@ -138,10 +138,14 @@ def _report(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:
         for merge in entry["merges"]
     ]
     findings = [
-        Finding(**{**finding, "place": Place(**finding["place"]), "fix": _fix(finding["fix"])})
+        Finding(**{**finding, "place": Place(**finding["place"]), "fix": _fix(finding["fix"]), "merge": _at(finding)})
         for finding in entry["findings"]
     ]
     return Report(tuple(merges), tuple(findings), entry["files"], entry["hidden"], entry["stale"], sources)
+
+
+def _at(finding: Mapping[str, Any]) -> Place | None:
+    return Place(**finding["merge"]) if finding["merge"] is not None else None
 
 
 def _problem(entry: Mapping[str, Any]) -> Problem:

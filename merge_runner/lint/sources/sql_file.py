@@ -1,12 +1,14 @@
-"""A SQL file outside of a project, or the file of a dbt model."""
+"""A file outside of a project, or the file of a dbt model."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from merge_runner.errors import Problems
+from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.text import SourceText
@@ -40,9 +42,18 @@ def sql_files(folder: Path) -> list[Path]:
     return [file for file in inside if not file.is_dir()]
 
 
+def files_below(folder: Path) -> Iterator[Path]:
+    """Give the files below a folder that can hold a MERGE, but for those of tools and of installed packages."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT and not name.startswith(".")]
+        for name in names:
+            if name.endswith(SUFFIXES) and not name.startswith("."):
+                yield Path(place, name)
+
+
 def holds_no_sql(file: str) -> bool:
-    """Return whether the name of a file says that it holds something else than SQL."""
-    return file.lower().endswith((".yml", ".yaml", ".toml", ".json", ".csv", ".md", ".py"))
+    """Return whether the name of a file says that it holds something else than SQL or code."""
+    return file.lower().endswith((".yml", ".yaml", ".toml", ".json", ".csv", ".md"))
 
 
 def read_plain(file: Path, path: str) -> PlainFile:
@@ -56,6 +67,9 @@ def shown(file: Path, root: Path) -> str:
     """Return the path of a file relative to `root`; as a whole where it is elsewhere."""
     absolute = Path(os.path.abspath(file))  # noqa: PTH100 -- `..` ends, links stay
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()
+
+
+_LEFT_OUT = frozenset({"venv", "node_modules", "target", "site-packages", "__pycache__"})
 
 
 def _is_hidden(path: Path) -> bool:

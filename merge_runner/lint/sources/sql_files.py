@@ -1,4 +1,4 @@
-"""Which SQL files paths mean outside of a project: files, folders, and the models of dbt projects."""
+"""Which files paths mean outside of a project: files, folders, and the models of dbt projects."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from merge_runner.errors import Problems
 from merge_runner.lint.sources.dbt_files import DbtFiles
-from merge_runner.lint.sources.sql_file import PlainFile, holds_no_sql, read_plain, shown, sql_files
+from merge_runner.lint.sources.sql_file import PlainFile, files_below, holds_no_sql, read_plain, shown
 
 
 def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
-    """Give the files that are meant: a file itself, of a folder all .sql files below it, hidden ones left out.
+    """Give the files that are meant: a file itself, of a folder all below it that can hold a MERGE (`files_below`).
 
     In a dbt project these are its models, also where its target/run is named. They are shown relative to `root` where
     they are in it. A file that holds no SQL by its name is left out: a hook is given whatever has changed. Raises
@@ -27,7 +27,7 @@ def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
             models.update({(file.path, file.model.node.name): file for file in meant.models if file.model is not None})
             found.update(dict.fromkeys(meant.others))
         elif path.is_dir():
-            found.update(dict.fromkeys(sql_files(path)))
+            found.update(dict.fromkeys(sorted(files_below(path))))
         elif path.exists() or path.is_symlink():
             if not holds_no_sql(path.name):
                 found[path] = None

@@ -1,4 +1,4 @@
-"""Lints plain .sql files outside of any project, and the MERGEs that dbt generates for its models."""
+"""Lints files outside of any project, and the MERGEs that dbt generates for its models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from merge_runner.errors import Problems, ProblemsError
+from merge_runner.errors import Problems
 from merge_runner.lint.check import Checked, check_file, linted_merge
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
@@ -15,13 +15,13 @@ from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report
 from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.sources.contents_lint import ContentsLinter, ContentsReader
 from merge_runner.lint.sources.dbt_files import created
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.sources.sql_file import PlainFile, shown
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
-from merge_runner.merge.find import holds_merge
 from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
@@ -32,8 +32,6 @@ from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.query.source import KnownTable, Lookup
-from merge_runner.relation import Relation
-from merge_runner.template.context import Context
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
@@ -64,7 +62,7 @@ def lint_files(
     env: Mapping[str, str],
     around: Surroundings,
 ) -> Report:
-    """Lint files that hold a MERGE; the others are counted and nothing more.
+    """Lint files that hold a MERGE; the others are counted, and read for the tables that they create.
 
     Their format and layouts are those of --layout and, below a dbt project's target folder, of its manifest. Raises
     ProblemsError for options or settings that are wrong.
@@ -77,16 +75,22 @@ def lint_files(
     elif options.use_baseline:
         baseline = Baseline.find(around.root, settings.baseline)
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    linter = _PlainLinter(options, vars, env, selection, Templates(around.macros))
-    checked = [linter.check(file) for file in files]
+    known = _KnownTables(options)
+    read = ContentsReader(Templates(around.macros), vars, env).read([file for file in files if file.model is None])
+    linter = ContentsLinter.of(read, selection, known.of_file)
+    found = [linter.lint(each) for each in read]
+    checked = [item for each in found for item in each.checked]
+    texts = {name: text for each in found for name, text in each.texts.items()}
     models = [file.model for file in files if file.model is not None]
+    of_dbt = _DbtLinter(known, selection)
+    checked += [of_dbt.check(model, file.source) for file in files if (model := file.model) and file.source is not None]
     unknown = list(_unknown_merges(models, around.root))
     checked += [check_file(file, None, selection) for file in unknown]
-    texts = {file.path: file.source for file in files if file.source is not None}
-    texts |= {file.path: file.source for file in unknown} | linter.described
+    texts |= {file.path: file.source for file in files if file.model is not None and file.source is not None}
+    texts |= {file.path: file.source for file in unknown} | of_dbt.described
     secrets = frozenset((*secret_values(dict(env.asked)), *secret_vars(vars)))
     merges = [merge_without_secrets(item.merge, secrets) for item in checked if item.merge is not None]
-    parsed = {merge.path for merge in merges}
+    parsed = {merge.place.text_name for merge in merges}
     return finish(
         [without_secrets(finding, secrets) for item in checked for finding in item.findings],
         merges,
@@ -95,93 +99,38 @@ def lint_files(
         baseline,
         files=len(files),
         models={file.path: file.model.node.name for file in files if file.model is not None},
-        not_judged=tuple(_not_judged(models, selection)),
-        ran=lambda path, rule: rule.check_project is None and rule.ran_on(path in parsed),
+        not_judged=(*_not_judged(models, selection), *(item for each in found for item in each.not_judged)),
+        ran=lambda name, rule: rule.check_project is None and rule.ran_on(name in parsed),
+        embedded={name: comments for each in found for name, comments in each.comments.items()},
     )
 
 
-class _PlainLinter:
-    def __init__(
-        self,
-        options: LintOptions,
-        vars: Mapping[str, Any],
-        env: Mapping[str, str],
-        selection: RuleSelection,
-        templates: Templates,
-    ) -> None:
-        self._vars = vars
-        self._env = env
-        self._selection = selection
+class _KnownTables:
+    """Finds tables in the file of --layout, and in the manifests of dbt projects."""
+
+    def __init__(self, options: LintOptions) -> None:
         problems = Problems()
         layouts = [(options.layout, str(options.layout))] if options.layout is not None else []
         self._recorded: RecordedLayouts = recorded_layouts(layouts, Namespace(), problems)
         problems.check()
-        self._templates = templates
-        self._configured = frozenset(rule.code for rule in rules() if selection.configured(rule))
         self._dbt: dict[Path, DbtProject] = {}
-        self.described: dict[str, SourceText] = {}
-        """The YAML files of dbt projects in which findings are."""
+        self._lookups: dict[Path, Lookup | None] = {}
 
-    def check(self, file: PlainFile) -> Checked:
-        if file.model is not None and file.source is not None:
-            return self._check_model(file.model, file.source)
-        if file.source is None:
-            nothing = SourceText(file.path, "")
-            error = MergeSyntaxError(file.problem or "cannot be read", Span(0, 0), "lint reads SQL in UTF-8")
-            linted = LintedFile(nothing, None, Rendered.plain(nothing), error=error)
-            return check_file(linted, None, self._selection)
-        linted = LintedFile(file.source, None, None)
-        try:
-            rendered = self._templates.render(file.source, self._context(file))
-        except ProblemsError as error:
-            return check_file(replace(linted, problems=error.problems), None, self._selection)
-        linted = replace(linted, rendered=rendered)
-        if not holds_merge(rendered.text):
-            return Checked(())
-        try:
-            statement = parse(rendered.text)
-        except MergeSyntaxError as error:
-            return check_file(replace(linted, error=error), None, self._selection)
-        linted = replace(linted, statement=statement)
-        lookup = self._lookup(file.file)
-        target = lookup(statement.target.parts) if statement.target.parts else None
-        merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
-        return check_file(linted, merge, self._selection)
+    def of_file(self, file: PlainFile, parts: tuple[str, ...]) -> KnownTable | None:
+        """Return a table that a file names, below the target folder of a dbt project also by its manifest."""
+        if file.file not in self._lookups:
+            self._lookups[file.file] = self._of_dbt(file.file)
+        return self.lookup(self._lookups[file.file])(parts)
 
-    def _check_model(self, model: DbtModel, source: SourceText) -> Checked:
-        """Look at the MERGE that dbt runs for a model; nothing where it has none, or where it is not known."""
-        if model.text is None:
-            return Checked(())
-        linted = LintedFile(source, None, None, model.node.name, scan=model.scan)
-        try:
-            statement = parse(model.text)
-        except MergeSyntaxError as error:
-            linted = replace(linted, error=error, rendered=model.rendered(None))
-            checked, merge = check_file(linted, None, self._selection), None
-        else:
-            linted = replace(linted, statement=statement, rendered=model.rendered(statement))
-            lookup = self._known(model.project.lookup(model.node, model.query))
-            target = lookup(statement.target.parts) if statement.target.parts else None
-            merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
-            checked = check_file(linted, merge, self._selection)
-        found = tuple(
-            model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
-        )
-        if any(finding.place.path != source.path for finding in found) and (yaml := model.config.described()):
-            self.described[yaml.source.path] = yaml.source
-        return Checked(found, checked.merge)
-
-    def _lookup(self, file: Path) -> Lookup:
-        return self._known(self._dbt_lookup(file))
-
-    def _known(self, dbt: Lookup | None) -> Lookup:
+    def lookup(self, dbt: Lookup | None) -> Lookup:
+        """Return what finds a recorded table, else that of a dbt project."""
 
         def find(parts: tuple[str, ...]) -> KnownTable | None:
             return self._recorded.lookup(parts) or (dbt(parts) if dbt is not None else None)
 
         return find
 
-    def _dbt_lookup(self, file: Path) -> Lookup | None:
+    def _of_dbt(self, file: Path) -> Lookup | None:
         target = target_folder(file)
         if target is None:
             return None
@@ -193,19 +142,39 @@ class _PlainLinter:
         node = project.node(file)
         return project.lookup(node, project.last_rows(node) if node is not None else None)
 
-    def _context(self, file: PlainFile) -> Context:
-        """Names stand for themselves: there is no project that knows better."""
-        return Context(
-            model_name=file.file.stem,
-            this=Relation(file.file.stem),
-            resolve_ref=Relation,
-            resolve_source=lambda source, table: Relation(table, source),
-            vars=self._vars,
-            env=self._env,
-            target={},
-            full_refresh=False,
-            incremental=True,
+
+class _DbtLinter:
+    """Looks at the MERGEs that dbt runs for its models."""
+
+    def __init__(self, known: _KnownTables, selection: RuleSelection) -> None:
+        self._known = known
+        self._selection = selection
+        self._configured = frozenset(rule.code for rule in rules() if selection.configured(rule))
+        self.described: dict[str, SourceText] = {}
+        """The YAML files of dbt projects in which findings are."""
+
+    def check(self, model: DbtModel, source: SourceText) -> Checked:
+        """Return the outcome for a model; nothing where it has no MERGE, or where it is not known."""
+        if model.text is None:
+            return Checked(())
+        linted = LintedFile(source, None, None, model.node.name, scan=model.scan, container="dbt")
+        try:
+            statement = parse(model.text)
+        except MergeSyntaxError as error:
+            linted = replace(linted, error=error, rendered=model.rendered(None))
+            checked, merge = check_file(linted, None, self._selection), None
+        else:
+            linted = replace(linted, statement=statement, rendered=model.rendered(statement))
+            lookup = self._known.lookup(model.project.lookup(model.node, model.query))
+            target = lookup(statement.target.parts) if statement.target.parts else None
+            merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
+            checked = check_file(linted, merge, self._selection)
+        found = tuple(
+            model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
         )
+        if any(finding.place.path != source.path for finding in found) and (yaml := model.config.described()):
+            self.described[yaml.source.path] = yaml.source
+        return Checked(found, checked.merge)
 
 
 def _not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:

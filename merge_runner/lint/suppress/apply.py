@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
@@ -12,6 +13,7 @@ from merge_runner.lint.report import NotJudged, Report, ReportedMerge
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.baseline import Baseline
+from merge_runner.lint.suppress.comments import Comment
 from merge_runner.lint.suppress.noqa import Suppressions
 from merge_runner.text import SourceText
 
@@ -27,48 +29,52 @@ def finish(
     models: Mapping[str, str],
     ran: Callable[[str, Rule], bool],
     not_judged: Sequence[NotJudged] = (),
+    embedded: Mapping[str, Sequence[Comment]] = MappingProxyType({}),
 ) -> Report:
     """The report of a run.
 
-    `texts` are the files that were looked at, or that a finding is in, by path; `models` the names of the models
-    by the paths of their files; `ran` says whether a file was looked at by a rule.
+    `texts` are the files and cells that were looked at, or that a finding is in, by SourceText.name; `models` the names
+    of the models by the paths of their files; `ran` says whether a file or cell was looked at by a rule. `embedded` are
+    the comments of SQL in other languages, by the name of the text.
     """
-    by_path: dict[str, list[Finding]] = {path: [] for path in texts}
+    by_text: dict[str, list[Finding]] = {name: [] for name in texts}
     for finding in dict.fromkeys(found):
-        path = finding.place.path
-        named = finding if finding.model else replace(finding, model=models.get(path))
-        by_path.setdefault(path, []).append(named)
+        named = finding if finding.model else replace(finding, model=models.get(finding.place.path))
+        by_text.setdefault(finding.place.text_name, []).append(named)
     kept: list[Finding] = []
-    for path, findings in by_path.items():
-        source = texts.get(path)
+    for name, findings in by_text.items():
+        source = texts.get(name)
         if source is None:
             kept += findings
             continue
-        suppressions = Suppressions.read(source, rules())
+        suppressions = Suppressions.read(source, rules(), embedded.get(name, ()))
         visible, used = suppressions.filter(findings)
         kept += visible
-        kept += suppressions.unused(used, selection.severity, ran=partial(ran, path), model=models.get(path))
+        kept += suppressions.unused(used, selection.severity, ran=partial(ran, name), model=models.get(source.path))
     kept.sort(key=_order)
     hidden = stale = 0
     if baseline is not None:
         by_code = {rule.code: rule for rule in rules()}
+        names: dict[str, list[str]] = {}
+        for name, source in texts.items():
+            names.setdefault(source.path, []).append(name)
 
         def looked_at(path: str, code: str) -> bool:
             rule = by_code.get(code)
-            if rule is None or path not in texts:
+            if rule is None or path not in names:
                 return False
-            return ran(path, rule) and selection.severity(rule, path) is not None
+            return any(ran(name, rule) for name in names[path]) and selection.severity(rule, path) is not None
 
         left = baseline.hide(kept, looked_at)
         kept, hidden, stale = list(left.kept), left.hidden, left.stale
-    places = {finding.place.path for finding in kept}
+    places = {finding.place.text_name for finding in kept}
     return Report(
         merges=tuple(sorted(merges, key=_merge_order)),
         findings=tuple(kept),
         files=files,
         hidden=hidden,
         stale=stale,
-        sources={path: texts[path].text for path in sorted(places) if path in texts},
+        sources={name: texts[name].text for name in sorted(places) if name in texts},
         not_judged=tuple(not_judged),
     )
 
@@ -86,9 +92,10 @@ def joined(one: Report, other: Report) -> Report:
     )
 
 
-def _merge_order(merge: ReportedMerge) -> tuple[str, str]:
-    return merge.path, merge.model or ""
+def _merge_order(merge: ReportedMerge) -> tuple[str, int, int, int, str]:
+    return merge.path, merge.cell or 0, merge.line, merge.column, merge.model or ""
 
 
-def _order(finding: Finding) -> tuple[str, int, int, str]:
-    return finding.place.path, finding.place.line, finding.place.column, finding.code
+def _order(finding: Finding) -> tuple[str, int, int, int, str]:
+    place = finding.place
+    return place.path, place.cell or 0, place.line, place.column, finding.code

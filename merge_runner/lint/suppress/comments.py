@@ -1,4 +1,4 @@
-"""The comments of a file as its author wrote it: of SQL with Jinja, of YAML, of TOML.
+"""The comments of a file as its author wrote it: of SQL with Jinja, of Python and Scala, of YAML, of TOML.
 
 They are read from the author's text and not from the rendered one: a comment counts for the line that it is on,
 also where a template repeats the line or leaves it out.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.tags import OPENING, STRING
 from merge_runner.text import SourceText, Span
 
-Kind = Literal["line", "block", "jinja", "hash"]
+Kind = Literal["line", "block", "jinja", "hash", "code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class Comment:
     """A comment: its `span` with the marks, the `body` between them, and the text of the body, Jinja tags blotted out.
 
     `inside`: a Jinja comment within a comment of SQL. `conditional`: it is in a Jinja block that need not be
-    rendered.
+    rendered, or may be for another linter. A comment of Python or Scala counts from the offset `counts_from` on: the
+    start of the string of several lines that ends on its line.
     """
 
     kind: Kind
@@ -32,6 +34,7 @@ class Comment:
     text: str
     inside: bool = False
     conditional: bool = False
+    counts_from: int | None = None
 
     @property
     def has_tags(self) -> bool:
@@ -49,6 +52,10 @@ def comments(source: SourceText) -> tuple[Comment, ...]:
     ending = source.path.rpartition(".")[2].lower()
     if ending in ("yml", "yaml"):
         return tuple(_hashes(source.text, _yaml_texts(source.text)))
+    if ending in ("py", "ipynb"):
+        return tuple(_python(source))
+    if ending == "scala":
+        return tuple(_scala(source.text))
     if ending == "toml":
         return tuple(_toml(source.text))
     return tuple(sorted(_sql(source.text), key=lambda comment: comment.span))
@@ -61,6 +68,26 @@ def behind_space(text: str, at: int) -> int:
     """The offset of the first character from `at` on that is no blank."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
+
+
+def embedded(rendered: Rendered, texts: Mapping[str, SourceText]) -> Iterator[tuple[str, Comment]]:
+    """Give the comments of SQL in another language, each with the name of its text in `texts` and spans in that text.
+
+    One that is not as it is in the author's text, since a string escapes it, is left out.
+    """
+    if "noqa" not in rendered.text.lower():
+        return
+    for comment in _sql(rendered.text):
+        span = comment.span
+        place = rendered.place(span.start, span.end)
+        source = texts.get(place.text_name)
+        if source is None or place.end_line is None or place.end_column is None:
+            continue
+        start = source.offset(place.line, place.column)
+        if source.offset(place.end_line, place.end_column) - start == span.end - span.start:
+            moved = start - span.start
+            body = Span(comment.body.start + moved, comment.body.end + moved)
+            yield source.name, replace(comment, span=Span(start, start + span.end - span.start), body=body)
 
 
 # SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
@@ -259,3 +286,50 @@ def _toml(text: str) -> Iterator[Comment]:
     for found in _TOML.finditer(text):
         if found["comment"]:
             yield _hash(text, *found.span())
+
+
+# Python and Scala: comments of the code, next to those in strings of SQL, which `embedded` gives.
+
+_SCALA = re.compile(r'"""(?s:.*?)"{3,5}|"(?:[^"\\\n]|\\.)*"|/\*(?s:.*?)\*/|(?P<comment>//[^\r\n]*)')
+
+
+def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -> Comment:
+    bare = text.find(":", start, end) < 0  # without codes it may be meant for another linter
+    body = Span(start + mark, end)
+    return Comment("code", Span(start, end), body, body.of(text), conditional=bare, counts_from=counts_from)
+
+
+def _python(source: SourceText) -> Iterator[Comment]:
+    """The comments of Python; what cannot be read as Python has none from there on."""
+    import io
+    import tokenize
+
+    opened: list[int] = []
+    string: tuple[int, int] | None = None
+    """The start of the last string, and the line that it ends on."""
+    begins, ends = getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            start = source.offset(token.start[0], token.start[1] + 1)
+            if token.type == begins:
+                opened.append(start)
+            elif token.type == ends and opened:
+                string = (opened.pop(), token.end[0])
+            elif token.type == tokenize.STRING:
+                string = (start, token.end[0])
+            elif token.type == tokenize.COMMENT:
+                since = string[0] if string is not None and string[1] == token.start[0] else None
+                yield _code(source.text, start, start + len(token.string.rstrip("\r\n")), 1, since)
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _scala(text: str) -> Iterator[Comment]:
+    string: Span | None = None
+    for found in _SCALA.finditer(text):
+        start, end = found.span()
+        if found["comment"] is None:
+            string = Span(start, end)
+            continue
+        same = string is not None and "\n" not in text[string.end : start]
+        yield _code(text, start, end, 2, string.start if string is not None and same else None)

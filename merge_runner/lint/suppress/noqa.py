@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -73,12 +73,15 @@ class Suppressions:
     found: tuple[_Noqa, ...] = ()
 
     @classmethod
-    def read(cls, source: SourceText, known: Iterable[Rule]) -> Suppressions:
-        """Reads the author's text of a file; `known` are all the rules that there are."""
+    def read(cls, source: SourceText, known: Iterable[Rule], embedded: Iterable[Comment] = ()) -> Suppressions:
+        """Read the author's text of a file or cell; `known` are all the rules that there are.
+
+        `embedded` are the comments of SQL in another language, with spans in the text.
+        """
         known = tuple(known)
         if _KEYWORD.search(source.text) is None:
             return cls(source, known)
-        found = (_noqa(comment, source, known) for comment in comments(source))
+        found = (_noqa(comment, source, known) for comment in dict.fromkeys((*comments(source), *embedded)))
         return cls(source, known, tuple(noqa for noqa in found if noqa is not None))
 
     def filter(self, findings: Iterable[Finding]) -> tuple[list[Finding], Used]:
@@ -202,7 +205,7 @@ class Suppressions:
 _KEYWORD = re.compile("noqa", re.IGNORECASE)
 _BEGIN = {
     kind: re.compile(rf"(?:{mark})\s*(merge-runner\s*:\s*)?noqa(?!\w|-(?!-))[ \t]*(:)?", re.IGNORECASE)
-    for kind, mark in {"line": r"\A|--", "hash": r"\A|#", "block": r"\A", "jinja": r"\A"}.items()
+    for kind, mark in {"line": r"\A|--", "hash": r"\A|#", "code": r"\A|#|//", "block": r"\A", "jinja": r"\A"}.items()
 }
 _END = re.compile(r"[ \t\r]*(?:\Z|\n|--|#)")
 _NAME = re.compile(r"[A-Za-z][\w.]*(?:-\w+)*(?:=\w+)?")
@@ -219,7 +222,7 @@ def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noq
     span = comment.span
     if comment.text[: begin.start()].strip():
         span = Span(comment.body.start + begin.start(), comment.body.end)
-    first = source.place(comment.span.start).line
+    first = source.place(comment.span.start if comment.counts_from is None else comment.counts_from).line
     last = source.place(max(comment.span.start, comment.span.end - 1)).line
     before, after = _around(comment.span, source.text)
     words: tuple[_Word, ...] | None = None
@@ -227,7 +230,10 @@ def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noq
     if begin[2]:
         words = tuple(_words(comment, begin.end(), known))
         fault = None if words else "the noqa names no rule after its colon"
-    elif not _END.match(comment.text, begin.end()):
+    if comment.kind == "code":  # other linters of Python read such comments, too
+        words = None if words is None else tuple(_exact(word) for word in words)
+        fault = None
+    elif not begin[2] and not _END.match(comment.text, begin.end()):
         fault = "the noqa hides nothing, for there is text after it without a colon"
     return _Noqa(comment, span, (first, last), not (before or after), bool(begin[1]), words, fault)
 
@@ -249,6 +255,12 @@ def _words(comment: Comment, at: int, known: tuple[Rule, ...]) -> Iterator[_Word
         at = behind_space(text, word.end())
         comma = text.startswith(",", at)
         at += comma
+
+
+def _exact(word: _Word) -> _Word:
+    """The word as one of another linter where it is not a code or a name of a rule."""
+    own = any(word.text.upper() == rule.code or word.text.lower() == rule.name for rule in word.rules)
+    return word if own else replace(word, rules=(), foreign=True)
 
 
 def _can_hide(word: _Word) -> bool:

@@ -35,15 +35,17 @@ def report(name: str) -> Report:
 
 
 def place(path: str, text: str) -> Place:
-    """`5:7`, `5:7-13` or `5:7-7:20`."""
-    match = re.fullmatch(r"(\d+):(\d+)(?:-(?:(\d+):)?(\d+))?", text)
-    line, column, end_line, end_column = (int(part) if part else None for part in match.groups())
-    return Place(path, line, column, (end_line or line) if end_column else None, end_column)
+    """`5:7`, `5:7-13` or `5:7-7:20`, with `cell 3:` in front for a notebook."""
+    match = re.fullmatch(r"(?:cell (\d+):)?(\d+):(\d+)(?:-(?:(\d+):)?(\d+))?", text)
+    cell, line, column, end_line, end_column = (int(part) if part else None for part in match.groups())
+    return Place(path, line, column, (end_line or line) if end_column else None, end_column, cell=cell)
 
 
 def _not_judged(item: dict[str, Any], n: int) -> NotJudged:
     at = place(item["path"].format(n=n), item["at"])
-    return NotJudged(item["model"].format(n=n), at, tuple(item["rules"]), item["reason"], item.get("hint"))
+    model = item["model"].format(n=n) if "model" in item else None
+    container = item.get("container", "dbt")
+    return NotJudged(model, at, tuple(item["rules"]), item["reason"], item.get("hint"), container)
 
 
 def _merge(item: dict[str, Any], n: int) -> ReportedMerge:
@@ -53,6 +55,7 @@ def _merge(item: dict[str, Any], n: int) -> ReportedMerge:
         at = place("", conjunct["at"])
         conjuncts.append(ReportedConjunct(conjunct["text"], conjunct["prunes"], conjunct["reason"], at.line, at.column))
     model = item.get("model")
+    begin = place("", item.get("at", "1:1"))
     return ReportedMerge(
         model.format(n=n) if model else None,
         item["path"].format(n=n),
@@ -65,6 +68,10 @@ def _merge(item: dict[str, Any], n: int) -> ReportedMerge:
         clauses,
         tuple(conjuncts),
         item.get("scan") == "full",
+        item.get("container", "model" if model else "sql"),
+        begin.line,
+        begin.column,
+        begin.cell,
     )
 
 
@@ -86,4 +93,5 @@ def _finding(item: dict[str, Any], n: int) -> Finding:
         item.get("hint"),
         fix,
         item.get("subject", item["message"]),
+        merge=place(path, item["merge"]) if "merge" in item else None,
     )

@@ -1,0 +1,194 @@
+"""Lints what files hold: each MERGE by itself, with the tables that the files' DDL describes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import ProblemsError
+from merge_runner.lint.check import Checked, check_file, linted_merge
+from merge_runner.lint.containers.found import Contents, FoundStatement
+from merge_runner.lint.containers.placeholders import placeholders_of
+from merge_runner.lint.containers.registry import CODE, may_describe_tables, may_hold_merge, read_contents
+from merge_runner.lint.containers.tables import FileTables, FolderTables, file_tables
+from merge_runner.lint.context import LintedFile
+from merge_runner.lint.report import NotJudged
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.sources.sql_file import PlainFile
+from merge_runner.lint.suppress.comments import Comment, embedded
+from merge_runner.merge.parse import parse
+from merge_runner.merge.script import statements
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.pruning.layout.layout import UNKNOWN
+from merge_runner.pruning.query.source import KnownTable, Lookup
+from merge_runner.relation import Relation
+from merge_runner.template.context import Context
+from merge_runner.template.rendered import Rendered
+from merge_runner.template.templates import Templates
+from merge_runner.text import SourceText, Span
+
+_JINJA = re.compile(r"\{[{%#]")
+_BLOCK = re.compile(r"\{%")
+_UNREAD_HELP = "write the statement as a text that `….sql(…)` is given, or lint it where it is written"
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file with what it holds. `error` and `problems` say why it could not be read."""
+
+    file: PlainFile
+    contents: Contents = field(default_factory=Contents)
+    tables: FileTables = field(default_factory=FileTables)
+    error: LintedFile | None = None
+
+
+@dataclass(frozen=True)
+class ContentsReader:
+    """Reads files; Jinja in SQL is rendered with `templates`, `vars` and the environment."""
+
+    templates: Templates
+    vars: Mapping[str, Any]
+    env: Mapping[str, str]
+
+    def read(self, files: Sequence[PlainFile]) -> list[ReadFile]:
+        """Return what the files hold. Those without a MERGE are read for their tables, where another has one."""
+        holding = [self._holds_merge(file) for file in files]
+        if not any(holding):
+            return [ReadFile(file) for file in files]
+        return [self._read(file) if held else self._tables(file) for file, held in zip(files, holding, strict=True)]
+
+    def _holds_merge(self, file: PlainFile) -> bool:
+        if file.source is not None:
+            return may_hold_merge(file.source)
+        # What is no UTF-8 may be meant for another tool, but for a file of SQL.
+        return not file.path.lower().endswith(CODE) or b"merge into" in file.file.read_bytes().lower()
+
+    def _read(self, file: PlainFile) -> ReadFile:
+        source = file.source
+        if source is None:
+            nothing = SourceText(file.path, "")
+            error = MergeSyntaxError(file.problem or "cannot be read", Span(0, 0), "lint reads files in UTF-8")
+            return ReadFile(file, error=LintedFile(nothing, None, Rendered.plain(nothing), error=error))
+        try:
+            contents = read_contents(source, self._rendered)
+        except ProblemsError as problems:
+            return ReadFile(file, error=LintedFile(source, None, None, problems=problems.problems))
+        except MergeSyntaxError as error:
+            return ReadFile(file, error=LintedFile(source, None, Rendered.plain(source), error=error))
+        evolves = "schema.autoMerge" in source.text
+        return ReadFile(file, contents, file_tables(contents.statements, evolves=evolves))
+
+    def _tables(self, file: PlainFile) -> ReadFile:
+        if file.source is None or not may_describe_tables(file.source):
+            return ReadFile(file)
+        read = self._read(file)
+        return ReadFile(file, tables=read.tables)
+
+    def _rendered(self, source: SourceText) -> Rendered:
+        """The text as Spark gets it: Jinja rendered where its names are known, else as a placeholder."""
+        if _JINJA.search(source.text) is None:
+            return placeholders_of(Rendered.plain(source))
+        try:
+            return placeholders_of(self.templates.render(source, self._context(source)))
+        except ProblemsError as error:
+            undefined = all(problem.code in _OPEN for problem in error.problems)
+            if undefined and _BLOCK.search(source.text) is None:
+                return placeholders_of(Rendered.plain(source))
+            raise
+
+    def _context(self, source: SourceText) -> Context:
+        """Names stand for themselves: there is no project that knows better."""
+        name = Path(source.path).stem
+        return Context(
+            model_name=name,
+            this=Relation(name),
+            resolve_ref=Relation,
+            resolve_source=lambda source, table: Relation(table, source),
+            vars=self.vars,
+            env=self.env,
+            target={},
+            full_refresh=False,
+            incremental=True,
+        )
+
+
+_OPEN = frozenset({"undefined-name", "undefined-variable"})
+
+
+@dataclass(frozen=True)
+class LintedContents:
+    """What was found in a file. `texts` are by SourceText.name, `comments` those of SQL in another language."""
+
+    checked: tuple[Checked, ...] = ()
+    texts: Mapping[str, SourceText] = field(default_factory=dict)
+    comments: Mapping[str, Sequence[Comment]] = field(default_factory=dict)
+    not_judged: tuple[NotJudged, ...] = ()
+
+
+@dataclass(frozen=True)
+class ContentsLinter:
+    """Looks at the MERGEs of files that were read together.
+
+    `outer` finds a table, by the file, that layouts of the command line or of a dbt project know.
+    """
+
+    tables: FolderTables
+    selection: RuleSelection
+    outer: Callable[[PlainFile, tuple[str, ...]], KnownTable | None]
+
+    @classmethod
+    def of(
+        cls,
+        read: Sequence[ReadFile],
+        selection: RuleSelection,
+        outer: Callable[[PlainFile, tuple[str, ...]], KnownTable | None],
+    ) -> ContentsLinter:
+        """Return the linter of files that were read."""
+        return cls(FolderTables({each.file.path: each.tables for each in read}), selection, outer)
+
+    def lint(self, read: ReadFile) -> LintedContents:
+        """Return the findings in a file, and the verdicts on its MERGEs."""
+        file, contents = read.file, read.contents
+        if read.error is not None:
+            texts = {file.path: file.source} if file.source is not None else {}
+            return LintedContents((check_file(read.error, None, self.selection),), texts)
+        checked = tuple(self._checked(file, contents.statements))
+        texts = {text.name: text for text in contents.texts}
+        if not file.path.lower().endswith(CODE) and file.source is not None and not contents.texts:
+            texts = {file.path: file.source}
+        comments: dict[str, list[Comment]] = {}
+        for rendered in contents.sql:
+            for name, comment in embedded(rendered, texts):
+                comments.setdefault(name, []).append(comment)
+        not_judged = tuple(
+            NotJudged(None, each.place, (), each.reason, _UNREAD_HELP, each.container) for each in contents.unread
+        )
+        return LintedContents(checked, texts, comments, not_judged)
+
+    def _checked(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[Checked]:
+        for index, statement in enumerate(found):
+            rendered = statement.rendered
+            if not any(each.kind == "merge" for each in statements(rendered.text)):
+                continue
+            linted = LintedFile(rendered.source, None, rendered, container=statement.container)
+            try:
+                merge = parse(rendered.text)
+            except MergeSyntaxError as error:
+                yield check_file(replace(linted, error=error), None, self.selection)
+                continue
+            linted = replace(linted, statement=merge)
+            lookup = self._lookup(file, index)
+            target = lookup(merge.target.parts) if merge.target.parts else None
+            judged = linted_merge(linted, merge, target.layout if target else UNKNOWN, lookup)
+            yield check_file(linted, judged, self.selection)
+
+    def _lookup(self, file: PlainFile, index: int) -> Lookup:
+        def find(parts: tuple[str, ...]) -> KnownTable | None:
+            complete = self.tables.key(file.path, index, parts)
+            known = self.outer(file, parts) or (self.outer(file, complete) if complete != parts else None)
+            return known or self.tables.find(file.path, index, parts)
+
+        return find
