@@ -3,9 +3,9 @@
 ## What it does
 It looks at the conditions of ON that name columns of the source only, such as `s.op = 'U'`, and asks of each INSERT
 clause whether every row that it inserts satisfies them. That is so where the clause's own condition says it, or the
-query in USING. A clause that asks something else of the same column decides by itself. So does a UNION that marks the
-rows which shall match nothing, as histories do for their new versions, and a query that reads the target, as it may
-know which rows match.
+query in USING. A clause that asks something else of the same column decides by itself. So does a query that marks the
+rows which shall match nothing (a CASE, or a constant for each branch of a UNION), as histories do for their new
+versions, and one that reads the target, as it may know which rows match.
 
 ## Why it matters
 ON does not filter the source, it decides what matches. A row that does not satisfy the condition matches nothing, even

@@ -47,6 +47,7 @@ from merge_runner.lint.rule import Hit
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
+    from merge_runner.merge.statement import Assignment
 
 SEVERITY: Severity = "info"
 
@@ -60,7 +61,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
     once = ", or build it with a batch id (--batch-id N)" if merge.file.node is not None else ""
     for clause, assignments in found:
-        names = ", ".join(assignment.column[-1] for assignment in assignments)
+        names = ", ".join(_name(merge, assignment) for assignment in assignments)
         guard = " AND s.version > t.version, with version set too" if clause.kind == "matched" else ""
         yield Hit(
             assignments[0].span,
@@ -69,6 +70,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             if guard
             else f"compute it from all rows in USING{once}",
         )
+
+
+def _name(merge: LintedMerge, assignment: Assignment) -> str:
+    """The column, with the fields below it and without the target's alias."""
+    found = merge.scope.resolve(assignment.column)
+    return found.dotted if found.side == "target" else ".".join(assignment.column)
 
 
 def _merges_once(merge: LintedMerge) -> bool:

@@ -52,13 +52,14 @@ def rows_outside(
     if not clauses:
         return
     filters = list(_filters(statement, layout, scope, source))
+    constants = _inserted_constants(statement, scope)
     former: list[Term] = []
     for clause in clauses if filters else ():
         own = _condition(clause, scope)
         if own is None:
             return
         found = [each for each in filters if _leaves_out(each, filters, own, former)]
-        found = [each for each in found if not (_is_state(each, statement, scope) and _asks_other_state(own, each))]
+        found = [each for each in found if not _in_other_state(each, own, constants)]
         found = [each for each in found if not _writes_what_is_there(each.term, clause, scope)]
         if found:
             yield OutsideWindow(
@@ -124,23 +125,27 @@ def _restricts(own: Sequence[Term], found: Sequence[_Filter]) -> bool:
     return any(not window.issuperset(columns(part)) for part in own)
 
 
-def _is_state(wanted: _Filter, statement: MergeStatement, scope: Scope) -> bool:
-    """Whether a filter picks the rows in a state, such as the open ones: INSERT puts constants into its columns."""
-    if _is_state_test(wanted.term):
-        return True
-    inserted = [
-        assignment
+def _in_other_state(wanted: _Filter, own: Sequence[Term], constants: frozenset[str]) -> bool:
+    """Whether filter and clause pick the rows in a state by two columns: `t.valid_to is null` says `t.is_current`."""
+    mine = set(columns(wanted.term))
+    other = [part for part in own if mine.isdisjoint(columns(part))]
+    return _is_state(wanted.term, constants) and any(_is_state(part, constants) for part in other)
+
+
+def _inserted_constants(statement: MergeStatement, scope: Scope) -> frozenset[str]:
+    """The columns into which INSERT puts constants, as it does where they say in what state a row is."""
+    return frozenset(
+        assignment.column[-1].casefold()
         for clause in statement.clauses
         if clause.action == "insert"
         for assignment in clause.assignments
         if assignment.value.expression is not None and scope.side(assignment.value.expression) == "none"
-    ]
-    return {column.name for column in columns(wanted.term)} <= {each.column[-1].casefold() for each in inserted}
+    )
 
 
-def _asks_other_state(own: Sequence[Term], wanted: _Filter) -> bool:
-    """Whether a clause picks the rows in a state by another column: `t.valid_to is null` says `t.is_current`."""
-    return any(_is_state_test(part) and set(columns(part)).isdisjoint(columns(wanted.term)) for part in own)
+def _is_state(part: Term, constants: frozenset[str]) -> bool:
+    names = {column.name for column in columns(part)}
+    return _is_state_test(part) or (bool(names) and names <= constants)
 
 
 def _is_state_test(part: Term) -> bool:

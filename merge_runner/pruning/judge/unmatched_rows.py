@@ -138,23 +138,16 @@ def _source_filters(statement: MergeStatement, scope: Scope, source: SourceFacts
 
 
 def _is_tagged(wanted: Term, statement: MergeStatement, source: SourceFacts) -> bool:
-    """Whether the branches of a UNION in USING give the columns constants, or NULL, by which ON tells them apart."""
+    """Whether USING makes the columns to steer what matches: by a CASE, or by a constant for each branch of a UNION."""
     from sqlglot import exp
 
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]
-    if not any(tree.find(exp.Union) for tree in trees):
-        return False
-    constant = {
-        item.alias.casefold()
-        for tree in trees
-        for union in tree.find_all(exp.Union)
-        for select in (union.this.unnest(), union.expression.unnest())
-        if isinstance(select, exp.Select)
-        for item in select.expressions
-        if isinstance(item, exp.Alias) and isinstance(item.this, exp.Literal | exp.Boolean | exp.Null)
-    }
-    return all(column.name in constant or column.name in source.nulled for column in columns(wanted))
+    aliases = [item for tree in trees for item in tree.find_all(exp.Alias)]
+    united = any(tree.find(exp.Union) for tree in trees)
+    kinds = (exp.Case, exp.If, exp.Literal, exp.Boolean, exp.Null) if united else (exp.Case, exp.If)
+    made = {item.alias.casefold() for item in aliases if isinstance(item.this.unnest(), kinds)}
+    return all(column.name in made or column.name in source.nulled for column in columns(wanted))
 
 
 def _mirrored(
