@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from merge_runner.engine.spark.errors import EngineError, engine_error
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import RealColumn, TableFormat
 from merge_runner.engine.tables.catalog import Catalog
@@ -60,14 +60,13 @@ def record(session: SparkSession, catalog: Catalog, tables: Iterable[TableInput]
 
 def _exists(session: SparkSession, catalog: Catalog, item: TableInput) -> bool:
     try:
-        catalog.attach(session, item)
-        return session.catalog.tableExists(str(item.relation))
+        with engine_errors():
+            catalog.attach(session, item)
+            return session.catalog.tableExists(str(item.relation))
     except EngineError as error:
         if error.code == "missing-input":
             return False
         raise
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def _table(session: SparkSession, catalog: Catalog, relation: Relation) -> FileTable:
@@ -88,10 +87,8 @@ def _laid_out(session: SparkSession, relation: Relation, table_format: TableForm
 
 
 def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealColumn]) -> tuple[FileColumn, ...]:
-    try:
+    with engine_errors():
         fields = session.table(str(relation)).schema.fields
-    except Exception as error:
-        raise engine_error(error) from error
     found = []
     for field in fields:
         written = field.dataType.simpleString()

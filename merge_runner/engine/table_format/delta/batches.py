@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.table_format.delta.log import snapshot
 from merge_runner.relation import Relation
@@ -30,11 +30,8 @@ def recorded_batches(session: SparkSession, table: Relation, prefix: str, versio
     current = snapshot(session, table, version)
     if current is None:
         return {}
-    try:
-        with active_session(session):  # a table with a checkpoint is read by it
-            # One answer of the JVM, however many there are.
-            told = str(current.state.transactions().mkString("\n"))
-    except Exception as error:
-        raise engine_error(error) from error
+    with engine_errors(), active_session(session):  # a table with a checkpoint is read by it
+        # One answer of the JVM, however many there are.
+        told = str(current.state.transactions().mkString("\n"))
     pairs = (line.rpartition(" -> ") for line in told.splitlines())
     return {app: int(version) for app, _, version in pairs if app.startswith(prefix)}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error, engine_errors
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.table_format.delta.log import schema_fields
 from merge_runner.engine.table_format.protocol import RealColumn
@@ -30,10 +30,8 @@ def columns(session: SparkSession, table: Relation) -> dict[str, RealColumn]:
     fields = schema_fields(session, table)
     told = fields is not None
     if fields is None:
-        try:
+        with engine_errors():
             fields = json.loads(session.table(str(table)).schema.json())["fields"]
-        except Exception as error:
-            raise engine_error(error) from error
     return {field["name"].lower(): _column(field, told) for field in fields}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
@@ -72,12 +72,9 @@ class LogSnapshot:
         from pyspark.sql import DataFrame
 
         both = " AND ".join(f"({condition}\n)" for condition in conditions)
-        try:
-            with active_session(self.session):
-                files = DataFrame(self.state.allFiles().toDF(), self.session)
-                row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
-        except Exception as error:
-            raise engine_error(error) from error
+        with engine_errors(), active_session(self.session):
+            files = DataFrame(self.state.allFiles().toDF(), self.session)
+            row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
         return int(row[0]), int(row[1])
 
 
@@ -111,7 +108,7 @@ def table_layout(session: SparkSession, table: Relation) -> RealLayout:
         row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
         columns = (tuple(row["partitionColumns"]), tuple(row["clusteringColumns"]))
         return RealLayout(*columns, row["properties"], comment=row["description"] or "")
-    try:
+    with engine_errors():
         snapshot = log.unsafeVolatileSnapshot()
         metadata = snapshot.metadata()
         with active_session(session):
@@ -122,8 +119,6 @@ def table_layout(session: SparkSession, table: Relation) -> RealLayout:
             {str(pair._1()): str(pair._2()) for pair in _items(metadata.configuration().toSeq())},
             comment=str(metadata.description() or ""),
         )
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def protocol_properties(session: SparkSession, table: Relation) -> Mapping[str, str]:
@@ -133,12 +128,10 @@ def protocol_properties(session: SparkSession, table: Relation) -> Mapping[str, 
         row = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
         reader, writer, features = row["minReaderVersion"], row["minWriterVersion"], row["tableFeatures"]
     else:
-        try:
+        with engine_errors():
             real = log.unsafeVolatileSnapshot().protocol()
             reader, writer = real.minReaderVersion(), real.minWriterVersion()
             features = filter(None, str(real.readerAndWriterFeatureNames().mkString(",")).split(","))
-        except Exception as error:
-            raise engine_error(error) from error
     versions = {"delta.minReaderVersion": str(reader), "delta.minWriterVersion": str(writer)}
     return versions | {f"delta.feature.{name}": "supported" for name in features}
 
@@ -151,10 +144,8 @@ def schema_fields(session: SparkSession, table: Relation) -> list[dict[str, Any]
     log = _log(session, table)
     if log is None:
         return None
-    try:
+    with engine_errors():
         schema = json.loads(log.unsafeVolatileSnapshot().metadata().schemaString())
-    except Exception as error:
-        raise engine_error(error) from error
     return list(schema["fields"])
 
 
@@ -166,13 +157,10 @@ def snapshot(session: SparkSession, table: Relation, version: int | None = None)
     current = _log_and_snapshot(session, table)
     if current is None or version is None:
         return LogSnapshot(session, current._2()) if current is not None else None
-    try:
-        with active_session(session):
-            log = current._1()
-            no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
-            return LogSnapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
-    except Exception as error:
-        raise engine_error(error) from error
+    with engine_errors(), active_session(session):
+        log = current._1()
+        no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
+        return LogSnapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
 
 
 def table_state(session: SparkSession, table: Relation) -> TableState:
@@ -182,12 +170,10 @@ def table_state(session: SparkSession, table: Relation) -> TableState:
         version = run_statement(session, f"DESCRIBE HISTORY {table} LIMIT 1")[0]["version"]
         detail = run_statement(session, f"DESCRIBE DETAIL {table}")[0]
         return TableState(int(version), int(detail["numFiles"]), int(detail["sizeInBytes"]))
-    try:
+    with engine_errors():
         state = current._2()
         with active_session(session):
             return TableState(int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes()))
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def _log(session: SparkSession, table: Relation) -> Any:
@@ -204,21 +190,17 @@ def _asked_of_jvm(session: SparkSession, table: Relation, method: str) -> Any:
     jvm_session = getattr(session, "_jsparkSession", None)
     if jvm_session is None:
         return None
-    try:
+    with engine_errors():
         identifier = jvm_session.sessionState().sqlParser().parseTableIdentifier(str(table))
         with active_session(session):
             return getattr(java_class(session, _DELTA_LOG), method)(jvm_session, identifier)
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def _commit(session: SparkSession, log: Any, version: int) -> Commit:
     """A commit from its file of the log, whose lines are JSON actions; one of them is `commitInfo`."""
-    try:
+    with engine_errors():
         path = java_class(session, _FILE_NAMES).unsafeDeltaFile(log.logPath(), version)
         actions = [json.loads(line) for line in _items(log.store().read(path, log.newDeltaHadoopConf()))]
-    except Exception as error:
-        raise engine_error(error) from error
     info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
     return Commit(version, info.get("operation", ""), info.get("userMetadata"), info.get("operationMetrics") or {})
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import RealColumn, RealLayout
 from merge_runner.relation import Relation
@@ -29,10 +29,8 @@ def table_layout(session: SparkSession, table: Relation) -> RealLayout:
 
 def columns(session: SparkSession, table: Relation) -> dict[str, RealColumn]:
     """The columns of a table by folded names. Raises EngineError."""
-    try:
+    with engine_errors():
         fields = json.loads(session.table(str(table)).schema.json())["fields"]
-    except Exception as error:
-        raise engine_error(error) from error
     return {field["name"].lower(): _column(field["nullable"], field.get("metadata", {})) for field in fields}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import Commit, TableState
@@ -65,7 +65,7 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
     if loaded is None:
         yield from _told_by_sql(session, table, limit)
         return
-    try:
+    with engine_errors():
         snapshot = loaded.snapshot(_branches(loaded).read_by(session))
         while snapshot is not None and limit:
             limit -= 1
@@ -73,8 +73,6 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
             yield Commit(int(snapshot.snapshotId()), snapshot.operation(), summary.pop(SUMMARY_KEY, None), summary)
             parent = snapshot.parentId()
             snapshot = loaded.snapshot(parent) if parent is not None else None  # None as well where it has expired
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
@@ -113,11 +111,9 @@ def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[i
 def snapshot_summary(session: SparkSession, table: Relation, snapshot_id: int) -> dict[str, str]:
     """The summary of a snapshot; empty where there is no such snapshot, or no JVM to ask. Raises EngineError."""
     loaded = _table(session, table)
-    try:
+    with engine_errors():
         snapshot = loaded.snapshot(snapshot_id) if loaded is not None else None
         return dict(snapshot.summary()) if snapshot is not None else {}
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def _told_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
@@ -135,12 +131,10 @@ def _told_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator
 
 
 def _branches(loaded: Any) -> Branches:
-    try:
+    with engine_errors():
         refs = dict(loaded.refs())
         heads = {str(name): int(ref.snapshotId()) for name, ref in refs.items() if ref.isBranch()}
         return Branches(heads, _is_true(loaded.properties().get(PROPERTY)))
-    except Exception as error:
-        raise engine_error(error) from error
 
 
 def _is_true(value: str | None) -> bool:
@@ -152,10 +146,7 @@ def _table(session: SparkSession, table: Relation) -> Any:
     jvm_session = getattr(session, "_jsparkSession", None)
     if jvm_session is None:
         return None
-    try:
-        with active_session(session):
-            loaded = java_class(session, _UTIL).loadIcebergTable(jvm_session, str(table))
-            loaded.refresh()
-    except Exception as error:
-        raise engine_error(error) from error
+    with engine_errors(), active_session(session):
+        loaded = java_class(session, _UTIL).loadIcebergTable(jvm_session, str(table))
+        loaded.refresh()
     return loaded

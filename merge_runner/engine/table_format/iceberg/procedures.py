@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.errors import engine_error
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.relation import Relation, quote, string_literal
 
@@ -22,7 +22,5 @@ def call_procedure(session: SparkSession, table: Relation, procedure: str, **arg
 def _catalog(session: SparkSession, table: Relation) -> str:
     if table.catalog is not None:
         return table.catalog
-    try:
+    with engine_errors():
         return session.catalog.currentCatalog()
-    except Exception as error:
-        raise engine_error(error) from error
