@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode
@@ -17,6 +18,9 @@ from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText, Span
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.predicate.unknown_qualifiers import UnknownQualifier
 
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
@@ -71,6 +75,22 @@ class LintedMerge(JudgedMerge):
     """A MERGE that parses, with everything that is known of it, in the file that holds it."""
 
     file: LintedFile = field(kw_only=True)
+
+    @cached_property
+    def unknown_qualifiers(self) -> tuple[UnknownQualifier, ...]:
+        """What names are qualified by that is neither target nor source."""
+        from merge_runner.pruning.predicate.unknown_qualifiers import unknown_qualifiers
+
+        found = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
+        # A session variable may have fields, too.
+        return tuple(each for each in found if each.evidence != "no such column" or not self.declares_variables)
+
+    @property
+    def declares_variables(self) -> bool:
+        """Whether session variables may be declared before the MERGE runs."""
+        if self.file.node is None:
+            return "declare" in self.file.source.text.lower()
+        return any("declare" in hook.lower() for hook in self.file.node.config.pre_hook)
 
     @property
     def scans_all_on_purpose(self) -> bool:

@@ -70,6 +70,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 "join by the key; for an append leave WHEN MATCHED out",
             )
         return
+    if merge.unknown_qualifiers:
+        return  # which side is meant is not known
     if is_tied(statement.on, merge.scope) is not False or merge.source.is_unique(frozenset()):
         return
     target, source = statement.target.qualifier or "target", statement.source.qualifier or "source"

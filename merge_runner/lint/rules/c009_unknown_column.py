@@ -109,7 +109,7 @@ def _unknown_in_source(merge: LintedMerge) -> list[tuple[Expr, UnknownName]]:
     for read in merge.selects:
         if (query := trees.get(id(read.select.root()))) is None:
             continue
-        for name in unknown_names(read, variables=_declares_variables(merge)):
+        for name in unknown_names(read, variables=merge.declares_variables):
             span = _span(query, name.node)
             found.setdefault((span.start, span.end), (query, name))
     return list(found.values())
@@ -146,7 +146,7 @@ def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[H
     seen: set[tuple[str, ...]] = set()
     for node in expr.expression.find_all(exp.Column, exp.Dot):
         reference = merge.scope.reference(node)
-        if reference is None or isinstance(node.parent, exp.Dot):
+        if reference is None or isinstance(node.parent, exp.Dot) or _is_reported(merge, name_parts(node) or ()):
             continue
         if only is not None and reference.path == name_parts(node):
             reference = ColumnRef(only, reference.path)
@@ -167,7 +167,7 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
     elif reference.side == "source":
         if source.has_column(column) is False:
             return f'the source has no column "{column}"', did_you_mean(column, sources)
-    elif _declares_variables(merge):
+    elif merge.declares_variables:
         return None  # a session variable has no qualifier
     elif source.has_column(column) is True and layout.has_column(column) is True:
         names = (merge.statement.target.qualifier, merge.statement.source.qualifier)
@@ -194,8 +194,10 @@ def _meant(merge: LintedMerge, column: str) -> str | None:
     return did_you_mean(column, known)
 
 
-def _declares_variables(merge: LintedMerge) -> bool:
-    return merge.file.node is not None and any("declare" in hook.lower() for hook in merge.file.node.config.pre_hook)
+def _is_reported(merge: LintedMerge, parts: tuple[str, ...]) -> bool:
+    """Whether C012 reports the first part of a name: no column is looked for there."""
+    reported = {each.word.split(".")[0].casefold() for each in merge.unknown_qualifiers}
+    return len(parts) > 1 and parts[0].casefold() in reported
 
 
 def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> Iterator[Hit]:
@@ -204,7 +206,9 @@ def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> I
     resolved = merge.scope.resolve(parts)
     qualified = resolved.side == "target" and len(resolved.path) < len(parts)
     column = resolved.path[0] if qualified else parts[0]
-    if merge.layout.has_column(column) is not False or (merge.statement.schema_evolution and not qualified):
+    if _is_reported(merge, parts) or merge.layout.has_column(column) is not False:
+        return
+    if merge.statement.schema_evolution and not qualified:
         return
     length = len(_name(merge, assignment)) if not inserts else assignment.span.end - assignment.span.start
     start = assignment.span.start

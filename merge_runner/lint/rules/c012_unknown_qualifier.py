@@ -1,0 +1,70 @@
+"""A name is qualified by what is neither the target nor the source.
+
+## What it does
+Reports a name in ON, SET, VALUES or a condition of WHEN, such as `cdr.id`, whose first part is neither the target nor
+the source of the MERGE: a misspelled alias, the name of a table that has an alias, a table or alias inside the query of
+USING, and a column that SET or INSERT qualifies by the source.
+
+A column with fields (`address.city`) is not reported. Where the columns of target or source are not all known, any word
+may be such a column, so only what shows by itself is reported: a name that an alias hides, a table inside USING, an
+alias with one letter wrong. After a query without an alias in USING nothing is reported: the names inside it are seen.
+
+## Why it matters
+Spark refuses the statement (`UNRESOLVED_COLUMN`), but only when it runs. A table that has an alias can be called by
+nothing else.
+
+## Bad
+```sql
+merge into {{ this }} as gold
+using {{ source('raw', 's') }} as cdf
+    on gold.id = cdr.id and gold.dt = cdf.dt
+when matched then update set name = cdf.name
+```
+
+## Good
+```sql
+merge into {{ this }} as gold
+using {{ source('raw', 's') }} as cdf
+    on gold.id = cdf.id and gold.dt = cdf.dt
+when matched then update set name = cdf.name
+```
+
+## When to ignore it
+Where a column with fields is called like a table of the statement, and the columns of the tables are not declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+
+if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
+    from merge_runner.lint.finding import Severity
+    from merge_runner.pruning.predicate.unknown_qualifiers import UnknownQualifier
+
+SEVERITY: Severity = "error"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """One hit for each such qualifier, at its first place."""
+    target, source = merge.statement.target.qualifier, merge.statement.source.qualifier
+    for found in merge.unknown_qualifiers:
+        message = f"{found.word} is neither {target} nor {source}"
+        if found.evidence == "the source in SET":
+            message = f"{found.word} is the source: SET and INSERT name columns of the target"
+        elif found.count > 1:
+            message += f" ({found.count} names)"
+        yield Hit(found.span, message, _hint(found), subject=found.word)
+
+
+def _hint(found: UnknownQualifier) -> str | None:
+    if found.evidence == "the source in SET":
+        return f"write {found.rest}"
+    if found.evidence == "hidden by an alias":
+        return f"the alias {found.meant} hides that name: write {found.meant}.{found.rest}"
+    if found.evidence == "inside USING":
+        return f"it is a name inside USING: select the column there, and write {found.meant}.{found.rest}"
+    return f'did you mean "{found.meant}"?' if found.meant else None

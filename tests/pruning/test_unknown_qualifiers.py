@@ -1,0 +1,93 @@
+"""Names with a qualifier that is neither target nor source: what is reported, and what the engines do."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.formats.types import parse_type
+from merge_runner.merge.parse import parse
+from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout
+from merge_runner.pruning.predicate.unknown_qualifiers import unknown_qualifiers
+from merge_runner.pruning.query.source import KnownTable
+
+CASES = yaml.safe_load(Path(__file__).with_suffix("").with_name("unknown_qualifiers.yml").read_text(encoding="utf-8"))
+COLUMNS = {
+    "gold": {"id": "bigint", "name": "string", "addr": "struct<city:string>"},
+    "src": {
+        "id": "bigint",
+        "name": "string",
+        "saddr": "struct<city:string,zip:bigint,geo:struct<lat:int>>",
+        "items": "array<struct<k:int>>",
+    },
+}
+LAYOUTS = {
+    name: TableLayout(columns=tuple(TableColumn(each, parse_type(text)) for each, text in types.items()), complete=True)
+    for name, types in COLUMNS.items()
+}
+
+
+def found(sql, *, known):
+    def lookup(parts):
+        return KnownTable(LAYOUTS[parts[-1]]) if known and parts[-1] in LAYOUTS else None
+
+    statement = parse(sql.replace("{t}", "q.gold").replace("{s}", "q.src").replace("{c}", "spark_catalog"))
+    merge = judge_merge(statement, LAYOUTS["gold"] if known else UNKNOWN, lookup)
+    return unknown_qualifiers(statement, merge.layout, merge.source, merge.scope)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_what_is_reported(case):
+    for key, known in (("found", True), ("plain", False)):
+        assert {each.word: each.evidence for each in found(case["sql"], known=known)} == case.get(key, {})
+
+
+@pytest.mark.parametrize(("word", "alias"), [("cdr", "cdf"), ("sorce", "source"), ("updaets", "updates")])
+def test_a_slip_is_one_letter(word, alias):
+    sql = f"merge into q.t t using q.s {alias} on t.id = {word}.id when matched then delete"
+    assert [(each.word, each.meant) for each in found(sql, known=False)] == [(word, alias)]
+
+
+@pytest.mark.parametrize(("word", "alias"), [("events", "event"), ("addr1", "addr2"), ("u", "s"), ("payload", "src")])
+def test_a_word_that_may_be_a_column_with_fields_is_none(word, alias):
+    sql = f"merge into q.t t using q.s {alias} on t.id = {word}.id when matched then delete"
+    assert found(sql, known=False) == ()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_the_engines_take_what_is_recorded(spark, table_format):
+    catalog, schema = ("ice", "ice.qualified") if table_format == "iceberg" else ("spark_catalog", "qualified")
+    spark.sql(f"create schema {schema}")
+    for name, types in COLUMNS.items():
+        columns = ", ".join(f"{column} {text}" for column, text in types.items())
+        spark.sql(f"create table {schema}.{name} ({columns}) using {table_format}")
+    spark.sql("declare or replace variable v bigint")
+    spark.sql("declare or replace variable w string")
+    spark.sql(f"use {schema}")
+    wrong = []
+    try:
+        for case in CASES:
+            names = {"{t}": f"{schema}.gold", "{s}": f"{schema}.src", "{c}.q": f"{catalog}.qualified"}
+            sql = case["sql"]
+            for mark, name in names.items():
+                sql = sql.replace(mark, name)
+            if runs(spark, sql.replace("q.gold", "qualified.gold").replace("q.src", "qualified.src")) is not (
+                case["engines"] in ("both", table_format)
+            ):
+                wrong.append(sql)
+    finally:
+        spark.sql("use spark_catalog.default")
+        spark.sql(f"drop schema {schema} cascade")
+    assert wrong == []
+
+
+def runs(spark, sql):
+    from pyspark.errors import PySparkException
+
+    try:
+        spark.sql(sql).collect()
+    except PySparkException:
+        return False
+    return True
