@@ -20,7 +20,7 @@ from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText, Span
 
 if TYPE_CHECKING:
-    from merge_runner.pruning.predicate.unknown_qualifiers import UnknownQualifier
+    from merge_runner.pruning.judge.unknown_qualifiers import UnknownQualifier
 
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
@@ -79,7 +79,7 @@ class LintedMerge(JudgedMerge):
     @cached_property
     def unknown_qualifiers(self) -> tuple[UnknownQualifier, ...]:
         """What names are qualified by that is neither target nor source."""
-        from merge_runner.pruning.predicate.unknown_qualifiers import unknown_qualifiers
+        from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 
         found = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
         # A session variable may have fields, too.

@@ -9,8 +9,8 @@ import yaml
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout
-from merge_runner.pruning.predicate.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.query.source import KnownTable
 
 CASES = yaml.safe_load(Path(__file__).with_suffix("").with_name("unknown_qualifiers.yml").read_text(encoding="utf-8"))

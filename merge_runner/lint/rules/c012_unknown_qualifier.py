@@ -43,7 +43,7 @@ from merge_runner.lint.rule import Hit
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
-    from merge_runner.pruning.predicate.unknown_qualifiers import UnknownQualifier
+    from merge_runner.pruning.judge.unknown_qualifiers import UnknownQualifier
 
 SEVERITY: Severity = "error"
 
