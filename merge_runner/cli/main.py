@@ -32,6 +32,7 @@ _COMMANDS = {
     "deps": "fetch and verify the jars",
     "explain": "the plan, without running it",
     "help": "this help, or that of a command",
+    "import": "make models of the MERGEs in scripts, notebooks and code",
     "init": "make a new project",
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
@@ -48,6 +49,8 @@ _COMMANDS = {
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""
 ALIASES = {"list": "ls"}
+_MODULES = {"import": "import_merges"}
+"""The modules of commands whose names are words of Python."""
 _HELP_COLUMNS = 160
 """Help is not laid out wider than this: longer lines are hard to read."""
 
@@ -62,7 +65,7 @@ class _Commands(click.Group):
         cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"merge_runner.cli.commands.{cmd_name}")
+        module = importlib.import_module(f"merge_runner.cli.commands.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = module.command
         return command
 

@@ -20,6 +20,10 @@ _FILES = {
         "Run `merge-runner init NAME`, or pass `--project-dir`.",
     ),
     "no-such-file": Meaning("A path of the command line does not exist.", "Correct the path."),
+    "no-merge": Meaning("`import` found no MERGE in its paths.", "Name files with MERGEs, or folders of them."),
+    "not-imported": Meaning(
+        "A MERGE cannot be read, so `import` makes no model of it.", "Correct it, or write its model by hand."
+    ),
     "no-such-folder": Meaning(
         "A folder of `model-paths`, `macro-paths`, `test-paths` or `seed-paths` does not exist.", "Create or remove it."
     ),
@@ -349,6 +353,11 @@ _RUN = {
     "expect-merge-committed": Meaning(
         "A committed MERGE exceeded `expect_merge`: the table or source changed between the count and the MERGE.",
         "Check the version that the message names; restore the table if it is wrong.",
+    ),
+    "mark-type": Meaning(
+        "No literal is exactly the value that a source reads of its target, such as the maximum of a column of "
+        "floating-point numbers.",
+        "Nothing: the MERGE runs without a runtime filter. A cast in the subquery gives it one.",
     ),
     "expect-merge-conflict": Meaning(
         "Another writer committed while the MERGE ran on a branch for `expect_merge`.",

@@ -60,6 +60,7 @@ def test_help_names_every_command(call):
             "deps",
             "explain",
             "help",
+            "import",
             "init",
             "lint",
             "ls",

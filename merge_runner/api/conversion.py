@@ -1,0 +1,60 @@
+"""Import MERGEs of scripts, notebooks and code as the models of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.errors import Problem, Problems, ProblemsError
+
+if TYPE_CHECKING:
+    from merge_runner.conversion.project_files import Decision
+
+REPORT = "IMPORT.md"
+"""The file of a project that lists what was imported, and what is left to decide."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import has written: `models` and all `files`, what is left to decide, and MERGEs that were left out."""
+
+    models: tuple[Path, ...]
+    files: tuple[Path, ...]
+    decisions: tuple[Decision, ...]
+    left_out: tuple[Problem, ...]
+
+
+def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> Imported:
+    """Write a model for each MERGE of files and folders into the project folder `to`; needs no Spark.
+
+    What the DDL of the same files says of tables becomes their layout; tables that no MERGE writes become sources. A
+    folder without pyproject.toml gets one, and a profile. Raises ProblemsError, and writes nothing, where a path does
+    not exist, no MERGE can be read, or a file to be written is there already.
+    """
+    from merge_runner.atomic import write_atomic
+    from merge_runner.conversion.found_merge import find_merges
+    from merge_runner.conversion.project_files import project_files, report
+    from merge_runner.lint.sources.sql_files import plain_files
+    from merge_runner.project.load.load import PYPROJECT
+
+    folder = Path(to)
+    named = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    merges, left_out = find_merges(plain_files(named, Path.cwd()))
+    if not merges:
+        hint = "name .sql, .py, .scala or .ipynb files, or folders of them"
+        raise ProblemsError(left_out or [Problem("no-merge", "there is no MERGE in these paths", hint=hint)])
+    made = project_files(merges, folder, is_project=(folder / PYPROJECT).is_file())
+    texts = {**made.texts, REPORT: report(made, left_out)}
+    problems = Problems()
+    for path in texts:
+        if (folder / path).exists():
+            hint = "nothing was written: name another folder with --to, or move the file"
+            problems.add("file-exists", f"{folder / path} is there already", hint=hint)
+    problems.check()
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / path, text)
+    models = tuple(folder / path for path in made.models)
+    return Imported(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))

@@ -1,0 +1,48 @@
+"""`merge-runner import`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from merge_runner.cli.command import command as make
+from merge_runner.options.declaration import argument, option
+from merge_runner.options.output import OutputOptions
+
+
+@dataclass(frozen=True)
+class Options(OutputOptions):
+    """The options of `import`."""
+
+    paths: tuple[Path, ...] = argument(())
+    to: Path | None = option("--to", metavar="DIR", help="The folder of the project that the models are written into.")
+
+
+@make("import", Options)
+def command(options: Options) -> int:
+    """Write a model for each MERGE of PATHS: scripts, notebooks, Python and Scala code, builders.
+
+    Sources are declared, with the layouts that CREATE and ALTER TABLE in PATHS describe. IMPORT.md lists what is left
+    to decide. No existing file is changed.
+    """
+    from merge_runner.api import import_merges
+    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.problems import show_warnings
+
+    if not options.paths:
+        raise click.UsageError("name the files or folders with MERGEs: `merge-runner import jobs/ --to shop`.")
+    if options.to is None:
+        raise click.UsageError("name the folder of the project with --to DIR.")
+    imported = import_merges(options.paths, options.to)
+    for file in imported.files:
+        click.echo(file)
+    show_warnings(imported.left_out, as_errors=options.warn_error)
+    if not options.quiet:
+        for decision in imported.decisions:
+            say(f"{decision.place}: {decision.model}: {decision.text}")
+        written = counted(len(imported.models), "model")
+        left = counted(len(imported.decisions), "decision")
+        say(f"\n{written} written, {left} left to make (IMPORT.md); next: cd {options.to} && merge-runner lint")
+    return 0

@@ -1,0 +1,80 @@
+"""The MERGEs of files that are to become models, and the tables that these files describe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.lint.containers.found import Contents
+from merge_runner.lint.containers.placeholders import placeholders_of
+from merge_runner.lint.containers.registry import may_hold_merge, read_contents
+from merge_runner.lint.containers.tables import FileTables, FolderTables, NameScope, file_tables
+from merge_runner.lint.sources.sql_file import PlainFile
+from merge_runner.merge.find import holds_merge
+from merge_runner.merge.parse import parse
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.layout.layout_file import TableKey
+from merge_runner.pruning.query.source import KnownTable
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import Place
+
+
+@dataclass(frozen=True)
+class FoundMerge:
+    """A MERGE with its place. `index` is that of its statement among those of the file, as `tables` counts them."""
+
+    place: Place
+    statement: MergeStatement
+    index: int
+    scope: NameScope
+    tables: FolderTables
+
+    def key(self, parts: Iterable[str]) -> TableKey:
+        """Return the parts of a name in the statement as they compare, completed by USE."""
+        return self.scope.key(parts)
+
+    def table(self, parts: tuple[str, ...]) -> KnownTable | None:
+        """Return what the DDL of the files says of a table; None where that is nothing."""
+        return self.tables.find(self.place.path, self.index, parts)
+
+
+def find_merges(files: Iterable[PlainFile]) -> tuple[list[FoundMerge], list[Problem]]:
+    """Return the MERGEs of files in the order of their places, and why others cannot be read."""
+    problems = Problems()
+    contents: dict[str, Contents] = {}
+    for file in files:
+        if file.source is None:
+            problems.add("unreadable", f"{file.path}: {file.problem or 'cannot be read'}")
+        elif may_hold_merge(file.source):
+            try:
+                found = read_contents(file.source, lambda source: placeholders_of(Rendered.plain(source)))
+            except (ProblemsError, MergeSyntaxError) as error:
+                problems.add("unreadable", f"{file.path}: {error}")
+                continue
+            contents[file.path] = found
+            for unread in found.unread:
+                problems.add("not-imported", f"the MERGE is not imported: {unread.reason}", unread.place)
+    tables = FolderTables({path: file_tables(found.statements) for path, found in contents.items()})
+    merges = [each for path, found in contents.items() for each in _parsed(path, found, tables, problems)]
+    return merges, list(problems)
+
+
+def _parsed(path: str, contents: Contents, tables: FolderTables, problems: Problems) -> Sequence[FoundMerge]:
+    scopes = tables.files.get(path, FileTables()).scopes
+    merges = []
+    for index, found in enumerate(contents.statements):
+        text = found.rendered.text
+        if not holds_merge(text):
+            continue
+        try:
+            statement = parse(text)
+        except MergeSyntaxError as error:
+            place = found.rendered.place(error.span.start, error.span.end)
+            problems.add("not-imported", f"the MERGE is not imported: {error.message}", place, error.hint)
+            continue
+        scope = scopes[index] if index < len(scopes) else NameScope()
+        place = found.rendered.place(statement.span.start)
+        merges.append(FoundMerge(place, statement, index, scope, tables))
+    return merges

@@ -1,0 +1,233 @@
+"""The files of a project that MERGEs become: models, their sources, and what the author has to decide."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from merge_runner.conversion.found_merge import FoundMerge
+from merge_runner.conversion.model_text import Vars, config_text, model_text
+from merge_runner.errors import Problem
+from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
+from merge_runner.plan.layout.layout_file import TableKey
+from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+from merge_runner.text import Place
+
+MODELS = "models"
+_SCHEMA_MACRO = """{#- A model's `schema` is the schema itself: the tables were there before. -#}
+{% macro generate_schema_name(custom_schema_name, node) -%}
+    {{ custom_schema_name or target.schema }}
+{%- endmacro %}
+"""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the author has to decide or to check, and the place that it is about."""
+
+    place: Place
+    model: str
+    text: str
+
+
+@dataclass
+class ProjectFiles:
+    """Texts by path, relative to the project. `models` are those of models, with the places of their MERGEs."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    models: dict[str, Place] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
+
+
+@dataclass
+class _Model:
+    found: FoundMerge
+    name: str
+    table: TableKey
+    layout: TableLayout | None
+    reads: set[str] = field(default_factory=set)
+
+
+def project_files(merges: Sequence[FoundMerge], folder: Path, *, is_project: bool) -> ProjectFiles:
+    """Return the files of the project in `folder`; without settings and profile where it `is_project` already."""
+    return _Conversion(merges, folder.resolve().name, is_project=is_project).files()
+
+
+class _Conversion:
+    def __init__(self, merges: Sequence[FoundMerge], project: str, *, is_project: bool) -> None:
+        self.project = _name(project)
+        self.is_project = is_project
+        self.made = ProjectFiles()
+        self.vars = Vars()
+        self.sources: dict[str, dict[str, tuple[TableKey, TableLayout | None]]] = {}
+        self.models = self._models(merges)
+        self.writers: dict[TableKey, _Model] = {}
+        for model in self.models:
+            self.writers.setdefault(model.table, model)
+        schemas = Counter(model.table[-2] for model in self.models if len(model.table) > 1)
+        self.schema = schemas.most_common(1)[0][0] if schemas else self.project
+        self.several = len(schemas) > 1
+
+    def files(self) -> ProjectFiles:
+        for model in self.models:
+            self._add_model(model)
+        texts = self.made.texts
+        if described := [self._described(model) for model in self.models if model.layout is not None]:
+            texts[f"{MODELS}/models.yml"] = _yaml({"version": 2, "models": described})
+        if self.sources:
+            texts[f"{MODELS}/sources.yml"] = _yaml({"version": 2, "sources": self._sources()})
+        if self.several:
+            texts["macros/generate_schema_name.sql"] = _SCHEMA_MACRO
+        if not self.is_project:
+            texts["pyproject.toml"] = self._settings()
+            outputs = {"local": {"master": "local[*]", "schema": self.schema, "warehouse": "warehouse"}}
+            texts["profiles.yml"] = _yaml({self.project: {"target": "local", "outputs": outputs}})
+        return self.made
+
+    def _models(self, merges: Sequence[FoundMerge]) -> list[_Model]:
+        models: list[_Model] = []
+        taken: Counter[str] = Counter()
+        for found in merges:
+            parts = found.statement.target.parts
+            table = tuple(_name(part) for part in found.key(parts)) or ("merge",)
+            name = table[-1]
+            taken[name] += 1
+            name = name if taken[name] == 1 else f"{name}_{taken[name]}"
+            known = found.table(parts)
+            models.append(_Model(found, name, table, known.layout if known is not None else None))
+        return models
+
+    def _add_model(self, model: _Model) -> None:
+        text, filled = model_text(model.found, lambda parts: self._call(model, parts), self.vars)
+        first = self.writers[model.table]
+        alias = model.table[-1] if model.name != model.table[-1] else None
+        schema = model.table[-2] if len(model.table) > 1 and model.table[-2] != self.schema else None
+        head = f"-- imported from {model.found.place}\n"
+        path = f"{MODELS}/{model.name}.sql"
+        self.made.texts[path] = head + config_text(model.layout, schema=schema, alias=alias) + text + "\n"
+        self.made.models[path] = model.found.place
+        if first is not model:
+            self._decide(model, f"it writes the table of {first.name} too: make one model of both, or order them")
+        if any(map(has_placeholder, model.found.statement.target.parts)):
+            written = as_written(".".join(model.found.statement.target.parts))
+            self._decide(model, f"its target was {written}: the profile and `schema` name where the table is now")
+        if model.layout is None:
+            self._decide(model, "the layout of its table is not known: add partition_by, cluster_by and columns")
+        for spelling in filled:
+            self._decide(
+                model, f"`{spelling}` was filled at run time: give the var `{self.vars.name(spelling)}` a value"
+            )
+
+    def _call(self, model: _Model, parts: tuple[str, ...]) -> str | None:
+        """Return what a table of the source becomes."""
+        key = tuple(_name(part) for part in model.found.key(parts))
+        if key == model.table:
+            return "{{ this }}"
+        writer = self.writers.get(key)
+        if writer is not None and not self._reads(writer, model.name):
+            model.reads.add(writer.name)
+            return f"{{{{ ref('{writer.name}') }}}}"
+        if writer is not None:
+            self._decide(model, f"it reads {writer.name}, which reads it in turn: this one reads the table as a source")
+        known = model.found.table(parts)
+        group = "_".join(key[:-1]) or "imported"
+        if len(key) == 1 and known is None:
+            self._decide(
+                model,
+                f"`{as_written(parts[0])}` is in no schema that the files name, or is made by code: "
+                "declare where it is in models/sources.yml, or write a model for it",
+            )
+        elif any(map(has_placeholder, parts)):
+            written = as_written(".".join(parts))
+            self._decide(model, f"a source was {written}: declare where it is in models/sources.yml")
+        layout = known.layout if known is not None else None
+        self.sources.setdefault(group, {})[key[-1]] = (key, layout)
+        return f"{{{{ source('{group}', '{key[-1]}') }}}}"
+
+    def _reads(self, model: _Model, name: str) -> bool:
+        """Whether a model reads another one, directly or through others."""
+        by_name = {each.name: each for each in self.models}
+        return name in model.reads or any(self._reads(by_name[each], name) for each in model.reads)
+
+    def _decide(self, model: _Model, text: str) -> None:
+        decision = Decision(model.found.place, model.name, text)
+        if decision not in self.made.decisions:
+            self.made.decisions.append(decision)
+
+    def _described(self, model: _Model) -> dict[str, Any]:
+        entry: dict[str, Any] = {"name": model.name}
+        if model.layout is not None and model.layout.columns:
+            entry["columns"] = [_column(column) for column in model.layout.columns]
+        return entry
+
+    def _sources(self) -> list[dict[str, Any]]:
+        found = []
+        for group, tables in sorted(self.sources.items()):
+            entry: dict[str, Any] = {"name": group}
+            *catalog, schema = next(iter(tables.values()))[0][:-1] or (self.schema,)
+            if schema != group:
+                entry["schema"] = schema
+            if catalog:
+                entry["catalog"] = catalog[0]
+            entry["tables"] = [_table(name, layout) for name, (_, layout) in sorted(tables.items())]
+            found.append(entry)
+        return found
+
+    def _settings(self) -> str:
+        lines = ["[tool.merge-runner]", f'name = "{self.project}"']
+        if self.vars.names:
+            lines += ["", "[tool.merge-runner.vars]  # what was filled at run time: give each a value"]
+            lines += [f"# {name} =  # {spelling}" for spelling, name in self.vars.names.items()]
+        return "\n".join(lines) + "\n"
+
+
+def report(made: ProjectFiles, left_out: Sequence[Problem]) -> str:
+    """Return what was imported from where, what was not, and what is left to decide, as Markdown."""
+    lines = ["# Imported MERGEs", "", "| model | from |", "|---|---|"]
+    lines += [f"| {path} | {place} |" for path, place in made.models.items()]
+    lines += ["", "## To decide", ""]
+    lines += [f"- {each.model} ({each.place}): {each.text}" for each in made.decisions] or ["Nothing."]
+    if left_out:
+        lines += ["", "## Not imported", "", *(f"- {each.place or ''}: {each.message}" for each in left_out)]
+    return "\n".join(lines) + "\n"
+
+
+def _name(text: str) -> str:
+    """Return a name that Jinja, files and Spark take as it is."""
+    return re.sub(r"\W+", "_", as_written(text)).strip("_").lower() or "merge"
+
+
+def _table(name: str, layout: TableLayout | None) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": name}
+    if layout is None:
+        return entry
+    if layout.format is not None:
+        entry["format"] = layout.format
+    for key, columns in (("partition_by", layout.partition_by), ("cluster_by", layout.cluster_by)):
+        if columns is not None:
+            entry[key] = [str(column) for column in columns]
+    if layout.columns:
+        entry["columns"] = [_column(column) for column in layout.columns]
+    return entry
+
+
+def _column(column: TableColumn) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": column.name}
+    if column.data_type is not None:
+        entry["data_type"] = str(column.data_type)
+    constraints: list[dict[str, str]] = [{"type": "not_null"}] if column.nullable is False else []
+    if column.generated is not None:
+        constraints.append({"type": "custom", "expression": f"generated always as ({column.generated})"})
+    if constraints:
+        entry["constraints"] = constraints
+    return entry
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1 << 20)

@@ -1,0 +1,56 @@
+"""What MERGEs of scripts, notebooks and code become: cases in import.yml."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.api import Project, import_merges
+from merge_runner.errors import ProblemsError
+
+CASES = yaml.safe_load((Path(__file__).parent / "import.yml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder, files):
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_case(case, folder):
+    write(folder, case["given"])
+    imported = import_merges(sorted(case["given"]), "shop")
+    for path, text in case["files"].items():
+        assert (folder / "shop" / path).read_text() == text, path
+    decisions = [f"{decision.place}: {decision.text}" for decision in imported.decisions]
+    for wanted in case.get("decisions", ()):
+        assert any(wanted in found for found in decisions), decisions
+    report = (folder / "shop/IMPORT.md").read_text()
+    assert all(decision.text in report for decision in imported.decisions)
+
+
+def test_what_is_imported_is_a_project_that_lint_judges(folder):
+    write(
+        folder, {f"{number}/{path}": text for number, case in enumerate(CASES) for path, text in case["given"].items()}
+    )
+    imported = import_merges(".", "shop")
+    report = Project.load(folder / "shop").lint()
+    models = {merge.model for merge in report.merges} | {
+        found.model for found in report.findings if found.code == "J001"
+    }
+    assert {path.stem for path in imported.models} <= models
+    assert "C010" not in {finding.code for finding in report.findings}
+
+
+def test_nothing_is_written_where_nothing_can_be_read(folder):
+    write(folder, {"broken.sql": "merge into t on x when matched then delete"})
+    with pytest.raises(ProblemsError):
+        import_merges("broken.sql", "shop")
+    assert not (folder / "shop").exists()
