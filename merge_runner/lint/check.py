@@ -71,7 +71,8 @@ def reported(merge: LintedMerge) -> ReportedMerge:
         text, reason = as_written(condition.text), as_written(condition.reason)
         conjuncts.append(ReportedConjunct(text, condition.prunes, reason, place.line, place.column))
     start = merge_place(file)
-    target = file.relation.name if file.relation else ".".join(statement.target.parts)
+    named = ".".join(statement.target.parts) or statement.target.relation.of(statement.text)
+    target = file.relation.name if file.relation else as_written(named)
     return ReportedMerge(
         model=file.name,
         path=file.path,

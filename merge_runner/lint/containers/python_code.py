@@ -21,6 +21,9 @@ _WORDS = re.compile(r"merge|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECAS
 _READS = re.compile(
     r"\.\s*(?:sql|merge|mergeInto)\s*\(|\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b", re.IGNORECASE
 )
+_MERGES = re.compile(
+    r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b|\bmergeInto\b|\.when(?:Not)?Matched", re.IGNORECASE
+)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
 _WITH_USING = re.compile(r"\bUSING\b", re.IGNORECASE)
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
@@ -40,9 +43,9 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
         try:
             parsed.append((PythonFile(source, number), _parsed(source)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            if (merge := find_merge(source.text)) is not None:
+            if (merge := _MERGES.search(source.text)) is not None:
                 why = f"this is not Python that lint can read: {_why(error)}"
-                unread.append(UnreadMerge("python", source.place(merge.start, merge.end), why))
+                unread.append(UnreadMerge("python", source.place(*merge.span()), why))
     if not parsed:
         return Contents(unread=tuple(unread))
     found = _Reader(sources, parsed)
@@ -117,6 +120,8 @@ class _Reader:
     def unread(self) -> Iterator[UnreadMerge]:
         """MERGEs in strings that no `.sql(…)` of these files is given."""
         for file, tree in self.parsed:
+            if _MERGES.search(file.source.text) is None:
+                continue
             said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
             for node in ast.walk(tree):
                 if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from merge_runner.formats.registry import inferred_format
 from merge_runner.lint.containers.ddl import AlterTable, CreateTable, CreateView, Use, read_ddl
@@ -116,14 +117,30 @@ class FolderTables:
         table = own.version(key, index)
         if table is not None:
             return table
-        found = [other.versions[key][-1][1] for other in self.files.values() if key in other.versions]
-        changes = [change for other in self.files.values() for change in other.changes.get(key, ())]
+        found, changes = self._created.get(key, []), self._changes.get(key, [])
         if any(table != found[0] for table in found) or not (found or changes):
             return None
         table = found[0] if found else KnownTable(UNKNOWN)
         for change in changes:
             table = replace(table, layout=altered(table.layout, change))
         return table
+
+    @cached_property
+    def _created(self) -> dict[TableKey, list[KnownTable]]:
+        """The tables as each file leaves them."""
+        found: dict[TableKey, list[KnownTable]] = {}
+        for tables in self.files.values():
+            for key, versions in tables.versions.items():
+                found.setdefault(key, []).append(versions[-1][1])
+        return found
+
+    @cached_property
+    def _changes(self) -> dict[TableKey, list[AlterTable]]:
+        found: dict[TableKey, list[AlterTable]] = {}
+        for tables in self.files.values():
+            for key, changes in tables.changes.items():
+                found.setdefault(key, []).extend(changes)
+        return found
 
 
 def created(table: CreateTable) -> TableLayout:

@@ -231,6 +231,8 @@ def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noq
         words = tuple(_words(comment, begin.end(), known))
         fault = None if words else "the noqa names no rule after its colon"
     if comment.kind == "code":  # other linters of Python read such comments, too
+        if not begin[2] and not _END.match(comment.text, begin.end()):
+            return None
         words = None if words is None else tuple(_exact(word) for word in words)
         fault = None
     elif not begin[2] and not _END.match(comment.text, begin.end()):

@@ -1,0 +1,60 @@
+"""Whole files with MERGEs in them: where each is found, its verdict, and what is reported where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from merge_runner.lint.report import Report
+from merge_runner.lint.run.lint_project import LintOptions
+from merge_runner.lint.sources.sql_files import plain_files
+from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+
+HERE = Path(__file__).parent
+CASES = [
+    pytest.param(case, id=f"{path.stem}-{case['name'].replace(' ', '-')}")
+    for path in sorted((HERE / "files").glob("*.yml"))
+    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
+
+
+def content(file: Any) -> str:
+    """A file as text; a notebook as a list of cells, those that are no mapping are code."""
+    if isinstance(file, str):
+        return file
+    cells = [
+        {"cell_type": "markdown", "source": [cell["markdown"]]}
+        if isinstance(cell, dict)
+        else {"cell_type": "code", "source": cell.splitlines(keepends=True), "outputs": [], "metadata": {}}
+        for cell in file["cells"]
+    ]
+    language = {"kernelspec": {"language": file["language"]}} if "language" in file else {}
+    return json.dumps({"cells": cells, "metadata": language, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+def linted(files: dict[str, Any], root: Path) -> Report:
+    for path, file in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content(file), encoding="utf-8")
+    return lint_files(list(plain_files([root], root)), LintOptions(), {}, Surroundings(root))
+
+
+def outcome(report: Report) -> dict[str, list[str]]:
+    merges = [f"{merge.place} {merge.container} {merge.verdict} {merge.target}" for merge in report.merges]
+    findings = [f"{finding.place} {finding.code}" for finding in report.findings]
+    unread = [f"{item.place} {item.container}: {item.reason}" for item in report.not_judged]
+    return {"merges": merges, "findings": findings, "not_judged": unread}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_contents(case, tmp_path):
+    expected = {key: case.get(key, []) for key in ("merges", "findings", "not_judged")}
+    assert outcome(linted(case["files"], tmp_path)) == expected
+
+
+def test_there_are_enough_statements():
+    assert sum(len(case.values[0].get("merges", [])) for case in CASES) >= 60
