@@ -35,15 +35,14 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 def full_scan_severity(merge: LintedMerge) -> Severity:
     """Return how severe a scan of the whole target is.
 
-    `info` where the table's recorded size is small. `warning` for a model whose table has no partitioning and no
-    clustering and whose size is not recorded: most such tables are small or new. Else `error`: a table that is
-    partitioned or clustered is meant to be large, and of a plain file nothing is known.
+    `info` where the table's recorded size is small. `error` where it is large, and for a table that is partitioned or
+    clustered: it is meant to be large, and there is a column to restrict. Else `warning`: the layout shows nothing that
+    the author has missed, be it that the table has none or that it is not known, as in most plain files.
     """
     size = merge.layout.bytes
     if size is not None:
         return "info" if size <= SMALL else "error"
-    plain = merge.layout.partition_by == () and merge.layout.cluster_by == ()
-    return "warning" if plain and merge.file.node is not None else "error"
+    return "error" if merge.layout.partition_by or merge.layout.cluster_by else "warning"
 
 
 def full_scan_help(merge: LintedMerge) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from merge_runner.columns import cut, one_line
+from merge_runner.columns import cut, one_line, padded, width
 from merge_runner.lint.finding import Finding, Fix
 from merge_runner.lint.outputs.diff import changed_lines
 from merge_runner.lint.outputs.excerpt import excerpt, gutter
@@ -21,6 +21,9 @@ _HEAD = "P001"
 _MANY = 30
 """With more findings than this the counts by rule come in any case: the first ones have scrolled away then."""
 
+_KNOWN = (
+    "--layout FILE, or CREATE TABLE in the same files, has the layouts of tables: -v shows each merge with its proof"
+)
 _CHANGED = 12
 """How many lines of a fix are shown."""
 
@@ -50,7 +53,9 @@ def _summary(report: Report, style: Style) -> str:
 
 def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
     merges = by_place(report.merges)
-    for findings in _groups(report.findings):
+    grouped = [finding for finding in report.findings if _of_unknown_layout(finding)]
+    grouped = grouped if len(grouped) > 1 else []
+    for findings in _groups(each for each in report.findings if not (grouped and _of_unknown_layout(each))):
         first = findings[0].place
         source = SourceText(first.path, report.sources.get(first.text_name, ""))
         head = next((finding for finding in findings if finding.code == _HEAD), None)
@@ -64,6 +69,31 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
         for finding in findings:
             if finding is not head and finding not in beside:
                 yield list(_finding(finding, source, style))
+    if grouped:
+        yield list(_group(grouped, style))
+
+
+def _of_unknown_layout(finding: Finding) -> bool:
+    """Whether it is a scan in a plain file, of a table whose layout shows nothing that the author has missed."""
+    return finding.code == _HEAD and finding.severity == "warning" and finding.model is None
+
+
+def _group(findings: Sequence[Finding], style: Style) -> Iterator[str]:
+    """A line for each: its place, and what ON joins by."""
+    first = findings[0]
+    severity = style.styled(f"{first.severity}[{first.code}]", fg=COLOURS[first.severity], bold=True)
+    name = style.styled(f"{first.name}:", bold=True)
+    yield from style.lines(
+        f"{severity} {name} {len(findings)} merges scan a whole target of which no better layout is known", _HANGING
+    )
+    places = [one_line(str(finding.place)) for finding in findings]
+    longest = max(map(width, places))
+    for place, finding in zip(places, findings, strict=True):
+        on = cut(one_line(finding.subject), max(style.width - longest - 4, _HANGING), style.ellipsis)
+        yield f"  {padded(place, longest)}  {style.styled(on, dim=True)}"
+    help_ = style.styled("help:", fg="cyan", bold=True)
+    yield from style.lines(f"  = {help_} {one_line((first.hint or '').splitlines()[0])}", _HANGING)
+    yield from style.lines(f"  = {help_} {_KNOWN}", _HANGING)
 
 
 def _groups(findings: Iterable[Finding]) -> Iterator[list[Finding]]:

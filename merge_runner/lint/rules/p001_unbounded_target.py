@@ -5,11 +5,12 @@ Reports every MERGE whose verdict is `none`: no condition of it keeps the engine
 no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why; next to a
 BY SOURCE clause P006 says all of it and takes its place.
 
-Its severity is `error`, except where the scan is known to be cheap, or may well be:
+Its severity depends on what is known of the table:
 
-- `info` where the recorded catalog (`debug --write-catalog`) says that the table holds at most 128 MiB;
-- `warning` for a model whose table is neither partitioned nor clustered and whose size is not recorded: most such
-  tables are small or new. Partition or cluster it, or record that it is larger, and this is an error.
+- `info` where the recorded catalog (`debug --write-catalog`) says that it holds at most 128 MiB;
+- `error` where it is recorded with more, or is partitioned or clustered: there is a better way that the author missed;
+- `warning` else. Most models without `partition_by` and `cluster_by` are small or new, and of the tables of plain files
+  nothing is known unless `--layout`, a `CREATE TABLE` or a manifest has it.
 
 It depends on the project's files alone, so that CI reports what a developer's machine reports. The setting `severity`
 comes before it. P002, P006 and K001 follow the same rule.

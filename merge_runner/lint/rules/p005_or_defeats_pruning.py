@@ -40,6 +40,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import full_scan_severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import All, Comparison, Predicate, Some
@@ -69,12 +70,15 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         reason, hint = condition.reason, "give every leg a condition that prunes, or restrict the target next to the OR"
         if mixed:
             reason, hint = _MIXED, "restrict the target by a separate condition, next to the OR"
+        severity: Severity | None = None if scanned else "warning"
         if mixed and not any(_restricts(leg) for leg in legs):
             if not scanned or merge.scans_all_on_purpose:
                 continue
             if any(_both_null(leg) for leg in legs):
                 hint = f"write <=> for an equality that takes NULL for equal; {hint}"
-        yield Hit(condition.span, f"the OR defeats pruning: {reason}", hint, severity=None if scanned else "warning")
+            if merge.file.node is None:  # no filter of the author's is lost
+                severity = full_scan_severity(merge)
+        yield Hit(condition.span, f"the OR defeats pruning: {reason}", hint, severity=severity)
 
 
 def _legs(asked: Predicate) -> tuple[Predicate, ...]:
