@@ -1,16 +1,16 @@
 """The MERGE of a model as a pipeline: each stage is a function from a value to a value, and applies or not.
 
-    committed_earlier     an earlier invocation has committed this very MERGE: nothing runs
-    claim                 the batch or the changes that it commits once: nothing runs where the table has them
-    prepared_statement    the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
-    refuse_duplicates     several source rows for one target row, where the engine would not refuse them
-    check_before          `expect_merge`, by a query; or
-    checked_on_branch     `expect_merge`, by what the MERGE did on a temporary branch
-    execute               the statement
-    merge_figures         what it did, by the engine's own metrics
-    verify_verdict        whether the engine scanned what static analysis predicted
-    check_committed       `expect_merge` again, by the figures of the commit
-    check_consumed        whether another run has consumed the same changes
+    committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
+    claim                   the batch or the changes that it commits once: nothing runs where the table has them
+    prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
+    refuse_several_matches  several source rows for one target row, where the engine would not refuse them
+    check_before            `expect_merge`, by a query; or
+    checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch
+    execute                 the statement
+    merge_figures           what it did, by the engine's own metrics
+    verify_verdict          whether the engine scanned what static analysis predicted
+    check_committed         `expect_merge` again, by the figures of the commit
+    check_consumed          whether another run has consumed the same changes
 
 What the stages return is noted here, in the response of the node.
 """
