@@ -5,7 +5,8 @@ It asks whether the columns of the source that ON equates with the target hold a
 GROUP BY, DISTINCT, `row_number() … = 1`, literal VALUES, or a `unique_key` or `unique` test of the model or source that
 they come from, through subqueries, CTEs, views and joins that cannot multiply rows. Rows that a branch of a UNION gives
 a NULL key, as the new versions of a history have it, match nothing and need not be unique. A query that lint cannot
-read, and in a plain file a table of which nothing is known, are not judged.
+read, and in a plain file a table of which nothing is known, by itself or filtered, are not judged. A hash of 64 bits
+or more over all parts of a key counts as the key.
 
 ## Why it matters
 When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
@@ -63,7 +64,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)
     if not harmed or statement.merge_class == "delete-only" or not merge.source.readable or _is_unheard_of(merge):
         return
-    matching = matching_columns(statement, merge.scope)
+    matching = matching_columns(statement, merge.scope, merge.source)
     if matching is None or not (matching.columns or matching.inside):
         return
     keys = (*matching.columns, *matching.inside)
@@ -82,12 +83,10 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 
 def _is_unheard_of(merge: LintedMerge) -> bool:
-    """Whether the source of a plain file is a table of which nothing at all is known."""
-    source = merge.statement.source
-    names = {cte.name.casefold() for cte in merge.statement.ctes}
-    return (
-        merge.file.node is None
-        and source.kind == "table"
-        and ".".join(source.parts).casefold() not in names
-        and merge.lookup(source.parts) is None
-    )
+    """Whether the source of a plain file passes on the rows of a table of which nothing at all is known."""
+    from merge_runner.pruning.query.passed_on import passed_on
+
+    if merge.file.node is not None:
+        return False
+    table = passed_on(merge.statement)
+    return table is not None and merge.lookup(table) is None

@@ -242,13 +242,13 @@ class Matching:
     null_safe: bool
 
 
-def matching_columns(statement: MergeStatement, scope: Scope) -> Matching | None:
+def matching_columns(statement: MergeStatement, scope: Scope, source: SourceFacts) -> Matching | None:
     """The columns of the source that are fixed for a given row of the target.
 
-    A column is where ON equates it with an expression of the target alone; where nothing is inserted, with a constant
-    as well. None where a conjunct that cannot be read, or whose sides are not certain, may fix more.
+    A column is where ON equates it with an expression of the target alone, and with a constant where each INSERT asks
+    for that, too. None where a conjunct that cannot be read, or whose sides are not certain, may fix more.
     """
-    inserts = any(clause.action == "insert" for clause in statement.clauses)
+    inserted = [facts_of_clause(clause, scope, source) for clause in statement.clauses if clause.action == "insert"]
     found: dict[str, None] = {}
     inside: dict[str, None] = {}
     null_safe = False
@@ -263,7 +263,7 @@ def matching_columns(statement: MergeStatement, scope: Scope) -> Matching | None
             continue
         for own, other in (read.args, read.args[::-1]):
             relations = {column.relation for column in columns(other)}
-            fixed = relations == {TARGET} or (not relations and not inserts)
+            fixed = relations == {TARGET} or (not relations and all(rows.implies(read) is True for rows in inserted))
             mine = [column for column in columns(own) if not column.path]
             if not fixed or not mine or any(column.relation != SOURCE for column in columns(own)):
                 continue

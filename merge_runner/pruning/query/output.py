@@ -9,6 +9,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
+from merge_runner.pruning.logic.canonical import Resolve, term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
@@ -98,6 +99,19 @@ PICKING = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, ex
 """Aggregates that give a value of one row."""
 
 
+_HASHES = (exp.MD5, exp.MD5Digest, exp.SHA, exp.SHA2)
+_JOINING = (
+    exp.Array,
+    exp.ArrayToString,
+    exp.Concat,
+    exp.ConcatWs,
+    exp.DPipe,
+    exp.JSONFormat,
+    exp.PropertyEQ,
+    exp.Struct,
+)
+
+
 def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole: set[Term]) -> Iterator[frozenset[str]]:
     """The keys in the names of outputs; what has one value in all rows is left out."""
     for key in keys:
@@ -106,6 +120,38 @@ def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole:
         wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
         if all(item in names for item in wanted):
             yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))
+
+
+def hashed_keys(outputs: Iterable[Output], keys: Sequence[Key], resolve: Resolve) -> Iterator[frozenset[str]]:
+    """Yield the names of outputs that hash all parts of a key, which is as good as the key itself.
+
+    The parts may be cast, joined to a text, or have a value in place of NULL; a hash of 32 bits is too short.
+    """
+    for output in outputs:
+        node = output.node
+        named = node.name.casefold() if isinstance(node, exp.Anonymous) else ""
+        if output.name and (isinstance(node, _HASHES) or named == "xxhash64"):
+            parts: set[Term] = set()
+            todo = list(node.iter_expressions()) if node is not None else []
+            while todo:
+                part = todo.pop()
+                found = term(part, resolve)
+                todo += _kept(part)
+                if found is not None:
+                    parts.add(found)
+            if any(key and key <= parts for key in keys):
+                yield frozenset({output.name.casefold()})
+
+
+def _kept(node: exp.Expr) -> list[exp.Expr]:
+    """The arguments of an expression that its value keeps apart."""
+    if isinstance(node, exp.Paren) or (isinstance(node, exp.Cast) and node.is_type(*exp.DataType.TEXT_TYPES)):
+        return [node.this]
+    if isinstance(node, exp.Coalesce):
+        return [node.this] if all(isinstance(each, exp.Literal) for each in node.expressions) else []
+    if isinstance(node, exp.Concat | exp.DPipe) and not any(each.name for each in node.find_all(exp.Literal)):
+        return []  # without a separator ('1', '23') and ('12', '3') are one text
+    return list(node.iter_expressions()) if isinstance(node, _JOINING) else []
 
 
 def copied_columns(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _MAX_VIEWS = 20
 """Views inside views."""
 
+_MAX_UNION_KEYS = 12
 _MAX_PAIRED_COLUMNS = 6
 """VALUES with more columns are asked for keys of one column, and of all, only."""
 
@@ -170,12 +171,30 @@ class VisibleQueries:
             common += [item for item in others if item not in common and mine.implies(item) is True]
             common += _common_lists(left.restrictions, others)
             restrictions = tuple(common)
+            unique += _apart(left, right, others)
             columns = tuple(
                 TableColumn(own.name, wider(own.data_type, other.data_type), any_nullable(own.nullable, other.nullable))
                 for own, other in zip(left.columns, right.columns or [TableColumn("")] * len(left.columns), strict=True)
             )
         found = SourceFacts(columns, tuple(unique), restrictions, readable)
         return _with_nulled(found, left, right) if isinstance(node, exp.Union) else found
+
+
+def _apart(left: SourceFacts, right: SourceFacts, others: Sequence[Term]) -> list[frozenset[str]]:
+    """The keys of a UNION whose branches are distinguished by the constants of a column; `others`: of the right one."""
+    if left.columns is None or right.columns is None:
+        return []
+    moved = {own.name.casefold(): name.name.casefold() for name, own in zip(left.columns, right.columns, strict=True)}
+    theirs = [frozenset(moved[name] for name in key) for key in right.unique if key <= moved.keys()]
+    lists = dict(each for item in others if (each := _as_list(item)) is not None)
+    found: list[frozenset[str]] = []
+    for column, values in (each for item in left.restrictions if (each := _as_list(item)) is not None):
+        constants = {*values, *lists.get(column, ())}
+        kinds = {each.kind for each in constants if isinstance(each, Lit)}
+        apart = column in lists and len(constants) == len(set(values)) + len(set(lists[column]))
+        if apart and len(kinds) == 1 and kinds <= {"bool", "number", "text", "date", "timestamp"}:
+            found += [key | other | {column.name} for key in left.unique for other in theirs]
+    return list(dict.fromkeys(found))[:_MAX_UNION_KEYS]
 
 
 def _common_lists(one: Sequence[Term], other: Sequence[Term]) -> list[Term]:
