@@ -71,6 +71,6 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             found.clause.span,
             f"this {found.clause.action}s {rows} of the target outside of `{shown}`{such}: ON never matches them",
             f"{hint}; the rows outside are left alone then",
-            None if whole else "warning",
+            "warning" if found.reach == "some" else None,
             guard(merge, found.clause, filters) if of_target else None,
         )

@@ -17,14 +17,14 @@ from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts,
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
 
-Reach = Literal["all", "some"]
+Reach = Literal["all", "wider", "some"]
 
 
 @dataclass(frozen=True)
 class OutsideWindow:
     """A WHEN NOT MATCHED BY SOURCE clause that changes rows outside of these conditions of ON.
 
-    `reach`: `all` of them, or `some`, as the clause has a condition on other columns.
+    `reach`: `all` of them, those of a `wider` window, or `some`, as the clause has a condition on other columns.
     """
 
     clause: Clause
@@ -62,9 +62,7 @@ def rows_outside(
         found = [each for each in found if not _in_other_state(each, own, constants)]
         found = [each for each in found if not _writes_what_is_there(each.term, clause, scope)]
         if found:
-            yield OutsideWindow(
-                clause, tuple(each.conjunct for each in found), "some" if _restricts(own, found) else "all"
-            )
+            yield OutsideWindow(clause, tuple(each.conjunct for each in found), _reach(own, found))
         former.append(negated(own[0] if len(own) == 1 else Call("and", tuple(own))))
 
 
@@ -119,10 +117,11 @@ def _kind(part: Term) -> str:
 _KINDS = {">=": ">", "<=": "<", "in": "=", "<=>": "="}
 
 
-def _restricts(own: Sequence[Term], found: Sequence[_Filter]) -> bool:
-    """Whether the clause has conditions on other columns than those of the filters."""
+def _reach(own: Sequence[Term], found: Sequence[_Filter]) -> Reach:
+    if all(part == TRUE for part in own):
+        return "all"
     window = {column for each in found for column in columns(each.term)}
-    return any(not window.issuperset(columns(part)) for part in own)
+    return "wider" if all(window.issuperset(columns(part)) for part in own) else "some"
 
 
 def _in_other_state(wanted: _Filter, own: Sequence[Term], constants: frozenset[str]) -> bool:

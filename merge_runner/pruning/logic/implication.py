@@ -8,7 +8,7 @@ from functools import cached_property
 
 from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
-from merge_runner.pruning.logic.fold import holds, replaced
+from merge_runner.pruning.logic.fold import holds, negated, replaced
 from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
 from merge_runner.pruning.logic.term import FLIPPED, Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.logic.time_units import PARTS, of_inside, of_part, of_start, order_of, unit_of
@@ -177,6 +177,8 @@ class Facts:
             legs = _legs(term, lists=goal.name == "or")
             if legs and len(legs) <= _MAX_LEGS:
                 others = [other for other in self.terms if other != term]
+                known = Facts(others, self.not_null, _MAX_SPLITS)
+                legs = tuple(leg for leg in legs if known.implies(negated(leg)) is not True)  # it cannot be this one
                 cases = (Facts([*others, leg], self.not_null, self._depth + 1) for leg in legs)
                 if all(case.implies(goal) is True for case in cases):
                     return True
