@@ -84,7 +84,7 @@ def test_the_modules_that_a_merge_takes_are_those_that_the_docs_list(make_projec
         finally:
             threading.setprofile(None)
     names = {
-        module.replace(".", "/")
+        f"{module.replace('.', '/')}.py"
         for module in read[1]
         if module.startswith(("cli", "api", "run.", "engine")) and not module.startswith(REPORTING)
     }
