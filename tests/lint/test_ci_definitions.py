@@ -35,7 +35,16 @@ def test_the_hook_runs_a_command_that_there_is():
 
 @pytest.mark.parametrize(
     ("path", "matches"),
-    [("models/m.sql", True), ("models/m.yml", True), ("m.yaml", True), ("m.sql.txt", False), ("sql", False)],
+    [
+        ("models/m.sql", True),
+        ("models/m.yml", True),
+        ("m.yaml", True),
+        ("jobs/j.py", True),
+        ("n.ipynb", True),
+        ("J.scala", True),
+        ("m.sql.txt", False),
+        ("sql", False),
+    ],
 )
 def test_the_hook_gets_models_and_their_properties(path, matches):
     assert bool(re.search(HOOKS[0]["files"], path)) is matches

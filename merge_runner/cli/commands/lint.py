@@ -73,8 +73,9 @@ _OF_CI = ("github", "gitlab", "sarif")
 def command(options: Options) -> int:
     """Prove what each MERGE will scan, and flag what is wrong.
 
-    PATHS are models or folders of a project or of a dbt project (after `dbt parse`), or plain .sql files. Any other
-    file of a project means the models that depend on it. Needs neither Spark nor a network.
+    PATHS are models or folders of a project or of a dbt project (after `dbt parse`), or files with MERGEs in them: .sql
+    scripts, notebooks, Python and Scala. Any other file of a project means the models that depend on it. Needs neither
+    Spark nor a network.
     """
     from merge_runner.api.lint import linted
     from merge_runner.lint.paths.request import ArgumentsError

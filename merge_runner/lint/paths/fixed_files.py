@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from merge_runner.lint.report import Report
 from merge_runner.text import SourceText
 
 _MARK = "\ufeff"
+_SQL = (".sql", ".yml", ".yaml", ".toml")
+_WORDS = re.compile(r"[\w, -]*")
 
 
 def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe: bool) -> None:
@@ -24,6 +27,12 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
         messages.say(f"{path}: not fixed, a notebook is fixed in its editor", "warn")
     for path in report.sources:
         fixes = [finding.fix for finding in report.findings if finding.place.path == path and finding.fix is not None]
+        if not path.lower().endswith(_SQL):
+            fixes, by_hand = _harmless(fixes), len(fixes) - len(_harmless(fixes))
+            if by_hand:
+                messages.say(
+                    f"{path}: {_counted(by_hand)} left out, which would write SQL into a string of code", "warn"
+                )
         if not fixes or path not in files:
             continue
         file = files[path].resolve()  # a link stays one
@@ -45,6 +54,11 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
     if left and not unsafe:
         them = "it" if left == 1 else "them"
         messages.say(f"{_counted(left)} may change what a MERGE does: --unsafe-fixes applies {them}")
+
+
+def _harmless(fixes: Sequence[Fix]) -> list[Fix]:
+    """The fixes that write words alone, or nothing: quotes and braces have a meaning in a string of code."""
+    return [fix for fix in fixes if all(_WORDS.fullmatch(edit.content) for edit in fix.edits)]
 
 
 def _with_newlines(fix: Fix, ending: str) -> Fix:
