@@ -28,7 +28,7 @@ _BEFORE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_STATEMENT = re.compile(r"(?:INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
+_STATEMENT = re.compile(r"(?:MERGE|INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
 _WITH = re.compile(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
 _CTE_PIECE = re.compile(
     rf"""
@@ -64,11 +64,11 @@ def find_merge(text: str) -> Span | None:
 
 
 def find_statement(text: str) -> Span | None:
-    """Return the span of the first word of `text` where it begins a statement that writes, and that is no MERGE.
+    """Return the span of the first word of `text` where it begins a statement that writes, and that is no MERGE INTO.
 
-    No query begins with INSERT, UPDATE, DELETE, TRUNCATE, CREATE, REPLACE, ALTER, DROP or COPY. Before it there may be
-    comments, `config` and `set` tags, and the CTEs of a WITH; after any other tag, which may write SQL, nothing is
-    known.
+    No query begins with MERGE, INSERT, UPDATE, DELETE, TRUNCATE, CREATE, REPLACE, ALTER, DROP or COPY. Before it there
+    may be comments, `config` and `set` tags, and the CTEs of a WITH; after any other tag, which may write SQL, nothing
+    is known.
     """
     at = _past_blanks(text, 0)
     if (ctes := _WITH.match(text, at)) is not None:
