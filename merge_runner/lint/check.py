@@ -30,7 +30,9 @@ class Checked:
 
 def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayout, lookup: Lookup) -> LintedMerge:
     """The MERGE of a file with everything that is known of it."""
-    judged = judge_merge(statement, layout, lookup, "not-run" if file.node is None else file.node.config.bounds)
+    judged = judge_merge(
+        statement, layout, lookup, "not-run" if file.node is None else file.node.config.bounds, file.variables
+    )
     return LintedMerge(**{item.name: getattr(judged, item.name) for item in fields(judged)}, file=file)
 
 

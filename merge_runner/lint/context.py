@@ -15,6 +15,7 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.pruning.predicate.scope import Variables
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText, Span
@@ -48,6 +49,8 @@ class LintedFile:
     """The confs that its session has: the model's over those of the profile."""
     layers: tuple[Layer, ...] = ()
     """The model's config from outside of its file, the most specific last."""
+    variables: Variables = field(default_factory=dict)
+    """The session variables that statements before it declare."""
     scan: Literal["bounded", "full"] = "bounded"
     """`full`: scanning the whole target is intended, as the config of the model declares (or `meta` of a dbt model)."""
 

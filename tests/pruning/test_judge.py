@@ -14,6 +14,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
 from merge_runner.pruning.layout.table_properties import with_properties
+from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable
 
 CASES = yaml.safe_load((Path(__file__).parent / "judgements.yml").read_text(encoding="utf-8"))
@@ -68,7 +69,9 @@ def judged(case):
         f"merge into t using {case.get('using', 's')} as s on {case['condition']} "
         f"{case.get('clauses', 'when matched then update set *')}"
     )
-    return judge_merge(parse(text), layout(case), lookup(case), case.get("bounds", "off"))
+    return judge_merge(
+        parse(text), layout(case), lookup(case), case.get("bounds", "off"), declared_variables(case.get("before", ()))
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["condition"])

@@ -132,7 +132,11 @@ def _with_columns(merge: LintedMerge, meant: Collection[str]) -> LintedMerge:
     if not added or merge.source.columns is None:
         return merge
     source = replace(merge.source, columns=(*merge.source.columns, *(TableColumn(name) for name in added)))
-    return replace(merge, source=source, scope=Scope.of(merge.statement, merge.layout, source.columns, source.some))
+    return replace(
+        merge,
+        source=source,
+        scope=Scope.of(merge.statement, merge.layout, source.columns, source.some, merge.scope.variables),
+    )
 
 
 def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[Hit]:

@@ -18,6 +18,7 @@ from merge_runner.merge.syntax.query_span import no_query
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.text import SourceText
 
 
@@ -72,9 +73,11 @@ class ProjectLinter:
         return self._merge(self._file(unique_id, self._compiler))
 
     def _merge(self, file: LintedFile) -> LintedMerge | None:
-        if file.statement is None or file.node is None:
+        statement, node = file.statement, file.node
+        if statement is None or node is None:
             return None
-        return linted_merge(file, file.statement, self._layouts.target(file.node.unique_id), self._layouts.lookup)
+        file = replace(file, variables=declared_variables(node.config.pre_hook))
+        return linted_merge(file, statement, self._layouts.target(node.unique_id), self._layouts.lookup)
 
     def _checked(self, file: LintedFile) -> Checked:
         return check_file(file, self._merge(file), self._selection)

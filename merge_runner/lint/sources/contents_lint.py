@@ -23,6 +23,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.script import statements
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.pruning.layout.layout import UNKNOWN
+from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
@@ -179,7 +180,8 @@ class ContentsLinter:
             except MergeSyntaxError as error:
                 yield check_file(replace(linted, error=error), None, self.selection)
                 continue
-            linted = replace(linted, statement=merge)
+            before = declared_variables(each.rendered.text for each in found[:index])
+            linted = replace(linted, statement=merge, variables=before)
             lookup = self._lookup(file, index)
             target = lookup(merge.target.parts) if merge.target.parts else None
             judged = linted_merge(linted, merge, target.layout if target else UNKNOWN, lookup)

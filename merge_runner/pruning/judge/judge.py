@@ -25,6 +25,7 @@ from merge_runner.pruning.predicate.predicate import (
     disjunction,
 )
 from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.predicate.variables import as_parameters
 from merge_runner.pruning.query.source import SourceFacts
 from merge_runner.pruning.runtime_filter.bounded_columns import Bounds, derivable_bounds, missing_bound
 from merge_runner.pruning.skipping.pruning_result import Outcome, side_of, target_columns
@@ -250,7 +251,8 @@ def _conditions(clause: Clause, scope: Scope) -> list[tuple[Conjunct, Predicate]
     whole = predicate(clause.condition.expression, scope)
     if all(side_of(part) in ("both", "source") for part in _parts(whole)):
         return []  # as most are: nothing in it could say more of the target than ON does
-    return [(conjunct, predicate(conjunct.expression, scope)) for conjunct in split(clause.condition)]
+    conjuncts = (as_parameters(conjunct, scope) for conjunct in split(clause.condition))
+    return [(conjunct, predicate(conjunct.expression, scope)) for conjunct in conjuncts]
 
 
 def _parts(asked: Predicate) -> tuple[Predicate, ...]:

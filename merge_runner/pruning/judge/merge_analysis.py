@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.judge.judge import judge
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.predicate.scope import Scope, Variables
+from merge_runner.pruning.predicate.variables import with_variables
 from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.source import Lookup, SourceFacts
 from merge_runner.pruning.runtime_filter.bounded_columns import Bounds
@@ -51,11 +52,21 @@ class JudgedMerge:
         return reads_target(self.statement, self.reading)
 
 
-def judge_merge(statement: MergeStatement, layout: TableLayout, lookup: Lookup, bounds: Bounds = "off") -> JudgedMerge:
-    """Judges a MERGE, with the columns of its source where `lookup` has them."""
+def judge_merge(
+    statement: MergeStatement,
+    layout: TableLayout,
+    lookup: Lookup,
+    bounds: Bounds = "off",
+    variables: Variables | None = None,
+) -> JudgedMerge:
+    """Judges a MERGE, with the columns of its source where `lookup` has them.
+
+    `variables` are those that the session is known to have when it runs.
+    """
     selects: list[ReadSelect] = []
     source = source_facts(statement, lookup, selects)
-    scope = Scope.of(statement, layout, source.columns, source.some)
+    scope = Scope.of(statement, layout, source.columns, source.some, variables)
+    statement = with_variables(statement, scope)
     merge = JudgedMerge(
         statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup, tuple(selects)
     )

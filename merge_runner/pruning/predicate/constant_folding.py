@@ -112,6 +112,8 @@ def constant(tree: exp.Expr) -> Constant | None:
         return Constant(DataType("boolean"), tree.this, known=True)
     if isinstance(tree, exp.Null):
         return Constant(DataType("void"), None, known=True)
+    if isinstance(tree, exp.Parameter):  # a session variable
+        return Constant(tree.meta.get("type"))
     if isinstance(tree, exp.Neg):
         inner = constant(tree.this)
         if inner is None or not inner.known or inner.value is None or isinstance(inner.value, str):

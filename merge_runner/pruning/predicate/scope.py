@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from merge_runner.formats.types import DataType
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.verdict import Side
+
+Variables = Mapping[str, DataType | None]
+"""The types of session variables by their names, case folded; None: not known."""
+
+_OF_VARIABLES = (("session",), ("system", "session"))
+"""What the name of a variable may be qualified by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +54,7 @@ class ColumnRef:
 class Scope:
     """The names of one MERGE. `source` are the source's columns, None where they are not all known.
 
-    `in_source` are the names of those that are known in any case, case folded.
+    `in_source` are the names of those that are known in any case, case folded. `variables` are those of the session.
     """
 
     target_names: tuple[tuple[str, ...], ...]
@@ -56,6 +63,7 @@ class Scope:
     target: TableLayout
     source: tuple[TableColumn, ...] | None
     in_source: frozenset[str] = frozenset()
+    variables: Variables = field(default_factory=dict)
     _known: dict[tuple[str, ...], ColumnRef] = field(default_factory=dict, repr=False, compare=False)
     """Names that were resolved before: a MERGE says the same few again and again."""
 
@@ -66,6 +74,7 @@ class Scope:
         target: TableLayout,
         source: tuple[TableColumn, ...] | None = None,
         some: tuple[TableColumn, ...] = (),
+        variables: Variables | None = None,
     ) -> Scope:
         """The names that ON and WHEN MATCHED see; `some` are columns of a source that are not all known."""
         return cls(
@@ -74,6 +83,7 @@ class Scope:
             target,
             source,
             frozenset(column.name.casefold() for column in some if column.name),
+            variables or {},
         )
 
     def resolve(self, parts: tuple[str, ...]) -> ColumnRef:
@@ -86,6 +96,15 @@ class Scope:
         if found is None:
             found = self._known[parts] = self._resolve(parts)
         return found
+
+    def is_variable(self, parts: tuple[str, ...]) -> bool:
+        """Whether the name is certain to be a session variable: columns come first."""
+        folded = tuple(part.casefold() for part in parts)
+        if folded[-1] not in self.variables or (len(folded) > 1 and folded[:-1] not in _OF_VARIABLES):
+            return False
+        if len(folded) > 1 and self.resolve(parts).path != parts:
+            return False
+        return self.target.has_column(parts[0]) is False and self._in_source(folded[0]) is False
 
     def _resolve(self, parts: tuple[str, ...]) -> ColumnRef:
         folded = tuple(part.casefold() for part in parts)
@@ -127,7 +146,7 @@ class Scope:
 
     def _unqualified(self, name: str) -> Side:
         in_target, in_source = self.target.has_column(name), self._in_source(name.casefold())
-        if in_target == in_source:
+        if in_target == in_source or (name.casefold() in self.variables and not (in_target or in_source)):
             return "unknown"
         return "target" if in_target or in_source is False else "source"
 
