@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from merge_runner.project.schema.config import MODEL_KEYS, ModelConfig
 from merge_runner.project.schema.dbt_keys import CONFIG as DBT_CONFIG
@@ -174,6 +174,6 @@ def _sections(found: Iterable[Key], language: str, of: str = "") -> Iterator[str
             yield from _sections(keys(key.nested), language, f"{of}{key.name}.")
 
 
-def _dbt_names(name: str, advice: Mapping[str, str] = DBT_CONFIG) -> list[str]:
+def _dbt_names(name: str) -> list[str]:
     """Return the keys of dbt for which the advice is to write the key `name`."""
-    return [key for key, text in advice.items() if re.search(rf'the key is "{name}"', text)]
+    return [key for key, text in DBT_CONFIG.items() if re.search(rf'the key is "{name}"', text)]

@@ -115,13 +115,13 @@ def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> 
     return f"SELECT {shown} FROM VALUES\n  {(', ' + chr(10) + '  ').join(lines)}\nAS given({', '.join(names_inside)})"
 
 
-def check_names(rows: Rows, names: Iterable[str], allowed: Iterable[str], table: str) -> None:
+def check_names(rows: Rows, names: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise RowError for the first of the rows' column `names` that the table does not have."""
     known = list(allowed)
     for name in names:
         if name.lower() not in {each.lower() for each in known}:
             place = rows.places.name(name) if rows.places is not None else None
-            raise RowError(f'{table} has no column "{name}"', place, did_you_mean(name, known))
+            raise RowError(f'the table has no column "{name}"', place, did_you_mean(name, known))
 
 
 def _first_spelling(names: Iterable[str]) -> dict[str, str]:

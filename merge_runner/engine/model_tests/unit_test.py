@@ -184,7 +184,7 @@ def _query(rows: Rows, types: Types, name: str, given: Sequence[str], allowed: S
     """The rows, which have the columns `given`, as a query. Raises EngineError for what the table cannot have."""
     try:
         if allowed is not None:
-            check_names(rows, given, allowed, "the table")
+            check_names(rows, given, allowed)
         return rows_query(rows, types, given)
     except RowError as error:
         raise EngineError("unit-test", f"the rows of {name}: {error}", error.hint, place=error.place) from None

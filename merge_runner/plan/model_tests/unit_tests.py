@@ -360,7 +360,7 @@ class _Planned:
     def _check(self, name: str, rows: Rows, types: Types, columns: Sequence[str] | None) -> None:
         try:
             if columns is not None:
-                check_names(rows, rows.names, columns, "the table")
+                check_names(rows, rows.names, columns)
             rows_query(rows, types)
         except RowError as error:
             self._add_error(name, error)

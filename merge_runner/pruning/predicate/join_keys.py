@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,16 +67,6 @@ def _equalities(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span, 
         sides = scope.side(tree.this), scope.side(tree.expression)
         if sides in (("target", "source"), ("source", "target")):
             yield spans[sides.index("target")], spans[sides.index("source")], isinstance(tree, exp.NullSafeEQ)
-
-
-def joined_columns(on: tuple[Conjunct, ...], scope: Scope) -> Mapping[str, frozenset[str]]:
-    """For each whole column of the target that a key has equal to whole columns of the source, these; case folded."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for key in join_keys(on, scope):
-        other = scope.reference(key.source)
-        if other is not None and len(other.path) == len(key.column.path) == 1:
-            found[key.column.column.casefold()].add(other.column.casefold())
-    return {column: frozenset(others) for column, others in found.items()}
 
 
 def is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
