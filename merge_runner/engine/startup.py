@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -31,6 +32,35 @@ _POLL_SECONDS = 0.2
 _ABANDON_SECONDS = 5.0
 
 
+def _open_driver(confs: Mapping[str, str], jvm: Jvm | None, afterwards: Callable[[], None]) -> Driver:
+    from merge_runner.engine.driver.local_driver import open_driver  # loads PySpark
+
+    return open_driver(confs, jvm, afterwards)
+
+
+def _forget_gateway() -> None:
+    from merge_runner.engine.driver.local_driver import forget_gateway
+
+    forget_gateway()
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a start asks of the machine and does with it; a test passes another one."""
+
+    running_already: Callable[[], bool] = running_already
+    find_java: Callable[[Mapping[str, str]], Path | None] = find_java
+    require_java: Callable[[Mapping[str, str]], Path] = require_java
+    jars_at_hand: Callable[[Iterable[str], Mapping[str, str]], list[Path] | None] = jars_at_hand
+    fetch_jars: Callable[[Iterable[str], Mapping[str, str], Callable[[str], None]], list[Path]] = fetch_jars
+    launch: Callable[[Mapping[str, str], Path, Path, Path], Jvm] = launch
+    open_driver: Callable[[Mapping[str, str], Jvm | None, Callable[[], None]], Driver] = _open_driver
+    forget_gateway: Callable[[], None] = _forget_gateway
+
+
+THIS_MACHINE = Machine()
+
+
 class Starting:
     """A driver on its way, as the profile says. Leaving the block ends what has been started and not been asked for.
 
@@ -38,8 +68,15 @@ class Starting:
     """
 
     def __init__(
-        self, profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None]
+        self,
+        profile: Profile,
+        root: Path,
+        log: Path,
+        env: Mapping[str, str],
+        notify: Callable[[str], None],
+        machine: Machine = THIS_MACHINE,
     ) -> None:
+        self._machine = machine
         self._profile = profile
         self._root = root.absolute()  # the JVM may have another folder
         self._log = log.absolute()
@@ -61,21 +98,21 @@ class Starting:
 
     def another(self) -> Starting:
         """Return one that starts the same once more."""
-        return Starting(self._profile, self._root, self._log, self._env, self._notify)
+        return Starting(self._profile, self._root, self._log, self._env, self._notify, self._machine)
 
     def launch(self) -> None:
         """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread."""
-        if self._profile.remote is not None or running_already() or self._keeper_is_free():
+        if self._profile.remote is not None or self._machine.running_already() or self._keeper_is_free():
             return
-        java = find_java(self._env)
-        jars = jars_at_hand(jar_groups(self._profile), self._env)
+        java = self._machine.find_java(self._env)
+        jars = self._machine.jars_at_hand(jar_groups(self._profile), self._env)
         if java is None or jars is None:
             return
         with suppress(OSError, ProblemsError):  # raised again when the driver is requested
             defaults = fitting_spark(self._profile, self._root, self._env).defaults
             confs = spark_confs(self._profile, self._root, jars, defaults)
             confs = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
-            self._jvm = launch(confs, java, self._root, self._log)
+            self._jvm = self._machine.launch(confs, java, self._root, self._log)
 
     def _keeper_is_free(self) -> bool:
         with suppress(OSError):
@@ -117,12 +154,10 @@ class Starting:
         if jvm is not None:
             jvm.end()
         if self._opened is not None and (jvm is not None or self._warm):
-            from merge_runner.engine.driver.local_driver import forget_gateway
-
             wait([self._opened], timeout=_ABANDON_SECONDS)
             with suppress(Exception):  # it could not be started any more
                 self._opened.result(timeout=0).stop()
-            forget_gateway()
+            self._machine.forget_gateway()
         self._jvm = self._opened = None
 
     def _opening(self) -> Future[Driver]:
@@ -138,14 +173,12 @@ class Starting:
             opened.set_exception(error)
 
     def _start(self) -> Driver:
-        from merge_runner.engine.driver.local_driver import forget_gateway
-
-        profile = self._profile
-        java = require_java(self._env)
-        spark = None if running_already() else fitting_spark(profile, self._root, self._env)
+        profile, machine = self._profile, self._machine
+        java = machine.require_java(self._env)
+        spark = None if machine.running_already() else fitting_spark(profile, self._root, self._env)
         defaults = spark.defaults if spark is not None else {}
         prepare_catalogs(profile, self._root)
-        jars = fetch_jars(jar_groups(profile), self._env, self._notify)
+        jars = machine.fetch_jars(jar_groups(profile), self._env, self._notify)
         for note in notes(profile, spark, jars) if spark is not None else ():
             self._notify(note)
         confs = spark_confs(profile, self._root, jars, defaults)
@@ -163,7 +196,7 @@ class Starting:
                     raise
                 # It may be the archive that the JVM could not bear.
                 self._jvm = None
-                forget_gateway()
+                machine.forget_gateway()
                 driver = self._open_in(confs, java, None)
                 fitting.discard()
                 return driver
@@ -188,14 +221,12 @@ class Starting:
 
     def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
         """A driver in the JVM that was launched, or else in a new one."""
-        from merge_runner.engine.driver.local_driver import open_driver
-
         with self._guard:
             if self._abandoned:
                 raise InterruptedError("the driver is no longer needed")
-            if self._jvm is None and not running_already():
-                self._jvm = launch(confs, java, self._root, self._log)
-        return open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
+            if self._jvm is None and not self._machine.running_already():
+                self._jvm = self._machine.launch(confs, java, self._root, self._log)
+        return self._machine.open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
 
     def _not_started(self, error: Exception) -> Problem:
         lines = logged(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
@@ -261,9 +292,14 @@ def warm_log(log: Path) -> Path:
 
 
 def start_driver(
-    profile: Profile, root: Path, log: Path, env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
+    profile: Profile,
+    root: Path,
+    log: Path,
+    env: Mapping[str, str],
+    notify: Callable[[str], None] = lambda _: None,
+    machine: Machine = THIS_MACHINE,
 ) -> Driver:
     """Starts Spark, or connects to a Spark Connect server, as the profile says. Raises ProblemsError."""
-    with Starting(profile, root, log, env, notify) as starting:
+    with Starting(profile, root, log, env, notify, machine) as starting:
         starting.launch()
         return starting.driver()

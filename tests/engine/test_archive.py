@@ -11,11 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import startup
 from merge_runner.engine.spark import appcds
 from merge_runner.engine.spark.appcds import archive, archive_state, make_later, with_archive
 from merge_runner.engine.spark.confs import spark_confs
-from merge_runner.engine.startup import start_driver
+from merge_runner.engine.startup import Machine, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 
@@ -189,7 +188,7 @@ def test_debug_tells_what_there_is(machine, monkeypatch):
 
 
 @pytest.mark.parametrize("starts_without", [True, False])
-def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, monkeypatch, tmp_path, starts_without):
+def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, tmp_path, starts_without):
     (machine.spark / "bin").mkdir()
     submit = machine.spark / "bin/spark-submit"
     submit.write_text("#!/bin/sh\nexit 134\n")
@@ -201,19 +200,21 @@ def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, monkeypa
             jvm.connect()
         return driver
 
-    monkeypatch.setattr("merge_runner.engine.driver.local_driver.open_driver", open_driver)
-    monkeypatch.setattr("merge_runner.engine.driver.local_driver.forget_gateway", lambda: None)
-    monkeypatch.setattr(startup, "running_already", lambda: False)
-    for name in ("find_java", "require_java"):
-        monkeypatch.setattr(startup, name, lambda env: machine.java)
-    for name in ("fetch_jars", "jars_at_hand"):
-        monkeypatch.setattr(startup, name, lambda *_: [machine.cache / "jars/delta.jar"])
+    here = Machine(
+        running_already=lambda: False,
+        find_java=lambda _env: machine.java,
+        require_java=lambda _env: machine.java,
+        jars_at_hand=lambda *_: [machine.cache / "jars/delta.jar"],
+        fetch_jars=lambda *_: [machine.cache / "jars/delta.jar"],
+        open_driver=open_driver,
+        forget_gateway=lambda: None,
+    )
     made(machine.fits())
     if starts_without:
-        assert start_driver(machine.profile, tmp_path, tmp_path / "spark.log", machine.env) is driver
+        assert start_driver(machine.profile, tmp_path, tmp_path / "spark.log", machine.env, machine=here) is driver
     else:
         with pytest.raises(ProblemsError):
-            start_driver(machine.profile, tmp_path, tmp_path / "spark.log", machine.env)
+            start_driver(machine.profile, tmp_path, tmp_path / "spark.log", machine.env, machine=here)
     assert machine.fits().is_whole() is not starts_without  # another reason than the archive: it stays
 
 

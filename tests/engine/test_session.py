@@ -11,11 +11,10 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from merge_runner.engine import startup as session
 from merge_runner.engine.driver import connect_driver
 from merge_runner.engine.driver.connect_driver import ConnectDriver
 from merge_runner.engine.spark import jvm
-from merge_runner.engine.startup import Starting, start_driver
+from merge_runner.engine.startup import Machine, Starting, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 
@@ -175,19 +174,24 @@ def spark_submit(tmp_path, monkeypatch):
         (home / "bin" / "spark-submit").write_text(f"#!/bin/sh\ncd '{home}'\n{script}\n")
         (home / "bin" / "spark-submit").chmod(0o755)
         monkeypatch.setenv("SPARK_HOME", str(home))
-        monkeypatch.setattr(session, "running_already", lambda: False)
-        monkeypatch.setattr(session, "find_java", lambda env: Path("/java"))
-        monkeypatch.setattr(session, "require_java", lambda env: Path("/java"))
-        monkeypatch.setattr(session, "fetch_jars", lambda *_: [])
-        monkeypatch.setattr(session, "jars_at_hand", lambda *_: [])
         return home
 
     return make
 
 
+MACHINE = Machine(
+    running_already=lambda: False,
+    find_java=lambda _env: Path("/java"),
+    require_java=lambda _env: Path("/java"),
+    jars_at_hand=lambda *_: [],
+    fetch_jars=lambda *_: [],
+)
+"""Has Java and all jars; no JVM of another test counts."""
+
+
 def starting(tmp_path, **keys):
     profile = Profile("shop", "dev", "shop", **keys)
-    return Starting(profile, tmp_path, tmp_path / "logs" / "spark.log", os.environ, lambda _: None)
+    return Starting(profile, tmp_path, tmp_path / "logs" / "spark.log", os.environ, lambda _: None, MACHINE)
 
 
 def until(condition):
@@ -217,7 +221,7 @@ def test_a_driver_that_does_not_start_says_why_and_where_its_log_is(tmp_path, sp
     log = tmp_path / "spark.log"
     log.write_text("java.lang.Error: of an earlier run\n")
     with pytest.raises(ProblemsError) as caught:
-        start_driver(Profile("shop", "dev", "shop"), tmp_path, log, os.environ)
+        start_driver(Profile("shop", "dev", "shop"), tmp_path, log, os.environ, machine=MACHINE)
     (problem,) = caught.value.problems
     assert problem.message == (
         "Spark did not start on local[*]: java.lang.IllegalArgumentException: System memory is too small"
@@ -230,7 +234,7 @@ def test_a_cause_in_the_log_of_an_earlier_run_is_not_told(tmp_path, spark_submit
     log = tmp_path / "spark.log"
     log.write_text("java.lang.Error: of an earlier run\n")
     with pytest.raises(ProblemsError) as caught:
-        start_driver(Profile("shop", "dev", "shop"), tmp_path, log, os.environ)
+        start_driver(Profile("shop", "dev", "shop"), tmp_path, log, os.environ, machine=MACHINE)
     (problem,) = caught.value.problems
     assert problem.message == "Spark did not start on local[*]: the JVM ended with status 3"
 

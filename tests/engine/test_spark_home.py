@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.cli.commands.debug import command as debug
-from merge_runner.engine import startup
 from merge_runner.engine.spark.spark_home import (
     SparkHome,
     check_version,
@@ -20,7 +19,7 @@ from merge_runner.engine.spark.spark_home import (
     spark_home,
     spark_properties,
 )
-from merge_runner.engine.startup import start_driver
+from merge_runner.engine.startup import Machine, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 
@@ -141,9 +140,9 @@ def test_the_defaults_are_those_of_the_conf_folder(home, tmp_path):
 def test_a_run_on_another_spark_is_refused_before_anything_starts(home, tmp_path, monkeypatch):
     found = home(core="3.5.1")
     monkeypatch.setenv("SPARK_HOME", str(found.path))
-    monkeypatch.setattr(startup, "running_already", lambda: False)
+    machine = Machine(running_already=lambda: False)
     with pytest.raises(ProblemsError, match=r"Spark 3\.5\.1 in SPARK_HOME"):
-        start_driver(Profile("shop", "dev", "shop"), tmp_path, tmp_path / "spark.log", os.environ)
+        start_driver(Profile("shop", "dev", "shop"), tmp_path, tmp_path / "spark.log", os.environ, machine=machine)
     assert not (tmp_path / "spark.log").exists()
 
 

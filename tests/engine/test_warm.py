@@ -16,8 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.cli.commands.warm import command
-from merge_runner.engine import startup
-from merge_runner.engine.startup import Starting, start_warm
+from merge_runner.engine.startup import Machine, Starting, start_warm
 from merge_runner.engine.warm import client, daemon
 from merge_runner.engine.warm import driver as attached
 from merge_runner.engine.warm.client import Gone, Line, Order, Refused
@@ -269,21 +268,25 @@ def test_a_driver_is_another_with_other_confs_jars_java_or_environment(tmp_path)
 def attaching(monkeypatch, tmp_path):
     """A Starting in a machine where the JVM of the keeper is not looked into; `launched` says what it started."""
     launched = []
-    monkeypatch.setattr(startup, "running_already", lambda: False)
-    monkeypatch.setattr(startup, "launch", lambda *_: launched.append("a JVM of its own"))
-    monkeypatch.setattr("merge_runner.engine.driver.local_driver.open_driver", lambda *_: "a driver of its own")
+    machine = Machine(
+        running_already=lambda: False,
+        find_java=lambda _env: Path("/java"),
+        require_java=lambda _env: Path("/java"),
+        jars_at_hand=lambda *_: [],
+        fetch_jars=lambda *_: [],
+        launch=lambda *_: launched.append("a JVM of its own"),
+        open_driver=lambda *_: "a driver of its own",
+    )
+    # Patches: the key is made of this machine's files, and PySpark would attach to no JVM.
     monkeypatch.setattr(
         attached, "attach_driver", lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True))
     )
     monkeypatch.setattr(client, "driver_key", lambda *_: "the key")
-    for name in ("find_java", "require_java"):
-        monkeypatch.setattr(startup, name, lambda env: Path("/java"))
-    for name in ("fetch_jars", "jars_at_hand"):
-        monkeypatch.setattr(startup, name, lambda *_: [])
     monkeypatch.setenv("MERGE_RUNNER_CDS", "0")
 
     def make(**env):
-        starting = Starting(Profile("p", "t", "s"), tmp_path, tmp_path / "log", {**os.environ, "CI": "", **env}, print)
+        env = {**os.environ, "CI": "", **env}
+        starting = Starting(Profile("p", "t", "s"), tmp_path, tmp_path / "log", env, print, machine)
         return SimpleNamespace(starting=starting, launched=launched)
 
     return make
