@@ -11,8 +11,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from merge_runner.engine.driver import connect_driver
-from merge_runner.engine.driver.connect_driver import ConnectDriver
+from merge_runner.engine.driver.connect_driver import ConnectDriver, connect
+from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark import jvm
 from merge_runner.engine.startup import Machine, Starting, start_driver
 from merge_runner.errors import ProblemsError
@@ -33,10 +33,7 @@ def refused(profile, tmp_path, notify=lambda _: None):
 @pytest.fixture
 def packages(monkeypatch):
     """A pretended PySpark Connect client."""
-    client = ModuleType("pyspark.sql.connect.client")
-    client.DefaultChannelBuilder = lambda remote: SimpleNamespace(toChannel=lambda: None)
-    monkeypatch.setitem(sys.modules, "pyspark.sql.connect.client", client)
-    monkeypatch.setattr(connect_driver, "_wait_for_server", lambda channel: None)
+    monkeypatch.setitem(sys.modules, "pyspark.sql.connect.client", ModuleType("pyspark.sql.connect.client"))
 
 
 class RefusedError(Exception):
@@ -74,17 +71,23 @@ class FakeSession:
         self.stopped = True
 
 
-@pytest.fixture
-def sessions(monkeypatch):
-    """The sessions that were opened, in order."""
-    opened = []
+class FakeServer:
+    """A server that answers; `opened` has its sessions, in order."""
 
-    def new(remote):
-        opened.append(FakeSession())
-        return opened[-1]
+    def __init__(self):
+        self.opened = []
 
-    monkeypatch.setattr(connect_driver, "_new_session", new)
-    return opened
+    def wait(self):
+        pass
+
+    def session(self):
+        self.opened.append(FakeSession())
+        return self.opened[-1]
+
+
+class DeadServer(FakeServer):
+    def wait(self):
+        raise TimeoutError("nothing answered within 10 s")
 
 
 def test_the_embedded_warehouse_is_refused_over_spark_connect(tmp_path):
@@ -100,33 +103,31 @@ def test_missing_packages_are_named_with_what_to_install(tmp_path, monkeypatch):
     assert problem.hint == "pip install 'pyspark[connect]'"
 
 
-def test_a_server_that_does_not_answer_is_named_without_its_token(tmp_path, monkeypatch, packages):
-    def nothing(channel):
-        raise TimeoutError("nothing answered within 10 s")
-
-    monkeypatch.setattr(connect_driver, "_wait_for_server", nothing)
-    problem = refused(far(), tmp_path)
+def test_a_server_that_does_not_answer_is_named_without_its_token(packages):
+    with pytest.raises(ProblemsError) as caught:
+        connect(far(), far().remote, print, DeadServer())
+    (problem,) = caught.value.problems
     assert problem.code == "spark-not-started"
     assert problem.message == "no Spark Connect session at sc://127.0.0.1:9: nothing answered within 10 s"
     assert "secret" not in str(problem)
 
 
-def test_confs_that_the_server_has_fixed_are_told_and_left_out(tmp_path, packages, sessions):
-    told = []
+def test_confs_that_the_server_has_fixed_are_told_and_left_out(packages):
+    told, server = [], FakeServer()
     profile = far(conf={"spark.executor.memory": "1g", "my.own": "x"}, jvm="throughput")
-    driver = start_driver(profile, tmp_path, tmp_path / "spark.log", os.environ, told.append)
+    driver = connect(profile, profile.remote, told.append, server)
     with driver.session({"for.one": "y"}):
         pass
     accepted = {"spark.sql.session.timeZone": "UTC", "my.own": "x"}
-    assert [each.confs for each in sessions] == [accepted, accepted | {"for.one": "y"}]
+    assert [each.confs for each in server.opened] == [accepted, accepted | {"for.one": "y"}]
     assert told == [
         "spark.executor.memory has no effect over Spark Connect: it is fixed when the server starts",
         "`jvm` has no effect over Spark Connect: the server's JVM is running already",
     ]
 
 
-def test_each_session_of_a_server_ends_with_its_block(sessions):
-    driver = ConnectDriver(FakeSession(), "sc://h", {})
+def test_each_session_of_a_server_ends_with_its_block():
+    driver = ConnectDriver(FakeSession(), {}, FakeServer())
     with driver.session() as first, driver.session() as second:
         assert first is not second
         assert not second.stopped
@@ -135,9 +136,9 @@ def test_each_session_of_a_server_ends_with_its_block(sessions):
     assert not driver.spark.stopped
 
 
-def test_a_cancelled_group_is_interrupted_until_it_has_ended(monkeypatch):
-    monkeypatch.setattr(connect_driver, "_INTERRUPT_SECONDS", 0.001)
-    driver, session, other = ConnectDriver(FakeSession(), "sc://h", {}), FakeSession(), FakeSession()
+def test_a_cancelled_group_is_interrupted_until_it_has_ended():
+    driver = ConnectDriver(FakeSession(), {}, FakeServer(), Waits(interrupt=0.001))
+    session, other = FakeSession(), FakeSession()
     with driver.job_group(session, "a", "model a"), driver.job_group(other, "b", "model b"):
         driver.cancel("a")
         for _ in range(3):  # one that came between two statements would have stopped neither
@@ -149,7 +150,7 @@ def test_a_cancelled_group_is_interrupted_until_it_has_ended(monkeypatch):
 
 
 def test_the_tasks_of_a_group_are_those_of_its_active_stages():
-    driver, session = ConnectDriver(FakeSession(), "sc://h", {}), FakeSession()
+    driver, session = ConnectDriver(FakeSession(), {}, FakeServer()), FakeSession()
     stages = [
         SimpleNamespace(done=True, num_completed_tasks=9, num_tasks=9),
         SimpleNamespace(done=False, num_completed_tasks=1, num_tasks=4),
@@ -253,7 +254,7 @@ def test_a_driver_that_nobody_asks_for_is_ended(tmp_path, spark_submit, proceede
 
 
 def test_a_jvm_is_ended_that_does_not_want_to(tmp_path, spark_submit, monkeypatch):
-    monkeypatch.setattr(jvm, "_END_SECONDS", 0.2)
+    monkeypatch.setattr(jvm, "_END_SECONDS", 0.2)  # a patch: a JVM is given 10 s to end
     home = spark_submit("trap '' TERM; echo $$ > pid; while sleep 0.1; do :; done")
     with starting(tmp_path) as coming:
         coming.launch()

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.confs import session_confs
@@ -20,10 +20,50 @@ if TYPE_CHECKING:
 
     from merge_runner.project.schema.profile import Profile
 
+_WAITS = Waits()
 _CONNECT_SECONDS = 10.0
-_INTERRUPT_SECONDS = 0.5
 _RETRIES = 6
 """Over about a minute, each pause four times the last. Spark's own 15 wait ten minutes for a server that is gone."""
+
+
+class Server(Protocol):
+    """What a driver and its start ask of a server."""
+
+    def wait(self) -> None:
+        """Wait until it answers. Raises TimeoutError."""
+
+    def session(self) -> SparkSession:
+        """Open a session."""
+
+
+class ConnectServer:
+    """A Spark Connect server at a URL."""
+
+    def __init__(self, remote: str) -> None:
+        self._remote = remote
+
+    def wait(self) -> None:
+        """Wait for a channel to it."""
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+
+        channel = DefaultChannelBuilder(self._remote).toChannel()
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_CONNECT_SECONDS)
+        except grpc.FutureTimeoutError as error:
+            raise TimeoutError(f"nothing answered within {_CONNECT_SECONDS:.0f} s") from error
+        finally:
+            channel.close()
+
+    def session(self) -> SparkSession:
+        """Open a session with a channel of its own."""
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+        from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+        session: Any = ConnectSession.builder.remote(self._remote).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+        opened: SparkSession = session
+        return opened
 
 
 class ConnectDriver:
@@ -36,18 +76,18 @@ class ConnectDriver:
     """
 
     table_format = staticmethod(table_format)
-    waits = Waits()
 
-    def __init__(self, spark: SparkSession, remote: str, confs: Mapping[str, str]) -> None:
+    def __init__(self, spark: SparkSession, confs: Mapping[str, str], server: Server, waits: Waits = _WAITS) -> None:
         self.spark = spark
+        self.waits = waits
         self._confs = confs
-        self._remote = remote
+        self._server = server
         self._running: dict[str, _Running] = {}
 
     @contextmanager
     def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
         """Open a separate session with the profile's confs and these, which ends on the server with the block."""
-        session = _new_session(self._remote)
+        session = self._server.session()
         try:
             set_confs(session, {**self._confs, **(confs or {})})
             yield session
@@ -102,7 +142,7 @@ class ConnectDriver:
         while (running := self._running.get(group)) is not None:
             with suppress(Exception):  # the server may be gone, or the session just ended
                 running.session.interruptAll()
-            time.sleep(_INTERRUPT_SECONDS)
+            time.sleep(self.waits.interrupt)
 
 
 class _Running:
@@ -118,8 +158,12 @@ class _Running:
         self.tasks = (sum(stage.num_completed_tasks for stage in active), sum(stage.num_tasks for stage in active))
 
 
-def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> ConnectDriver:
+def connect(
+    profile: Profile, remote: str, notify: Callable[[str], None], server: Server | None = None
+) -> ConnectDriver:
     """Connect to the server at `remote`; `notify` is called with every setting that has no effect there.
+
+    `server` is asked instead of the one there.
 
     Raises ProblemsError: `connect-warehouse`, `connect-missing` (the Python packages), `spark-not-started`.
     """
@@ -131,7 +175,7 @@ def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> Con
         )
         raise ProblemsError([problem])
     try:
-        from pyspark.sql.connect.client import DefaultChannelBuilder
+        import pyspark.sql.connect.client  # noqa: F401 -- whether it is there
     except ImportError as error:  # PySpark's own PySparkImportError is one
         problem = Problem(
             "connect-missing",
@@ -140,9 +184,10 @@ def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> Con
         )
         raise ProblemsError([problem]) from error
     silence_error_log()
+    server = server or ConnectServer(remote)
     try:
-        _wait_for_server(DefaultChannelBuilder(remote).toChannel())
-        spark = _new_session(remote)
+        server.wait()
+        spark = server.session()
         confs = _accepted(spark, session_confs(profile), notify)
     except Exception as error:  # gRPC and PySpark raise many kinds; to the user all mean the same
         problem = Problem(
@@ -153,28 +198,7 @@ def connect(profile: Profile, remote: str, notify: Callable[[str], None]) -> Con
         raise ProblemsError([problem]) from error
     if profile.jvm is not None:
         notify("`jvm` has no effect over Spark Connect: the server's JVM is running already")
-    return ConnectDriver(spark, remote, confs)
-
-
-def _wait_for_server(channel: Any) -> None:
-    import grpc  # type: ignore[import-untyped]
-
-    try:
-        grpc.channel_ready_future(channel).result(timeout=_CONNECT_SECONDS)
-    except grpc.FutureTimeoutError as error:
-        raise TimeoutError(f"nothing answered within {_CONNECT_SECONDS:.0f} s") from error
-    finally:
-        channel.close()
-
-
-def _new_session(remote: str) -> SparkSession:
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-    from pyspark.sql.connect.session import SparkSession as ConnectSession
-
-    session: Any = ConnectSession.builder.remote(remote).create()
-    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
-    opened: SparkSession = session
-    return opened
+    return ConnectDriver(spark, confs, server)
 
 
 def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[str], None]) -> dict[str, str]:

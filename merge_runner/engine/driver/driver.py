@@ -27,6 +27,8 @@ class Waits:
     """How long the same trouble lasts before it is reported, once."""
     check: float = 5.0
     """Between two checks for trouble."""
+    interrupt: float = 0.5
+    """Between two interrupts of a session of Spark Connect whose statement is cancelled."""
     end: float = 30.0
     """How long a driver may take to report how it has ended (20 s were seen of a JVM without memory)."""
 
