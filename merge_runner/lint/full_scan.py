@@ -78,12 +78,26 @@ def constant_filter(merge: LintedMerge, column: str | None = None) -> str:
     names = (column,) if column is not None else _layout_columns(merge.layout)
     how = "by which the table is partitioned" if merge.layout.partition_by else "by which the table is clustered"
     also = ", and the source in USING by the same" if merge.inserts else ""
+    if not names and (shared := _shared_times(merge)):
+        example = _example(merge, shared[0])
+        columns = " or ".join(f"`{name}`" for name in shared)
+        return f"where a row never changes {columns}, restrict it by a constant in ON ({example}){also}"
     if not names:
         return f"restrict a column that has file statistics by a constant in ON{also}"
     columns = " or ".join(f"`{name}`" for name in names)
     if column is None:
         columns += f", {how},"
     return f"restrict {columns} by a constant in ON ({_example(merge, names[0])}){also}"
+
+
+def _shared_times(merge: LintedMerge) -> tuple[str, ...]:
+    """The dates and timestamps of the target that the source is known to have, too: rows of one time lie together."""
+    times = (
+        column.name
+        for column in merge.layout.columns or ()
+        if column.data_type is not None and column.data_type.name in _LITERALS and column.data_type.name != "string"
+    )
+    return tuple(islice((name for name in times if merge.source.has_column(name)), 2))
 
 
 def _example(merge: LintedMerge, name: str) -> str:
