@@ -48,11 +48,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Chain:
-    """What a chain begins with, and its calls in their order."""
+    """What a chain begins with, and its calls in their order. `name` is the first variable in it, from its end."""
 
     root: ast.expr
     use: Use
     links: tuple[Link, ...] = ()
+    name: str | None = None
 
     def index(self, name: str) -> int | None:
         """Return the place of the last call of a name."""
@@ -62,11 +63,13 @@ class Chain:
 def chain(node: ast.expr, use: Use, values: Values) -> Chain:
     """Return the chain of calls that an expression is the end of."""
     links: list[Link] = []
+    name: str | None = None
     while len(links) < _LONGEST:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             links.append(Link(node.func.attr, node, node, use))
             node = node.func.value
             continue
+        name = name or (node.id if isinstance(node, ast.Name) else None)
         found = values.bindings(node, use)
         binding = found[0] if found else None
         if binding is None or not _is_followed(binding) or binding.value is None:
@@ -78,7 +81,7 @@ def chain(node: ast.expr, use: Use, values: Values) -> Chain:
         if len(found) > 1:
             links.append(Link(None, None, node, use))
         node, use = binding.value, binding.use
-    return Chain(node, use, tuple(reversed(links)))
+    return Chain(node, use, tuple(reversed(links)), name)
 
 
 def _is_followed(binding: Binding) -> bool:

@@ -136,8 +136,7 @@ class _Frame:
 
     def _named(self) -> str:
         """What the author calls the DataFrame: the variable that it is in."""
-        node = self.chain.root
-        return node.id if isinstance(node, ast.Name) else "…"
+        return self.chain.name or "…"
 
     def _unknown(self, name: str) -> Traced:
         return Traced.filled(name, self.chain.use.file.origin(self.chain.root))

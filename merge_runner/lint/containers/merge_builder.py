@@ -57,7 +57,7 @@ class _Builder:
     def text(self) -> Traced | None:
         """The MERGE; None where the call that begins it has other arguments."""
         link = self.whole.links[self.begins]
-        before = Chain(self.whole.root, self.whole.use, self.whole.links[: self.begins])
+        before = Chain(self.whole.root, self.whole.use, self.whole.links[: self.begins], self.whole.name)
         condition = link.argument(1, "condition")
         first = link.argument(0, "source", "table")
         if condition is None or first is None:

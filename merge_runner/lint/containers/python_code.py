@@ -17,15 +17,12 @@ from merge_runner.lint.containers.traced import Traced
 from merge_runner.merge.find import find_merge
 from merge_runner.text import SourceText
 
-_WORDS = re.compile(r"merge|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECASE)
-_READS = re.compile(
-    r"\.\s*(?:sql|merge|mergeInto)\s*\(|\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b", re.IGNORECASE
-)
 _MERGES = re.compile(
     r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b|\bmergeInto\b|\.when(?:Not)?Matched", re.IGNORECASE
 )
+_DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WITH_USING = re.compile(r"\bUSING\b", re.IGNORECASE)
+_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
 _HELP = re.compile(r"^[ \t]*\??[\w.]+\?{1,2}[ \t]*$", re.MULTILINE)
 
@@ -35,7 +32,7 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
 
     The cells share their names. A source that is not Python, and holds the words of a MERGE, is reported in `unread`.
     """
-    if not any(_WORDS.search(source.text) and _READS.search(source.text) for source in sources):
+    if not any(_MERGES.search(source.text) or _DDL.search(source.text) for source in sources):
         return Contents()
     parsed: list[tuple[PythonFile, ast.Module]] = []
     unread: list[UnreadMerge] = []
@@ -86,7 +83,6 @@ def _where(found: FoundStatement) -> tuple[int, int, int]:
 class _Reader:
     def __init__(self, sources: Sequence[SourceText], parsed: Sequence[tuple[PythonFile, ast.Module]]) -> None:
         self.sources = sources
-        self.parsed = parsed
         self.names = Names.read(parsed)
         self.values = Values(self.names)
         self.used: set[int] = set()
@@ -119,15 +115,11 @@ class _Reader:
 
     def unread(self) -> Iterator[UnreadMerge]:
         """MERGEs in strings that no `.sql(…)` of these files is given."""
-        for file, tree in self.parsed:
-            if _MERGES.search(file.source.text) is None:
+        for node, use in self.names.strings:
+            text = node.value
+            if not isinstance(text, str) or id(node) in self.used or _WHOLE.search(text) is None:
                 continue
-            said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-            for node in ast.walk(tree):
-                if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said:
-                    continue
-                if id(node) in self.used or find_merge(node.value) is None or not _WITH_USING.search(node.value):
-                    continue
-                at = file.origin(node)
-                place = file.source.place(at.start, at.end)
-                yield UnreadMerge("python", place, "no `.sql(…)` in this file is given this text")
+            if find_merge(text) is not None:
+                at = use.file.origin(node)
+                place = use.file.source.place(at.start, at.end)
+                yield UnreadMerge("python", place, "lint finds no `.sql(…)` in this file that is given this text")

@@ -61,6 +61,8 @@ class Names:
 
     module: Scope
     calls: list[tuple[ast.Call, Use]] = field(default_factory=list)
+    strings: list[tuple[ast.Constant, Use]] = field(default_factory=list)
+    """The string literals in expressions."""
     functions: dict[str, list[Scope]] = field(default_factory=dict)
     """By name, the functions and methods that are defined anywhere."""
 
@@ -173,6 +175,8 @@ class _Reader:
         _Reader(self.names, inner).statements(node.body, ())
 
     def _expressions(self, node: ast.stmt, use: Use) -> None:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # a docstring
         for _, value in ast.iter_fields(node):
             for item in value if isinstance(value, list) else (value,):
                 if isinstance(item, ast.expr):
@@ -181,9 +185,12 @@ class _Reader:
                     self._calls(item.context_expr, use)
 
     def _calls(self, root: ast.expr, use: Use) -> None:
-        for node in ast.walk(root):
+        for node in _nodes(root):
             if isinstance(node, ast.Call):
                 self.names.calls.append((node, use))
+            elif isinstance(node, ast.Constant):
+                if isinstance(node.value, str):
+                    self.names.strings.append((node, use))
             elif isinstance(node, ast.NamedExpr):
                 self._bind(node.target, "assign", node.value, use)
 
@@ -212,6 +219,20 @@ class _Reader:
 
     def _use(self, node: ast.stmt, block: Block) -> Use:
         return Use(self.scope, (self.scope.file.number, node.lineno, node.col_offset), block)
+
+
+def _nodes(root: ast.expr) -> Iterator[ast.AST]:
+    """The nodes of an expression; `ast.walk` takes several times as long."""
+    todo: list[ast.AST] = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                todo += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                todo.append(value)
 
 
 def _bodies(node: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], bool]]:

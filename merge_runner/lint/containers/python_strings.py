@@ -13,7 +13,7 @@ from merge_runner.text import SourceText
 
 _OPENING = re.compile(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*|[()])+")
-_ESCAPE = re.compile(r"\\(?:\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|.)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[\\'\"abfnrtv])")
 _PLAIN = re.compile(r"[^\\{}'\"]+")
 _OPEN, _CLOSE = "([{", ")]}"
 
@@ -109,8 +109,12 @@ class _Body:
                 yield Traced.written(text[at : self.at], number, at)
             elif char == "\\":
                 escape = _ESCAPE.match(text, at)
-                self.at = escape.end() if escape is not None else at + 1
-                yield Traced.made(_unescaped(text[at : self.at]), Origin(number, at, self.at))
+                if escape is None:  # `\\d` in a string that is not raw is two characters
+                    self.at += 1
+                    yield Traced.written(char, number, at)
+                    continue
+                self.at = escape.end()
+                yield Traced.made(_unescaped(escape[0]), Origin(number, at, self.at))
             elif self.fields and char in "{}" and text.startswith(char * 2, at):
                 self.at += 2
                 yield Traced.made(char, Origin(number, at, self.at))

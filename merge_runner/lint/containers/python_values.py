@@ -192,11 +192,12 @@ class Values:
 
     def _operation(self, node: ast.BinOp, use: Use, env: Environment) -> Traced | None:
         if isinstance(node.op, ast.Add):
-            left, right = self.text(node.left, use, env), self.text(node.right, use, env)
-            if left is None and right is None:
+            terms = _terms(node)
+            texts = [self.text(term, use, env) for term in terms]
+            if all(text is None for text in texts):
                 return None
-            left = left if left is not None else self.hole(node.left, use)
-            return left + (right if right is not None else self.hole(node.right, use))
+            pairs = zip(terms, texts, strict=True)
+            return Traced.joined(text if text is not None else self.hole(term, use) for term, text in pairs)
         if isinstance(node.op, ast.Mod):
             left = self.text(node.left, use, env)
             return self._printf(left, node.right, use, env) if left is not None else None
@@ -427,6 +428,16 @@ def arguments(call: ast.Call, function: Function) -> dict[str, ast.expr]:
         found[name] = value
     found.update({each.arg: each.value for each in call.keywords if each.arg is not None})
     return found
+
+
+def _terms(node: ast.BinOp) -> list[ast.expr]:
+    """The operands of a chain of `+`, which may be hundreds of literals."""
+    found: list[ast.expr] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add):
+        found.append(inner.right)
+        inner = inner.left
+    return [inner, *reversed(found)]
 
 
 def _called(call: ast.Call) -> str:

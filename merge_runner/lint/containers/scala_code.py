@@ -13,7 +13,7 @@ from merge_runner.text import SourceText
 
 _WORDS = re.compile(r"merge|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WITH_USING = re.compile(r"\bUSING\b", re.IGNORECASE)
+_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
 _TOKEN = re.compile(
     r"""
       (?P<blank>\s+ | //[^\n]* | /\*.*?\*/)
@@ -211,11 +211,11 @@ def read_scala(source: SourceText) -> Contents:
 def _unread(reader: _Reader) -> list[UnreadMerge]:
     found = []
     for i, token in enumerate(reader.tokens):
-        if token.kind != "string" or i in reader.used or _WITH_USING.search(token.text) is None:
+        if token.kind != "string" or i in reader.used or _WHOLE.search(token.text) is None:
             continue
         if find_merge(token.text.strip('"')) is not None:
             place = reader.source.place(token.start, token.end)
-            found.append(UnreadMerge("scala", place, "no `.sql(…)` in this file is given this text"))
+            found.append(UnreadMerge("scala", place, "lint finds no `.sql(…)` in this file that is given this text"))
     return found
 
 

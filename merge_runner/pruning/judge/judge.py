@@ -12,6 +12,7 @@ from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
+from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import (
@@ -175,6 +176,8 @@ class _Judge:
 
     def _plain(self, conjunct: Conjunct, asked: Predicate, outcome: Outcome) -> Condition:
         side = side_of(asked)
+        if outcome.cause == "unreadable" and conjunct.expression is None and has_placeholder(conjunct.text):
+            outcome = replace(outcome, reason="a part of it is filled in at run time, and may be any expression")
         legs = tuple(self._plain(conjunct, leg, below) for leg, below in outcome.legs)
         return Condition(
             span=conjunct.span,
