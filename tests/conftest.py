@@ -59,6 +59,16 @@ def _turn(item, engines):
     return _LONGEST.index(file) if file in _LONGEST else len(_LONGEST) + (item.path not in engines)
 
 
+def pytest_configure(config):
+    """Have no test create an AppCDS archive: it takes 78 s of processor time, and tests start more sets of jars than archives are kept.
+
+    An archive that exists is used. The process that only distributes tests does not set it: workers would inherit it, and
+    hypothesis derandomizes where it finds CI at its start.
+    """
+    if not getattr(config.option, "numprocesses", None):
+        os.environ["CI"] = "true"
+
+
 def pytest_collection_modifyitems(items):
     engines = {item.path for item in items if item.get_closest_marker("spark") or item.get_closest_marker("slow")}
     items.sort(key=lambda item: _turn(item, engines))

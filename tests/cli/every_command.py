@@ -319,8 +319,7 @@ def without_spark(scratch: Path) -> dict[str, str]:
 
 def with_spark(scratch: Path) -> dict[str, str]:
     """Return the environment in which all that is called shares the warm driver of its project."""
-    kept = {name: value for name, value in os.environ.items() if name != "CI"}
-    return {**kept, "MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": str(scratch)}
+    return {**os.environ, "MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": str(scratch)}
 
 
 def prepare(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """The flights project built on Spark, its tables against numbers that are computed from the CSV files alone.
 
-`make test` builds two days of it. `make test-slow` builds the whole year with all tests in one
+`make test` builds two days of its flights and of what one aggregate of each kind reads. `make test-slow` builds the whole year with all tests in one
 warehouse, and a few days window by window in another.
 """
 
@@ -32,6 +32,7 @@ NEXT_DAY = (dt.date(2013, 2, 2), dt.date(2013, 2, 3))
 BOTH = (dt.date(2013, 1, 31), dt.date(2013, 2, 3))
 BEFORE_CORRECTIONS = dt.date(2013, 2, 3)
 
+TWO_AGGREGATES = ("+agg_route_day", "+agg_weather_month")
 NO_TESTS = ("resource_type:test", "resource_type:unit_test")
 FACTS_AND_BELOW = ("fct_flight+", "fct_weather_hour+")
 
@@ -74,9 +75,10 @@ class Warehouse:
         kinds = ("rows_inserted", "rows_updated", "rows_deleted")
         return {name: tuple(responses[name][kind] for kind in kinds) for name in MERGES if name in responses}
 
-    def differences(self, *windows, as_of=END_OF_CORRECTIONS):
-        """The tables that do not hold what they should after `windows`: found and wanted fingerprint."""
-        wanted = {name: expected.fingerprint(rows) for name, rows in expected.tables(*windows, as_of=as_of).items()}
+    def differences(self, *windows, as_of=END_OF_CORRECTIONS, of=MERGES):
+        """The tables `of` the project that do not hold what they should after `windows`: found and wanted fingerprint."""
+        tables = expected.tables(*windows, as_of=as_of)
+        wanted = {name: expected.fingerprint(tables[name]) for name in of}
         found = {name: self.fingerprint(name) for name in wanted}
         return {name: (found[name], wanted[name]) for name in wanted if found[name] != wanted[name]}
 
@@ -126,8 +128,9 @@ def two_days(driver, tmp_path_factory):
     root = copy_of_days(folder / "project", "2013,1,31,", "2013,2,1,")
     warehouse = Warehouse(driver, folder, "flights_two_days", root)
     history = History()
-    history.rows["built"] = warehouse.build(OVER_THE_END_OF_JANUARY, BEFORE_CORRECTIONS, exclude=NO_TESTS)
-    history.differences["built"] = warehouse.differences(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)
+    built = warehouse.build(OVER_THE_END_OF_JANUARY, BEFORE_CORRECTIONS, TWO_AGGREGATES, NO_TESTS)
+    history.rows["built"] = built
+    history.differences["built"] = warehouse.differences(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS, of=built)
     return history
 
 
@@ -159,7 +162,8 @@ def windows(driver, tmp_path_factory):
 def test_two_days_give_the_expected_tables(two_days):
     assert two_days.differences["built"] == {}
     tables = expected.tables(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)
-    assert two_days.rows["built"] == {name: (len(rows), 0, 0) for name, rows in tables.items()}
+    assert {"fct_flight", "fct_weather_hour", "agg_route_day", "agg_weather_month"} <= two_days.rows["built"].keys()
+    assert two_days.rows["built"] == {name: (len(tables[name]), 0, 0) for name in two_days.rows["built"]}
 
 
 @pytest.mark.slow

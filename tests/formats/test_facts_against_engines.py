@@ -4,13 +4,14 @@ A row is one MERGE, analysed, optimised and, up to the choice of the target's fi
 code, without running its joins: Delta's MergeIntoCommand gives the predicates that it would skip files by, and the
 table's snapshot skips; Iceberg's scan of the target is planned. `test_the_short_way_is_the_real_one` runs whole MERGEs.
 
-`make test` measures the rows whose answer differs between the formats, and a tenth of the others, chosen by a hash;
-`make test-slow` measures the rest.
+`make test` measures, on a few of the tables, a third of the rows whose answer differs between the formats and a tenth of the
+others, chosen by a hash; `make test-slow` measures the rest. Only tables that the selected rows read are created.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import re
 import sys
 import zlib
@@ -49,6 +50,9 @@ def _probe_tables():
 probe_tables = _probe_tables()
 
 
+_OFTEN = ("data", "parts", "hidden")
+"""Tables of the rows in `make test`: every type, and partitions of both formats. The others vary properties."""
+
 _REAL = {
     ("FUNCTIONS", "to_date"),
     ("FUNCTIONS", "upper"),
@@ -62,9 +66,9 @@ _REAL = {
 """Rows by which `test_the_short_way_is_the_real_one` compares."""
 
 
-def _sampled(*key: str) -> bool:
-    """Whether `make test` has the row: a tenth of them, the same ones in each run."""
-    return zlib.crc32(" ".join(key).encode()) % 10 == 0
+def _sampled(*key: str, one_in: int) -> bool:
+    """Whether `make test` has the row: one in some, the same ones in each run."""
+    return zlib.crc32(" ".join(key).encode()) % one_in == 0
 
 
 def _answers(form: str) -> dict[tuple[str, str], str]:
@@ -78,18 +82,22 @@ def _conditions(*formats: str):
         for name, fact in probe_tables.conditions(form):
             key = name, fact.subject
             differs = len({found.get(key, fact.answer) for found in answers.values()}) > 1
-            often = differs or _sampled(*key) or (form == "delta" and key in _REAL)
+            sampled = fact.table in _OFTEN and _sampled(*key, one_in=3 if differs else 10)
+            often = sampled or (form == "delta" and key in _REAL)
             marks = () if often else pytest.mark.slow
             rows.append(pytest.param(form, name, fact, id=f"{form}-{name}-{fact.subject}", marks=marks))
     return rows
 
 
 def _clauses():
-    return [
-        pytest.param(form, fact, id=f"{form}-CLAUSES-{fact.subject}")
-        for form in ("delta", "iceberg")
-        for fact in CLAUSES.facts(form)
-    ]
+    rows = []
+    for form in ("delta", "iceberg"):
+        for fact, place in itertools.product(CLAUSES.facts(form), ("on", "when", "inferred")):
+            runs = form == "delta" and "by source" in fact.sql  # a whole MERGE, see below
+            often = place == "on" if runs else _sampled(form, fact.subject, place, one_in=2)
+            marks = () if often else pytest.mark.slow
+            rows.append(pytest.param(form, fact, place, id=f"{form}-CLAUSES-{fact.subject}-{place}", marks=marks))
+    return rows
 
 
 class Engines:
@@ -104,19 +112,17 @@ class Engines:
         self.snapshots: dict[str, object] = {}
         self.skipped: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def build(self) -> None:
-        """Create the probe tables."""
+    def build(self, tables: set[tuple[str, str]]) -> None:
+        """Create probe tables, given by format and name."""
         for schema in ("facts", "ice.facts"):
             self.session.sql(f"create schema if not exists {schema}")
-        jobs = [(f"facts.{name}", "delta", table, {}) for name, table in probe_tables.DELTA.items()]
-        jobs += [
-            (f"ice.facts.{name}", "iceberg", table, _ONE_FILE_A_TASK) for name, table in probe_tables.ICEBERG.items()
-        ]
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(lambda job: self._build(*job), jobs))
+            list(threads.map(lambda each: self._build(*each), sorted(tables)))
 
-    def _build(self, name: str, form: str, table, extra: dict[str, str]) -> None:
-        self.session.sql(table.ddl(name, form, extra))
+    def _build(self, form: str, table_name: str) -> None:
+        table = probe_tables.TABLES[form][table_name]
+        name = f"facts.{table_name}" if form == "delta" else f"ice.facts.{table_name}"
+        self.session.sql(table.ddl(name, form, {} if form == "delta" else _ONE_FILE_A_TASK))
         chosen = {column: value for column, (_, value) in table.columns.items() if column not in table.generated}
         values = ", ".join(f"{value} as {column}" for column, value in chosen.items())
         self.session.sql(f"insert into {name} ({', '.join(chosen)}) select {values} from {_NUMBERS}")
@@ -183,19 +189,31 @@ def _scans(node) -> Iterator:
         yield from _scans(children.apply(index))
 
 
+def _selected(request) -> list[dict]:
+    """The parameters of the tests of this file that were selected."""
+    items = [item for item in request.session.items if item.path == request.path]
+    return [item.callspec.params for item in items if hasattr(item, "callspec")]
+
+
+def _all_rows(request) -> bool:
+    """Whether a test was selected that reads all rows of a format."""
+    return {"form"} in [of.keys() for of in _selected(request)]
+
+
 @pytest.fixture(scope="module")
-def engines(driver):
+def engines(driver, request):
     with driver.session() as session:
         for key, value in _CONFS.items():
             session.conf.set(key, value)
         session.udf.register("probe_upper", lambda text: (text or "").upper(), "string")
         session.sql("declare or replace variable probe_k int default 100")
         built = Engines(session)
-        built.build()
+        if _all_rows(request):
+            read = {(form, name) for form, tables in probe_tables.TABLES.items() for name in tables}
+        else:
+            read = {(of["form"], of["fact"].table) for of in _selected(request) if "fact" in of}
+        built.build(read | {("delta", "data"), ("delta", "small"), ("iceberg", "data")})
         yield built
-        for schema in ("facts", "ice.facts"):
-            for (table,) in session.sql(f"show tables in {schema}").select("tableName").collect():
-                session.sql(f"drop table {schema}.{table}")
 
 
 @pytest.fixture(scope="module")
@@ -209,12 +227,10 @@ def measured(request, engines):
         except Exception as error:  # reported with the row that it belongs to
             return str(error)[:500]
 
-    names = {
-        item.name.partition("[")[2].removesuffix("]") for item in request.session.items if item.path == request.path
-    }
     rows = _conditions("delta", "iceberg")
-    if "delta" not in names:  # else a test that reads all rows of a format
-        rows = [row for row in rows if row.id in names]
+    if not _all_rows(request):
+        selected = {(of["form"], of["name"], of["fact"].subject) for of in _selected(request) if "name" in of}
+        rows = [row for row in rows if (row.values[0], row.values[1], row.values[2].subject) in selected]
     with ThreadPoolExecutor(2) as threads:
         return {row.id: found for row, found in zip(rows, threads.map(measure, rows), strict=True)}
 
@@ -266,8 +282,7 @@ def _clause_runs(fact: Fact) -> dict[str, tuple[str, str, bool]]:
     }
 
 
-@pytest.mark.parametrize("place", ["on", "when", "inferred"])
-@pytest.mark.parametrize(("form", "fact"), _clauses())
+@pytest.mark.parametrize(("form", "fact", "place"), _clauses())
 def test_a_clause_lets_prune_what_the_row_says(engines, form, fact, place):
     on, clauses, filtered = _clause_runs(fact)[place]
     if form == "iceberg":
@@ -282,13 +297,12 @@ def test_a_clause_lets_prune_what_the_row_says(engines, form, fact, place):
     assert (after < before) is (place in fact.answer), f"{after} of {before} files"
 
 
-def test_the_clause_rows_are_those_of_whole_merges(engines):
-    facts = [fact for fact in CLAUSES.facts("delta") if fact.subject in ("upsert", "delete")]
-    assert len(facts) == 2
-    for fact in facts:
-        for place, (on, clauses, _) in _clause_runs(fact).items():
-            before, after = engines.run_delta(fact.table, on, clauses, "select * from facts.data where id < 0")
-            assert (after < before) is (place in fact.answer)
+@pytest.mark.parametrize("subject", ["delete", pytest.param("upsert", marks=pytest.mark.slow)])
+def test_the_clause_rows_are_those_of_whole_merges(engines, subject):
+    (fact,) = [fact for fact in CLAUSES.facts("delta") if fact.subject == subject]
+    for place, (on, clauses, _) in _clause_runs(fact).items():
+        before, after = engines.run_delta(fact.table, on, clauses, "select * from facts.data where id < 0")
+        assert (after < before) is (place in fact.answer)
 
 
 _COLUMNS = {
@@ -318,7 +332,7 @@ _VALUES = {
 }
 
 
-@pytest.mark.parametrize("schema", ["facts", "ice.facts"])
+@pytest.mark.parametrize("schema", ["facts", pytest.param("ice.facts", marks=pytest.mark.slow)])
 def test_spark_refuses_the_literals_that_are_said_to_be(engines, schema):
     for column, literal in REFUSED_LITERALS:
         with pytest.raises(Exception, match=re.escape("DATATYPE_MISMATCH")):

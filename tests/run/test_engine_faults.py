@@ -154,25 +154,31 @@ FAULTS = {
     "missing_data": Fault("delta", missing("*.parquet"), (".parquet", *GONE), Place.bring_back),
     "ice_missing_data": Fault("iceberg", missing("data/*.parquet"), (".parquet", *GONE), Place.bring_back),
 }
+SLOW = {"full_log", "ice_full", "read_only", "ice_corrupt_metadata", "ice_missing_data"}
+"""Faults that `make test` has on the other format, or on the data where it has them on the log."""
+
 FILES = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
     "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: faults, catalogs: {ice: {type: embedded}}}}}",
-    **{f"models/{name}.sql": MERGE.replace("FORMAT", fault.table_format) for name, fault in FAULTS.items()},
     "models/beside.sql": MERGE.replace("FORMAT", "delta"),
     "models/below.sql": "{{ config(materialized='table') }} select * from {{ ref('missing_data') }}",
 }
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory, driver, spark):
-    """The results of a build with all faults, those of one when they are mended, and what could not be done here."""
+def told(request, tmp_path_factory, driver, spark):
+    """The results of a build with the selected faults, those of one when they are mended, and what could not be done here."""
     root = tmp_path_factory.mktemp("faults")
-    for path, text in FILES.items():
+    items = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    selected = {item.callspec.params.get("name") for item in items} | {"missing_data"}  # `below` reads it
+    faults = {name: fault for name, fault in FAULTS.items() if name in selected}
+    models = {f"models/{name}.sql": MERGE.replace("FORMAT", fault.table_format) for name, fault in faults.items()}
+    for path, text in (FILES | models).items():
         (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_text(text)
     # The shared driver has a catalog of its own by the name of `ice`.
     warehouses = {"delta": root / "warehouse", "iceberg": Path(spark.conf.get("spark.sql.catalog.ice.warehouse"))}
-    places = {name: Place(warehouses[fault.table_format] / "faults" / name) for name, fault in FAULTS.items()}
+    places = {name: Place(warehouses[fault.table_format] / "faults" / name) for name, fault in faults.items()}
     refused = {}
 
     def build(first, behind):
@@ -184,20 +190,20 @@ def told(tmp_path_factory, driver, spark):
 
     try:
         build(0, 100)
-        for name, fault in FAULTS.items():
+        for name, fault in faults.items():
             try:
                 fault.inject(places[name])
             except NotAllowedError as error:
                 refused[name] = str(error)
         broken = build(50, 150)
-        for name, fault in FAULTS.items():
+        for name, fault in faults.items():
             if name not in refused:
                 fault.mend(places[name])
             if fault.anew:
                 spark.sql(f"drop table faults.{name}")  # as a process that has not seen it
         mended = build(50, 150)
         tables = {
-            name: f"{'ice.' if fault.table_format == 'iceberg' else ''}faults.{name}" for name, fault in FAULTS.items()
+            name: f"{'ice.' if fault.table_format == 'iceberg' else ''}faults.{name}" for name, fault in faults.items()
         }
         counts = {
             name: (spark.table(table).count(), spark.table(table).distinct().count()) for name, table in tables.items()
@@ -208,7 +214,7 @@ def told(tmp_path_factory, driver, spark):
     return broken, mended, counts, refused
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FAULTS])
 def test_a_fault_is_the_error_of_its_model_and_gone_when_it_is_mended(told, name):
     broken, mended, counts, refused = told
     if name in refused:

@@ -108,10 +108,9 @@ class Shop:
 
     def __init__(self, root, home):
         self.root, self.home = root, home
-        given = {name: value for name, value in os.environ.items() if name not in ("CI", "MERGE_RUNNER_WARM")}
-        cache = given.get("MERGE_RUNNER_CACHE") or str(root.home() / ".cache/merge-runner")
+        cache = os.environ.get("MERGE_RUNNER_CACHE") or str(root.home() / ".cache/merge-runner")
         folders = {"HOME": str(home), "TMPDIR": str(home), "XDG_RUNTIME_DIR": str(home), "MERGE_RUNNER_CACHE": cache}
-        self.env = {**given, **folders, **SECRETS}
+        self.env = {**os.environ, "MERGE_RUNNER_WARM": "1", **folders, **SECRETS}
         self.told = b""
 
     def call(self, *words, status=0):
