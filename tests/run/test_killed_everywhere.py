@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 CASES = {
     "first": [("36", "47")],
-    "again": [("22", "40", "51")],
+    "again": [("22", "51")],
     "batch": [("34", "45+0.2")],
 }
 """Moments at which each is killed, and then what goes on with it, one after the other: a few of those that
