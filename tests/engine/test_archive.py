@@ -266,7 +266,7 @@ def test_a_real_archive_is_made_and_used_and_one_that_crashes_the_jvm_is_thrown_
     stat = path.stat()
     path.with_suffix(".json").write_text(json.dumps({"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}))
     env["CI"] = "true"  # no other one is made
-    called("debug", "--spark")
+    called("build", "--no-lint")
     assert not path.exists()
     assert list(root.glob("hs_err*")) == []
 
