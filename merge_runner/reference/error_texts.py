@@ -360,7 +360,8 @@ _RUN = {
         "Nothing: the MERGE runs without a runtime filter. A cast in the subquery gives it one.",
     ),
     "expect-merge-conflict": Meaning(
-        "Another writer committed while the MERGE ran on a branch for `expect_merge`.",
+        "Another writer committed while the MERGE ran on a branch, for `expect_merge` or since its source reads the "
+        "target.",
         "Nothing: it is run again as often as `retries` allows.",
     ),
     "expect-merge-unknown": Meaning(

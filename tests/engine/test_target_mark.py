@@ -15,6 +15,7 @@ from merge_runner.engine.merge.pipeline import run_merge
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.table_format import registry
 from merge_runner.engine.tables.input_cache import SharedInputs
+from merge_runner.formats.branches import CONF
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.plan.steps.merge import RunMerge
@@ -199,9 +200,34 @@ def test_the_result_is_that_of_some_order_of_the_writers(session, table_format, 
     check(session, table_format, using, writer, target, source, late)
 
 
-def test_an_iceberg_table_that_others_may_write_gets_no_filter(session):
+def test_a_merge_into_an_iceberg_table_that_others_may_write_runs_on_a_branch(session):
+    tables = make_tables(session, "iceberg", TARGET, SOURCE, 2)
+    (own, given), (copy, its_source) = tables
+    statements = []
+    context = context_of(session, statements.append, alone=False)
+    run_merge(step_of("iceberg", own, given, "scan"), context)
+    session.sql(step_of("iceberg", copy, its_source, "scan").sql)
+    found, expected = content(session, own), content(session, copy)
+    assert context.output.response.runtime_filter.bounds
+    assert "branch_merge_runner" in statements[0]
+    other = session.newSession()
+    busy = context_of(session, lambda _: other.sql(f"insert into {own} {rows_of([(9, 0, 'l')])}"), alone=False)
+    session.sql(f"insert into {given} {rows_of([(6, 4, 'n')])}")
+    with pytest.raises(EngineError) as raised:
+        run_merge(step_of("iceberg", own, given, "a filter in the mark"), busy)
+    refs = [row.name for row in session.sql(f"select name from {own}.refs").collect()]
+    last = content(session, own)
+    drop(session, tables)
+    assert found == expected
+    assert raised.value.kind is Kind.CONFLICT
+    assert (refs, last.total() - found.total()) == (["main"], 1)
+
+
+def test_a_session_that_writes_a_branch_gets_no_filter_there(session):
     ((own, given),) = tables = make_tables(session, "iceberg", TARGET, SOURCE, 1)
-    context = context_of(session, alone=False)
+    on_branch = session.newSession()
+    on_branch.conf.set(CONF, "main")
+    context = context_of(on_branch, alone=False)
     run_merge(step_of("iceberg", own, given, "scan"), context)
     drop(session, tables)
     (reason,) = context.output.response.runtime_filter.bounds_left_out

@@ -5,7 +5,7 @@
     prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
-    checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch
+    checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
     execute                 the statement
     merge_figures           what it did, by the engine's own metrics
     verify_verdict          whether the engine scanned what static analysis predicted
@@ -25,7 +25,7 @@ from merge_runner.engine.merge.change_feed_source import check_consumed, unreada
 from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
 from merge_runner.engine.merge.guardrails import check_before, check_committed, pinning_for
 from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlier, recording
-from merge_runner.engine.merge.merge_on_branch import checked_on_branch, runs_on_branch
+from merge_runner.engine.merge.merge_on_branch import checked_on_branch, writes_main
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
 from merge_runner.engine.merge.runtime_filter import prepared_statement
 from merge_runner.engine.merge.statement import Bounded
@@ -73,7 +73,7 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
 
 def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None:
     expect = step.expect
-    on_branch = expect is not None and runs_on_branch(expect, context.session)
+    on_branch = expect is not None and expect.on_branch and writes_main(context.session)
     pinning = pinning_for(expect, on_branch) if expect is not None else None
     table_format = context.table_format(step.judged.layout.format)
     try:
@@ -103,7 +103,9 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
     session, response, expect = context.session, context.output.response, step.expect
     format, counted = step.judged.layout.format, None
     table_format = context.table_format(format)
-    with prepared_statement(step, session, context.table_format, pinning, alone=context.alone) as statement:
+    noticed = context.alone or on_branch or table_format.capabilities.conflicts_with_source_reads
+    tried = not noticed and step.bounding is not None and step.bounding.on_branch and writes_main(session)
+    with prepared_statement(step, session, context.table_format, pinning, marks=noticed or tried) as statement:
         before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
             dict(statement.bounds), dict(statement.pins), list(statement.left_out), statement.staged
@@ -113,10 +115,10 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
         if duplicates_rows(format, kinds, step.judged.layout.properties):
             refuse_several_matches(session, step.target, parse(statement.sql), step.judged.scope)
         place: AbstractContextManager[Bounded] = nullcontext(statement)
-        if expect is not None and on_branch:
-            place = checked_on_branch(step, expect, statement, context)
-        elif expect is not None:
+        if expect is not None and not on_branch:
             counted = check_before(step, expect, statement, context)
+        if on_branch or (tried and statement.bounds):
+            place = checked_on_branch(step, expect if on_branch else None, statement, context)
         with place as final:
             context.on_statement(final.sql)
             ran = execute(session, final, batch, table_format)

@@ -54,12 +54,12 @@ def prepared_statement(
     table_format: TableFormats,
     fixing: Fixing | None = None,
     *,
-    alone: bool = False,
+    marks: bool = True,
 ) -> Iterator[Bounded]:
     """The statement of a step with its source pinned and its runtime filter; inside the block it can be run.
 
-    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does. `alone`: no other
-    process writes the target.
+    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does. `marks`: a
+    commit to what the source reads of the target would be noticed.
 
     Raises EngineError where the engine is lost or the run is stopped, and nothing else: what else goes wrong costs the
     bounds.
@@ -67,7 +67,7 @@ def prepared_statement(
     if step.bounding is None and fixing is None:
         yield Bounded(step.sql)
         return
-    maker = _Maker(step, session, table_format, alone=alone)
+    maker = _Maker(step, session, table_format, marks=marks)
     try:
         yield maker.bounded(step.bounding, fixing)
     finally:
@@ -77,9 +77,9 @@ def prepared_statement(
 class _Maker:
     """Makes one bounded statement."""
 
-    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats, *, alone: bool) -> None:
+    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats, *, marks: bool) -> None:
         self.step = step
-        self.alone = alone
+        self.marks = marks
         self.session = session
         self.statement = step.judged.statement
         self.format = table_format(step.judged.layout.format)
@@ -131,7 +131,7 @@ class _Maker:
     def _derive(self, plan: Bounding) -> None:
         if plan.left_out is not None:
             raise _LeaveOutError(plan.left_out, usual=True)
-        if plan.marks and not (self.alone or self.format.capabilities.conflicts_with_source_reads):
+        if plan.marks and not self.marks:
             raise _LeaveOutError(_MAY_CHANGE, usual=True)
         state = self.format.state(self.session, self.step.target)
         if not plan.always:

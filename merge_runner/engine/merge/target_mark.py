@@ -7,7 +7,8 @@ has changed it in between. Then it has written nothing, and runs again as the au
 Measured on Delta 4.4.0 and Iceberg 1.12.0 with Spark 4.1.4, copy-on-write, merge-on-read and with deletion vectors: the
 comparison is made before a row is written. On Delta the MERGE has read the whole target by it, so that every commit of
 another writer during the MERGE conflicts with it, as with the author's text. On Iceberg a MERGE conflicts with commits
-to what its ON selects, and with nothing that its source has read (`Capabilities.conflicts_with_source_reads`).
+to what its ON selects, and with nothing that its source has read (`Capabilities.conflicts_with_source_reads`): where
+other processes may write the table, it runs on a branch, and main is moved to it if main is as it was.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from merge_runner.pruning.runtime_filter.source_pinning import Fixing, named_thr
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 
@@ -55,7 +56,6 @@ def expectation(limits: ExpectMerge | None, merge: JudgedMerge, format: Format) 
     if limits is None or not (limits.about_source or limits.about_rows):
         return None
     statement = merge.statement
-    target = statement.target
     sides = list(source_sides(statement.on, merge.scope)) if limits.unique_source else []
     keys = Keys(tuple(span for span, _ in sides), tuple(span for span, null_safe in sides if not null_safe))
     reading = source_reading(statement, merge.lookup)
@@ -63,11 +63,16 @@ def expectation(limits: ExpectMerge | None, merge: JudgedMerge, format: Format) 
         limits,
         keys,
         merge.fixing,
-        # A branch has the table's schema: columns that the MERGE adds would be there though it is not committed.
-        on_branch=capabilities(format).has_branches
-        and limits.about_rows
-        and not statement.schema_evolution
-        and target.qualifier is not None
-        and not named_through_schema(statement, target),
+        on_branch=limits.about_rows and runs_on_branch(statement, format),
         before_replacing=not reads_target(statement, reading),
     )
+
+
+def runs_on_branch(statement: MergeStatement, format: Format) -> bool:
+    """Whether a MERGE can run on a branch of its target, and main be moved to what it did there.
+
+    A branch has the table's schema: columns that the MERGE adds would be there though it is not committed.
+    """
+    target = statement.target
+    named = target.qualifier is not None and not named_through_schema(statement, target)
+    return capabilities(format).has_branches and named and not statement.schema_evolution

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from merge_runner.plan.steps.guardrails import runs_on_branch
 from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.pruning.runtime_filter.source_pinning import bounds_left_out
 
@@ -21,9 +22,10 @@ class Bounding:
 
     `scan` is the table whose filtered rows the source is: it is read as of one version, by the question for the values
     and by the MERGE. None: the source is more than that, or has no versions, and is computed once. `marks` are what the
-    source reads of the target: the MERGE checks that they have not changed since the question. `always`: the author
-    named the columns, so that it is not asked whether bounds pay. `no_views` are names that must not turn out to be
-    views, whose queries are not known. `left_out` says in words why there will be no bounds.
+    source reads of the target: the MERGE checks that they have not changed since the question, and can run `on_branch`
+    where the engine would not notice a later change. `always`: the author named the columns, so that it is not asked
+    whether bounds pay. `no_views` are names that must not turn out to be views, whose queries are not known. `left_out`
+    says in words why there will be no bounds.
     """
 
     bounds: tuple[Bound, ...]
@@ -32,6 +34,7 @@ class Bounding:
     no_views: tuple[tuple[str, ...], ...] = ()
     left_out: str | None = None
     marks: tuple[Mark, ...] = ()
+    on_branch: bool = False
 
     def __str__(self) -> str:
         columns = ", ".join(bound.column for bound in self.bounds)
@@ -55,4 +58,6 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
     left_out = bounds_left_out(merge.statement, merge.fixing)
     if left_out is not None:
         return Bounding(judgement.bounds, left_out=left_out)
-    return Bounding(judgement.bounds, merge.fixing.scan, always, merge.fixing.no_views, marks=merge.fixing.marks)
+    fixing, format = merge.fixing, merge.layout.format
+    on_branch = bool(fixing.marks) and format is not None and runs_on_branch(merge.statement, format)
+    return Bounding(judgement.bounds, fixing.scan, always, fixing.no_views, marks=fixing.marks, on_branch=on_branch)
