@@ -638,3 +638,67 @@ def test_a_first_dbt_run_that_leaves_no_merge_ends_with_an_error(lint, shop):
     assert status == 1
     assert "the MERGE of 7 incremental models is not known yet, since dbt's first run creates the table" in out
     assert "run `dbt run` a second time" in out
+
+
+CODE = '''spark.sql("""
+  merge into t using (select distinct id from s) s on t.id = s.id
+  when matched then delete
+""")
+'''
+
+
+@pytest.fixture
+def folder_of_code(tmp_path, monkeypatch):
+    """A folder of code, without a project."""
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs/load.py").write_text(CODE)
+    (tmp_path / "jobs/frames.py").write_text("left.merge(right)\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_code_is_linted_without_a_project(merges, folder_of_code):
+    assert merges() == merges("jobs") == merges("jobs/load.py") == ["jobs/load.py"]
+
+
+def test_code_of_a_project_is_linted_where_it_is_named(merges, root):
+    (root / "jobs").mkdir()
+    (root / "jobs/load.py").write_text(CODE)
+    assert merges() == merges(".") == [A, B]
+    assert merges("jobs", A) == ["jobs/load.py", A]
+
+
+def test_settings_of_lint_are_those_of_code(lint, folder_of_code):
+    (folder_of_code / "pyproject.toml").write_text("[tool.merge-runner.lint]\nignore = ['P001']\n")
+    status, out, _ = lint("jobs", "--format", "json")
+    assert (status, json.loads(out)["findings"]) == (0, [])
+    assert json.loads(out)["summary"]["containers"] == {"python": 1}
+
+
+def test_what_of_a_file_is_not_judged_is_said(lint, folder_of_code):
+    (folder_of_code / "jobs/load.py").write_text(
+        'TEXT = "merge into t using s on t.id = s.id when matched then delete"\n'
+    )
+    status, out, _ = lint("jobs/load.py")
+    assert (status, "MERGE not judged at 1 place: jobs/load.py:1:8 (no `.sql(" in out) == (0, True), out
+    assert lint("jobs/load.py", "--fail-on", "warning")[0] == 1
+    status, out, _ = lint("jobs/frames.py")
+    assert (status, out.strip()) == (0, "Nothing to prove: no merges in 1 file")
+
+
+def test_a_notebook_that_is_none_has_no_traceback(lint, folder_of_code):
+    (folder_of_code / "nb.ipynb").write_text('{"cells": [merge')
+    status, out, err = lint("nb.ipynb")
+    assert (status, "nb.ipynb:1:12 error[C010]" in out, err) == (1, True, ""), out
+
+
+def test_fixes_of_code_remove_comments_and_write_no_sql(lint, folder_of_code):
+    kept = "merge into t using s on t.id = s.id and t.dt >= '2024-01-01' when not matched by source then delete -- noqa: P004"
+    (folder_of_code / "jobs/load.py").write_text(f'spark.sql("""{kept}\n""")\n')
+    (folder_of_code / "nb.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": f"%%sql\n{kept}"}]}))
+    _, _, err = lint(".", "--fix", "--unsafe-fixes")
+    assert "jobs/load.py: 1 fix left out, which would write SQL into a string of code" in err
+    assert "nb.ipynb: not fixed, a notebook is fixed in its editor" in err
+    assert (
+        folder_of_code / "jobs/load.py"
+    ).read_text() == f'spark.sql("""{kept.removesuffix(" -- noqa: P004")}\n""")\n'
