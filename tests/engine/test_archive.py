@@ -110,6 +110,7 @@ def test_the_switch_turns_it_off(machine):
 @pytest.fixture
 def processes(monkeypatch):
     started = []
+    # A patch: the process that makes an archive outlives its parent.
     monkeypatch.setattr(appcds.subprocess, "Popen", lambda command, **_: started.append(command))
     return started
 
@@ -171,6 +172,7 @@ def test_the_archive_that_was_used_last_is_kept_beside_the_one_of_now(machine):
 
 
 def test_debug_tells_what_there_is(machine, monkeypatch):
+    # Patches: the Java and the jars of this machine would be checked.
     monkeypatch.setattr(appcds, "require_java", lambda env: machine.java)
     monkeypatch.setattr(appcds, "fetch_jars", lambda *_: [machine.cache / "jars/delta.jar"])
 

@@ -65,6 +65,7 @@ def runtime(monkeypatch):
 def keep(runtime, tmp_path, monkeypatch):
     """Starts a keeper in a thread of this process, which keeps a pretended JVM."""
     jvm, threads = FakeJvm(), []
+    # Patches: a keeper is a process, which nothing can be passed to but its order.
     monkeypatch.setattr(daemon, "launch", lambda *_: jvm)
     monkeypatch.setattr(daemon, "open_driver", lambda *_: object())
     monkeypatch.setattr(daemon._Keeper, "_full", lambda self: False)
@@ -198,14 +199,16 @@ def test_a_project_has_one_keeper(keep):
     assert client.status(kept.path)["ready"]
 
 
-def test_a_driver_that_does_not_start_is_told(runtime, tmp_path, monkeypatch):
-    monkeypatch.setattr(client, "_spawn", lambda order: subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"]))
+def test_a_driver_that_does_not_start_is_told(runtime, tmp_path):
+    def spawn(_order):
+        return subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+
     order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), "k", str(runtime / "s.sock"))
     with pytest.raises(ChildProcessError, match="did not start"):
-        client.start(order)
+        client.start(order, spawn)
 
 
-def test_starting_again_keeps_the_one_that_fits_and_replaces_another(keep, monkeypatch):
+def test_starting_again_keeps_the_one_that_fits_and_replaces_another(keep):
     kept = keep()
     client.start(kept.order)
     assert not kept.over()
@@ -215,9 +218,8 @@ def test_starting_again_keeps_the_one_that_fits_and_replaces_another(keep, monke
         spawned.append(order.key)
         raise RuntimeError("enough")
 
-    monkeypatch.setattr(client, "_spawn", spawn)
     with pytest.raises(RuntimeError):
-        client.start(replace(kept.order, key="another"))
+        client.start(replace(kept.order, key="another"), spawn)
     assert spawned == ["another"]
     until(kept.over)
 

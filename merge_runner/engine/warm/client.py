@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,11 +155,11 @@ def status(path: Path) -> dict[str, Any] | None:
         line.close()
 
 
-def start(order: Order) -> None:
+def start(order: Order, spawn: Callable[[Order], subprocess.Popen[bytes]] | None = None) -> None:
     """Starts a keeper and waits until its driver is up; nothing where one with the same key is there.
 
     One with another key is ended first. Raises Refused (`busy`) where that one is in use, and ChildProcessError where
-    the driver does not start.
+    the driver does not start. `spawn` starts the process of a keeper.
     """
     path = Path(order.socket)
     told = status(path)
@@ -168,7 +168,7 @@ def start(order: Order) -> None:
             raise Refused("busy")
         stop(path)
         told = None
-    keeper = None if told is not None else _spawn(order)
+    keeper = None if told is not None else (spawn or _spawn)(order)
     deadline = time.monotonic() + _START_SECONDS
     while told is None or not told["ready"]:
         if keeper is not None and keeper.poll() not in (None, ANOTHER) and status(path) is None:
