@@ -75,6 +75,25 @@ FILES = {
 }
 
 
+BUILDS = """
+import json, os, sys
+from pathlib import Path
+from merge_runner import Project
+from merge_runner.engine.startup import start_driver
+
+root = Path(sys.argv[1])
+profile = Project.load(root, target="cluster").prepared.files.profile
+driver = start_driver(profile, root, root / "spark.log", os.environ)
+for name in ("cluster", "again"):
+    results = Project.load(root, target="cluster").build(driver=driver, lint=False, threads=2)
+    assert results.ok, [result.message for result in results.results]
+    responses = {result.unique_id.split(".")[2]: result.adapter_response for result in results.results}
+    (root / f"{name}.json").write_text(json.dumps(responses))
+driver.stop()
+"""
+"""Two builds on one driver, whose executors are those of both."""
+
+
 @dataclass(frozen=True)
 class Master:
     address: str
@@ -103,35 +122,20 @@ def project(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def built(project, master, driver):
-    """Results by target of the first build on each, and those of a second one on the cluster as `again`."""
+    """Responses by target of the first build on each, and those of a second one on the cluster as `again`."""
     env = {**os.environ, "SPARK_MASTER": master.address}
     local = Project.load(project, target="local", env=env).build(driver=driver, lint=False, threads=2)
     assert local.ok, [result.message for result in local.results]
-    responses = {
-        result.unique_id.split(".")[2]: {"adapter_response": result.adapter_response} for result in local.results
-    }
-    return {"local": responses} | {name: build(project, "cluster", master) for name in ("cluster", "again")}
+    responses = {"local": {result.unique_id.split(".")[2]: result.adapter_response for result in local.results}}
+    command = [sys.executable, "-c", BUILDS, str(project)]
+    process = subprocess.run(command, env=env, capture_output=True, text=True, timeout=480, check=False)
+    log = project / "spark.log"
+    assert process.returncode == 0, process.stderr + (log.read_text()[-4000:] if log.exists() else "")
+    return responses | {name: json.loads((project / f"{name}.json").read_text()) for name in ("cluster", "again")}
 
 
-def build(root, target, master):
-    process = subprocess.run(
-        [sys.executable, "-m", "merge_runner", "build", "--no-lint", "--target", target, "--threads", "2"],
-        cwd=root,
-        env={**os.environ, "SPARK_MASTER": master.address},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert process.returncode == 0, (
-        process.stdout + process.stderr + (root / "target/logs/spark.log").read_text()[-4000:]
-    )
-    document = json.loads((root / "target" / "run_results.json").read_text())
-    return {entry["unique_id"].split(".")[2]: entry for entry in document["results"]}
-
-
-def counts(results, *keys):
-    return {name: [entry["adapter_response"].get(key) for key in keys] for name, entry in results.items()}
+def counts(responses, *keys):
+    return {name: [response.get(key) for key in keys] for name, response in responses.items()}
 
 
 def test_a_cluster_gives_the_same_tables_as_a_local_driver(built, project, spark):

@@ -47,8 +47,8 @@ class Lane:
         self.name, self.scenario, self.rows = name, SCENARIOS[name], rows
         self.root, self.kept, self.told = folder / "project", folder / "prepared", folder / "moments"
         self.runtime = tempfile.mkdtemp(prefix="mr")  # its name must be short for a socket
-        env = {name: value for name, value in os.environ.items() if name not in ("CI", "MERGE_RUNNER_WARM")}
-        self.env = {**env, "XDG_RUNTIME_DIR": self.runtime, "MOMENTS": str(self.told), "PYTHONPATH": str(Path.cwd())}
+        warm = {"CI": "true", "MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": self.runtime}
+        self.env = {**os.environ, **warm, "MOMENTS": str(self.told), "PYTHONPATH": str(Path.cwd())}
         for path, text in self.scenario.files.items():
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             (self.root / path).write_text(dedent(text))
