@@ -658,7 +658,7 @@ def folder_of_code(tmp_path, monkeypatch):
 
 
 def test_code_is_linted_without_a_project(merges, folder_of_code):
-    assert merges() == merges("jobs") == merges("jobs/load.py") == ["jobs/load.py"]
+    assert merges(".") == merges("jobs") == merges("jobs/load.py") == ["jobs/load.py"]
 
 
 def test_code_of_a_project_is_linted_where_it_is_named(merges, root):
