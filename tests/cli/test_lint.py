@@ -680,7 +680,7 @@ def test_what_of_a_file_is_not_judged_is_said(lint, folder_of_code):
         'TEXT = "merge into t using s on t.id = s.id when matched then delete"\n'
     )
     status, out, _ = lint("jobs/load.py")
-    assert (status, "MERGE not judged at 1 place: jobs/load.py:1:8 (no `.sql(" in out) == (0, True), out
+    assert (status, "MERGE not judged at 1 place: jobs/load.py:1:8 (lint finds no `.sql(" in out) == (0, True), out
     assert lint("jobs/load.py", "--fail-on", "warning")[0] == 1
     status, out, _ = lint("jobs/frames.py")
     assert (status, out.strip()) == (0, "Nothing to prove: no merges in 1 file")
