@@ -88,7 +88,8 @@ class _Frame:
         name, given = link.name, link.call.args if link.call is not None else []
         if name in ("alias", "as_") and len(given) == 1:
             text = self.values.text(given[0], link.use)
-            self.alias = identifier(text if text is not None else self.values.hole(given[0], link.use))
+            text = text if text is not None else self.values.hole(given[0], link.use)
+            self.alias = identifier(text) if text else None
         elif name in ("toDF", "cache", "persist", "coalesce", "repartition", "hint", "checkpoint", "localCheckpoint"):
             if name == "toDF" and given:
                 self._lose(link)

@@ -45,23 +45,28 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
                 unread.append(UnreadMerge("python", source.place(*merge.span()), why))
     if not parsed:
         return Contents(unread=tuple(unread))
-    found = _Reader(sources, parsed)
-    statements = sorted(found.statements(), key=_where)
+    try:
+        found = _Reader(sources, parsed)
+        statements = sorted(found.statements(), key=_where)
+    except RecursionError:
+        merge = _MERGES.search(sources[0].text)
+        at = sources[0].place(*merge.span()) if merge is not None else sources[0].place(0, 0)
+        return Contents(unread=(*unread, UnreadMerge("python", at, "the code is nested too deeply for lint")))
     return Contents(tuple(statements), (*unread, *found.unread()))
 
 
 def _parsed(source: SourceText) -> ast.Module:
+    """The syntax tree; lines of IPython are taken out only of what is no Python with them."""
     text = source.text
-    if source.cell is not None or "\n%" in text or "\n!" in text:
-        text = _MAGIC.sub(_blank, text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `\d` in a string that is not raw
         try:
             return ast.parse(text)
         except SyntaxError:
-            if source.cell is None or _HELP.search(text) is None:
+            plain = _HELP.sub("", _MAGIC.sub(_blank, text))
+            if plain == text:
                 raise
-            return ast.parse(_HELP.sub("", text))
+        return ast.parse(plain)
 
 
 def _blank(line: re.Match[str]) -> str:

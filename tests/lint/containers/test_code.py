@@ -73,6 +73,35 @@ def test_statements_are_read_as_recorded(kind: str, case: dict[str, Any]) -> Non
             check_findings(found, wanted, VISITS if case.get("layout") == "visits" else UNKNOWN)
 
 
+def test_branches_nested_deeply_are_no_traceback() -> None:
+    branches = "".join(f"elif x == {n}:\n    y = {n}\n" for n in range(900))
+    text = f"if x:\n    pass\n{branches}spark.sql('merge into t using s on t.id = s.id when matched then delete')\n"
+    contents = read_python([SourceText(SOURCE, text)])
+    assert len(contents.statements) + len(contents.unread) == 1
+
+
+def test_a_chain_of_many_literals_is_one_text() -> None:
+    text = (
+        "spark.sql("
+        + " + ".join(["'merge into t using s '", "'on t.id = s.id '", *["' '"] * 300, "'when matched then delete'"])
+        + ")"
+    )
+    (found,) = read_python([SourceText(SOURCE, text)]).statements
+    assert found.rendered.text.split()[-2:] == ["then", "delete"]
+
+
+def test_a_line_in_a_string_is_no_magic() -> None:
+    text = 'spark.sql("""merge into t using s on t.id = s.id when matched then update set\n%(assignments)s\n""")'
+    (found,) = read_python([SourceText(SOURCE, text)]).statements
+    assert "%(assignments)s" in as_written(found.rendered.text)
+
+
+def test_an_empty_alias_is_none() -> None:
+    text = 'dt.alias("").merge(df.alias(""), "t.id = s.id").whenMatchedDelete().execute()'
+    (found,) = read_python([SourceText(SOURCE, text)]).statements
+    assert as_written(found.rendered.text).startswith("merge into dt\nusing df\non t.id")
+
+
 def check_text(found: FoundStatement, wanted: dict[str, Any]) -> None:
     text = found.rendered.text
     if "text" in wanted:
