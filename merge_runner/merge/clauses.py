@@ -46,7 +46,7 @@ def read_clauses(sql: Sql, bounds: Sequence[int], read: ReadExpr) -> tuple[tuple
         more |= last < stop
         if last < stop and sql.key(last - 1) == "THEN":
             continue
-        clause = _Clause(sql, start, last, read).read()
+        clause = _Clause(sql, start, last, read, partial=last < stop).read()
         if clauses:
             _check_order(sql, clauses[-1], clause, start)
         clauses.append(clause)
@@ -83,12 +83,12 @@ def _check_order(sql: Sql, before: Clause, clause: Clause, start: int) -> None:
 class _Clause:
     """Reads one clause, the tokens [start, stop)."""
 
-    def __init__(self, sql: Sql, start: int, stop: int, read: ReadExpr) -> None:
+    def __init__(self, sql: Sql, start: int, stop: int, read: ReadExpr, *, partial: bool) -> None:
         self.sql = sql
         self.start = start
         self.stop = stop
         self.i = start
-        self.partial = False
+        self.partial = partial
         self.read_expr = read
 
     def read(self) -> Clause:

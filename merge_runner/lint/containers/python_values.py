@@ -51,7 +51,13 @@ class Values:
             if isinstance(node, ast.IfExp):
                 return [*self.texts(node.body, use), *self.texts(node.orelse, use)]
             if isinstance(node, ast.Name):
-                return [text for binding in visible(use, node.id) for text in self._bound(binding, node.id)][:_MOST]
+                bindings = visible(use, node.id)
+                if any(binding.kind == "augment" for binding in bindings[1:]):
+                    # A loop or a branch adds to it: what, and how often, is not known.
+                    at = use.file.origin(node)
+                    more = Traced.made(" ", at) + Traced.filled("{…}", at)
+                    return [text + more for text in self._bound(bindings[0], node.id)]
+                return [text for binding in bindings for text in self._bound(binding, node.id)][:_MOST]
             return []
 
     def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:

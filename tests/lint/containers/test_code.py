@@ -96,6 +96,16 @@ def test_a_line_in_a_string_is_no_magic() -> None:
     assert "%(assignments)s" in as_written(found.rendered.text)
 
 
+def test_what_a_loop_adds_is_not_known() -> None:
+    text = (
+        "q = 'merge into t using s on t.id = s.id when matched then update set n = s.n'\n"
+        "for c in columns:\n    q += f', {c} = s.{c}'\nspark.sql(q)"
+    )
+    (found,) = read_python([SourceText(SOURCE, text)]).statements
+    assert as_written(found.rendered.text).endswith("set n = s.n {…}")
+    assert parse(found.rendered.text).more_clauses
+
+
 def test_an_empty_alias_is_none() -> None:
     text = 'dt.alias("").merge(df.alias(""), "t.id = s.id").whenMatchedDelete().execute()'
     (found,) = read_python([SourceText(SOURCE, text)]).statements
