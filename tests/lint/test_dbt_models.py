@@ -426,3 +426,20 @@ def test_a_snapshot_is_linted_by_what_dbt_ran_and_its_first_run_is_no_error(shop
     findings = {finding.code: finding for finding in lint(root, "snapshots").findings}
     assert found(lint(root, "snapshots"), root, "P001") == [("P001", "history", "snapshots/history.sql", 2, "'id'")]
     assert "dbt fixes the MERGE of a snapshot" in findings["P001"].hint
+
+
+def test_a_merge_in_a_hook_is_one_of_its_model(shop):
+    hook = "merge into {{ this.schema }}.audit a using {{ this }} s on a.id = s.id when matched then update set n = {{ n }}"
+    before = lint(shop("second"))
+    root = shop("second", orders={"post-hook": [{"sql": hook}, {"sql": "analyze table {{ this }} compute statistics"}]})
+    report = lint(root)
+    (merge,) = set(report.merges) - set(before.merges)
+    assert (merge.model, merge.path, merge.container, merge.verdict) == (
+        "orders",
+        "models/marts/orders.sql",
+        "dbt",
+        "none",
+    )
+    assert merge.target.endswith(".audit")
+    (finding,) = [each for each in report.findings if each.code == "P001" and each not in before.findings]
+    assert (finding.model, finding.place.path, finding.fix) == ("orders", "models/marts/orders.sql", None)

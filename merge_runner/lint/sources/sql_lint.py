@@ -11,12 +11,14 @@ from merge_runner.errors import Problems
 from merge_runner.lint.check import Checked, check_file, linted_merge
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
+from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report
 from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.sources.contents_lint import ContentsLinter, ContentsReader
 from merge_runner.lint.sources.dbt_files import created
+from merge_runner.lint.sources.dbt_hooks import hook_merges
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.sources.sql_file import PlainFile, shown
@@ -84,6 +86,7 @@ def lint_files(
     models = [file.model for file in files if file.model is not None]
     of_dbt = _DbtLinter(known, selection)
     checked += [of_dbt.check(model, file.source) for file in files if (model := file.model) and file.source is not None]
+    checked += [each for model in models for each in of_dbt.check_hooks(model, Templates(around.macros), vars)]
     unknown = list(_unknown_merges(models, around.root))
     checked += [check_file(file, None, selection) for file in unknown]
     texts |= {file.path: file.source for file in files if file.model is not None and file.source is not None}
@@ -172,9 +175,33 @@ class _DbtLinter:
         found = tuple(
             model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
         )
-        if any(finding.place.path != source.path for finding in found) and (yaml := model.config.described()):
-            self.described[yaml.source.path] = yaml.source
+        self._describe(model, found)
         return Checked(found, checked.merge)
+
+    def check_hooks(self, model: DbtModel, templates: Templates, vars: Mapping[str, Any]) -> Iterator[Checked]:
+        """Give the outcome for each MERGE in the hooks of a model."""
+        for rendered in hook_merges(model, templates, vars):
+            linted = LintedFile(model.config.source, None, rendered, model.node.name, container="dbt")
+            try:
+                statement = parse(rendered.text)
+            except MergeSyntaxError as error:
+                checked = check_file(replace(linted, error=error), None, self._selection)
+            else:
+                lookup = self._known.lookup(model.project.lookup())
+                target = lookup(statement.target.parts) if statement.target.parts else None
+                layout = target.layout if target else UNKNOWN
+                merge = linted_merge(replace(linted, statement=statement), statement, layout, lookup)
+                checked = check_file(merge.file, merge, self._selection)
+            found = tuple(replace(finding, fix=None) for finding in checked.findings)
+            self._describe(model, found)
+            yield Checked(found, checked.merge)
+
+    def _describe(self, model: DbtModel, found: Sequence[Finding]) -> None:
+        """Keep the YAML file of a model where a finding is in it."""
+        if any(finding.place.path != model.config.source.path for finding in found):
+            yaml = model.config.described()
+            if yaml is not None:
+                self.described[yaml.source.path] = yaml.source
 
 
 def _not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:
