@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from merge_runner.lint.containers.python_formatting import Environment
 from merge_runner.lint.containers.python_scopes import Use
-from merge_runner.lint.containers.python_values import Environment, Values
+from merge_runner.lint.containers.python_values import Values
 from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.merge.syntax.keywords import words
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from merge_runner.lint.containers.python_formatting import METHODS, Environment, entry, printf
 from merge_runner.lint.containers.python_scopes import Binding, Function, Names, Scope, Use, visible
 from merge_runner.lint.containers.python_strings import constant_text, formatted_pieces
 from merge_runner.lint.containers.traced import Origin, Traced
-from merge_runner.text import Span
-
-Environment = Mapping[str, Traced | None]
-"""Values of names that belong to no scope: the parameters of a call that is followed, the name of a comprehension."""
 
 Item = tuple[ast.expr, Use]
 """An expression and where it is written."""
@@ -23,11 +19,6 @@ _DEEPEST = 12
 """Names and calls that are followed for one value."""
 _MOST = 50
 """Texts that one expression may give, and elements of a list that is looked at."""
-_PRINTF = re.compile(
-    r"%(?:\((?P<name>[^)]*)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])"
-)
-_FIELD = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}:!]*)(?P<rest>[^{}]*)\}")
-_TEMPLATE = re.compile(r"\$(?:(?P<escaped>\$)|(?P<named>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
 _LISTS = frozenset({"enumerate", "list", "tuple", "sorted", "reversed"})
 _DEDENTS = frozenset({"dedent", "cleandoc"})
 
@@ -206,31 +197,8 @@ class Values:
             return Traced.joined(text if text is not None else self.hole(term, use) for term, text in pairs)
         if isinstance(node.op, ast.Mod):
             left = self.text(node.left, use, env)
-            return self._printf(left, node.right, use, env) if left is not None else None
+            return printf(self, left, node.right, use, env) if left is not None else None
         return None
-
-    def _printf(self, text: Traced, given: ast.expr, use: Use, env: Environment) -> Traced:
-        listed = list(given.elts) if isinstance(given, ast.Tuple) else [given]
-        named = self.dictionary(given, use)
-        place = named[1] if named is not None else use
-        count = 0
-        edits = []
-        for found in _PRINTF.finditer(text.text):
-            span = Span(*found.span())
-            at = _whole(text, span, use.file.origin(given))
-            if found["kind"] == "%":
-                edits.append((span, Traced.made("%", at)))
-                continue
-            value: ast.expr | None = None
-            if found["name"] is not None:
-                value = _entry(named[0], found["name"]) if named is not None else None
-                spelled = "{" + found["name"] + "}"
-            else:
-                value = listed[count] if count < len(listed) and (len(listed) > 1 or not named) else None
-                spelled = found[0]
-                count += 1
-            edits.append((span, self.shown(value, place, at, env) if value is not None else Traced.filled(spelled, at)))
-        return text.edited(edits)
 
     def _name(self, node: ast.Name, use: Use, env: Environment) -> Traced | None:
         if node.id in env:
@@ -266,7 +234,7 @@ class Values:
         key = node.slice
         if found is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             return None
-        value = _entry(found[0], key.value)
+        value = entry(found[0], key.value)
         return self.text(value, found[1]) if value is not None else None
 
     def _walrus(self, node: ast.NamedExpr, use: Use, env: Environment) -> Traced | None:
@@ -279,7 +247,7 @@ class Values:
                 return self._join(called.value, node.args[0], use, env)
             if called.attr in _DEDENTS and len(node.args) == 1:
                 return self._dedented(node.args[0], use, env, called.attr)
-            method = _METHODS.get(called.attr)
+            method = METHODS.get(called.attr)
             receiver = self.text(called.value, use, env) if method is not None else None
             if method is not None and receiver is not None:
                 return method(self, receiver, node, use, env)
@@ -337,71 +305,6 @@ class Values:
             return None
         return [self.filled(node.elt, use, {**env, target.id: self.text(each, place)}) for each, place in listed]
 
-    def _format(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
-        named = {each.arg: each.value for each in node.keywords if each.arg is not None}
-        spread = [self.dictionary(each.value, use) for each in node.keywords if each.arg is None]
-        count = 0
-        edits = []
-        for found in _FIELD.finditer(text.text):
-            span = Span(*found.span())
-            at = _whole(text, span, use.file.origin(node))
-            name = found["name"]
-            if name is None:
-                edits.append((span, Traced.made(found[0][0], at)))
-                continue
-            value: ast.expr | None = named.get(name)
-            place = use
-            if name == "" or name.isdigit():
-                index = count if name == "" else int(name)
-                count += 1
-                given = [each for each in node.args if not isinstance(each, ast.Starred)]
-                value = given[index] if index < len(given) == len(node.args) else None
-            elif value is None:
-                for each in spread:
-                    if each is not None and (entry := _entry(each[0], name)) is not None:
-                        value, place = entry, each[1]
-            if value is not None and not found["rest"]:
-                edits.append((span, self.shown(value, place, at, env)))
-            else:
-                edits.append((span, Traced.filled(found[0], at)))
-        return text.edited(edits)
-
-    def _substitute(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
-        named = {each.arg: each.value for each in node.keywords if each.arg is not None}
-        given = self.dictionary(node.args[0], use) if node.args else None
-        edits = []
-        for found in _TEMPLATE.finditer(text.text):
-            span = Span(*found.span())
-            at = _whole(text, span, use.file.origin(node))
-            name = found["named"] or found["braced"]
-            value, place = named.get(name) if name else None, use
-            if value is None and given is not None and name:
-                value, place = _entry(given[0], name), given[1]
-            if found["escaped"]:
-                edits.append((span, Traced.made("$", at)))
-            else:
-                new = self.shown(value, place, at, env) if value is not None else Traced.filled(found[0], at)
-                edits.append((span, new))
-        return text.edited(edits)
-
-    def _replace(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
-        if len(node.args) < 2:
-            return None
-        old = self.text(node.args[0], use, env)
-        if old is None:
-            return None
-        found = self.text(node.args[1], use, env)
-        at = use.file.origin(node.args[1])
-        return text.replace(old.text, found.at(at) if found is not None else self.hole_at(node.args[1], use, at))
-
-    def _strip(self, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
-        chars = self.text(node.args[0], use, env) if node.args else None
-        if node.args and chars is None:
-            return None
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        how = {"lstrip": text.lstrip, "rstrip": text.rstrip}.get(name, text.strip)
-        return how(chars.text if chars is not None else None)
-
 
 _READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
     ast.Constant: Values._constant,
@@ -412,13 +315,6 @@ _READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
     ast.Subscript: Values._subscript,
     ast.NamedExpr: Values._walrus,
     ast.Call: Values._call,
-}
-_METHODS: dict[str, Callable[..., Traced | None]] = {
-    "format": Values._format,
-    "replace": Values._replace,
-    "substitute": Values._substitute,
-    "safe_substitute": Values._substitute,
-    **dict.fromkeys(("strip", "lstrip", "rstrip"), Values._strip),
 }
 
 
@@ -471,19 +367,3 @@ def _part(item: ast.expr, path: tuple[int, ...]) -> ast.expr | None:
             return None
         item = item.elts[index]
     return item
-
-
-def _entry(node: ast.Dict, name: str) -> ast.expr | None:
-    """The value of a key of a dict that is written out."""
-    for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, ast.Constant) and key.value == name:
-            return value
-    return None
-
-
-def _whole(text: Traced, span: Span, other: Origin) -> Origin:
-    """The range of the file that a span of the text came from; `other` where that is several files."""
-    first, last = text.origins[span.start], text.origins[span.end - 1]
-    if first.source != last.source or last.end < first.start:
-        return other
-    return Origin(first.source, first.start, last.end)

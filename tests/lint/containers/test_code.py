@@ -106,6 +106,15 @@ def test_what_a_loop_adds_is_not_known() -> None:
     assert parse(found.rendered.text).more_clauses
 
 
+def test_format_takes_a_dict() -> None:
+    text = (
+        "P = {'t': 'gold.visits'}\n"
+        "spark.sql('merge into {t} t using {s} s on t.id = s.id when matched then delete'.format(**P))"
+    )
+    (found,) = read_python([SourceText(SOURCE, text)]).statements
+    assert as_written(found.rendered.text).startswith("merge into gold.visits t using {s} s")
+
+
 def test_an_empty_alias_is_none() -> None:
     text = 'dt.alias("").merge(df.alias(""), "t.id = s.id").whenMatchedDelete().execute()'
     (found,) = read_python([SourceText(SOURCE, text)]).statements
