@@ -10,7 +10,8 @@ STG = "{{ config(alias='staged') }}merge into {{ this }} t using (select 1 as id
 FCT = """
 {{ config(partition_by=['id'], schema='other') }}
 merge into {{ this }} as t using (select * from {{ changes('stg') }} where _change_type <> 'update_preimage') as s
-on t.id = s.id when matched and s._change_type = 'delete' then delete when not matched then insert (id) values (s.id)
+on t.id = s.id when matched and s._change_type = 'delete' then delete
+when not matched and s._change_type <> 'delete' then insert (id) values (s.id)
 """
 
 
