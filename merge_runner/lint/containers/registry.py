@@ -23,7 +23,9 @@ Render = Callable[[SourceText], Rendered]
 """Gives the text of SQL as Spark gets it; raises ProblemsError."""
 
 _WORD = re.compile("merge", re.IGNORECASE)
-_IN_CODE = re.compile(r"merge\s+(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE)
+_IN_CODE = re.compile(
+    r"merge[\s\"'+\\]+(?:[rfu]{1,2}[\"'])?\s*(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE
+)
 CODE = (".py", ".scala", ".ipynb")
 
 
