@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.lint.containers.call_chain import Chain, Link
 from merge_runner.lint.containers.column_expressions import column_name, identifier, sql_of
 from merge_runner.lint.containers.python_values import Values
@@ -72,8 +73,10 @@ class _Frame:
     def _begins(self, link: Link, text: Traced, formats: list[Link]) -> bool:
         if link.name in ("forPath", "load"):
             kind = formats[-1].argument(0) if formats else None
-            delta = isinstance(kind, ast.Constant) and kind.value == "delta"
-            if link.name == "load" and not delta:
+            name = kind.value if isinstance(kind, ast.Constant) and isinstance(kind.value, str) else None
+            format = table_format_of(name)
+            # A table that needs no catalog is a folder.
+            if link.name == "load" and (format is None or capabilities(format).catalog_class is not None):
                 return False
             self.found = link.made("delta.`") + text.replace("`", link.made("")) + link.made("`")
         elif link.name == "sql":
