@@ -86,7 +86,7 @@ CASTS["decimal"] = DataType("decimal", 10, 0)
 class Constant:
     """What folds to a literal. `data_type` None: not known. `value` is the literal's where `known` says so.
 
-    `parameter`: it is one of the statement, whose type is taken to be that of what it is compared with.
+    `parameter`: it is one of the statement, whose type is taken to fit what it is compared with.
     """
 
     data_type: DataType | None

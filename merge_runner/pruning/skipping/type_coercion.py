@@ -135,6 +135,10 @@ def by_literal(predicate: Comparison, data_type: DataType, table_format: Format)
     for constant in predicate.constants:
         given = constant.data_type
         if constant.parameter:
+            if data_type.is_text:  # the column is cast where the parameter is a number
+                unknown = Outcome(
+                    None, "unknown-type", f"the type of the parameter that {name} is compared with is not known"
+                )
             continue
         if _overflows(constant, data_type):
             reason = f"the constant has more digits than {name}, {data_type}: Spark casts the column, not the constant"
