@@ -117,11 +117,14 @@ class Engines:
         for schema in ("facts", "ice.facts"):
             self.session.sql(f"create schema if not exists {schema}")
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(lambda each: self._build(*each), sorted(tables)))
+            list(threads.map(lambda each: self._probe(*each), sorted(tables)))
 
-    def _build(self, form: str, table_name: str) -> None:
-        table = probe_tables.TABLES[form][table_name]
+    def _probe(self, form: str, table_name: str) -> None:
         name = f"facts.{table_name}" if form == "delta" else f"ice.facts.{table_name}"
+        self.make(name, form, probe_tables.TABLES[form][table_name])
+
+    def make(self, name: str, form: str, table: probe_tables.Table) -> None:
+        """Create a table with the rows that its columns say."""
         self.session.sql(table.ddl(name, form, {} if form == "delta" else _ONE_FILE_A_TASK))
         chosen = {column: value for column, (_, value) in table.columns.items() if column not in table.generated}
         values = ", ".join(f"{value} as {column}" for column, value in chosen.items())

@@ -64,7 +64,7 @@ def lint(caplog, capfd):
         caplog.clear()
         with pytest.raises(SystemExit) as end:
             main(["lint", *arguments])
-        return (end.value.code, *capfd.readouterr(), "report of an earlier run" not in caplog.text)
+        return (end.value.code, *capfd.readouterr(), "report of an earlier run" not in "".join(caplog.messages))
 
     return run
 

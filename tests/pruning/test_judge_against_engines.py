@@ -46,10 +46,9 @@ def engines(driver):
         built = engine_facts.Engines(session)
         for form, schema in _SCHEMAS.items():
             session.sql(f"create schema if not exists {schema}")
-            extra = engine_facts._ONE_FILE_A_TASK if form == "iceberg" else {}
             tables = against_facts.TABLES[form]
             for name in random_merges.TABLES[form]:
-                built._build(f"{schema}.{name}", form, tables[name], extra)
+                built.make(f"{schema}.{name}", form, tables[name])
         session.sql(f"create table facts.src using parquet as {_ROW}")
         yield built
         for schema in _SCHEMAS.values():
