@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.lint.containers.found import Contents
 from merge_runner.lint.containers.placeholders import placeholders_of
-from merge_runner.lint.containers.registry import may_hold_merge, read_contents
+from merge_runner.lint.containers.registry import may_describe_tables, may_hold_merge, read_contents
 from merge_runner.lint.containers.tables import FileTables, FolderTables, NameScope, file_tables
 from merge_runner.lint.sources.sql_file import PlainFile
 from merge_runner.merge.find import holds_merge
@@ -16,6 +16,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.layout_file import TableKey
+from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
@@ -23,13 +24,17 @@ from merge_runner.text import Place
 
 @dataclass(frozen=True)
 class FoundMerge:
-    """A MERGE with its place. `index` is that of its statement among those of the file, as `tables` counts them."""
+    """A MERGE with its place. `index` is that of its statement among those of the file, as `tables` counts them.
+
+    `variables` are the names of session variables, case folded, that the file declares before it.
+    """
 
     place: Place
     statement: MergeStatement
     index: int
     scope: NameScope
     tables: FolderTables
+    variables: frozenset[str] = frozenset()
 
     def key(self, parts: Iterable[str]) -> TableKey:
         """Return the parts of a name in the statement as they compare, completed by USE."""
@@ -47,7 +52,7 @@ def find_merges(files: Iterable[PlainFile]) -> tuple[list[FoundMerge], list[Prob
     for file in files:
         if file.source is None:
             problems.add("unreadable", f"{file.path}: {file.problem or 'cannot be read'}")
-        elif may_hold_merge(file.source):
+        elif may_hold_merge(file.source) or may_describe_tables(file.source):
             try:
                 found = read_contents(file.source, lambda source: placeholders_of(Rendered.plain(source)))
             except (ProblemsError, MergeSyntaxError) as error:
@@ -76,5 +81,10 @@ def _parsed(path: str, contents: Contents, tables: FolderTables, problems: Probl
             continue
         scope = scopes[index] if index < len(scopes) else NameScope()
         place = found.rendered.place(statement.span.start)
-        merges.append(FoundMerge(place, statement, index, scope, tables))
+        if statement.more_clauses:
+            problems.add("not-imported", "the MERGE is not imported: which clauses it has depends on the code", place)
+            continue
+        before = [each.rendered.text for each in contents.statements[:index]]
+        variables = frozenset(name.casefold() for name in declared_variables(before))
+        merges.append(FoundMerge(place, statement, index, scope, tables, variables))
     return merges

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from merge_runner.conversion.found_merge import FoundMerge
 from merge_runner.merge.expression import unquote
+from merge_runner.merge.read_query import read_query
+from merge_runner.merge.relation_name import read_name
 from merge_runner.merge.splice import splice
-from merge_runner.merge.statement import Expr
+from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER, as_written, has_placeholder
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.layout.layout import TableLayout
@@ -26,45 +27,117 @@ _BEFORE_VALUE = frozenset(
 
 @dataclass
 class Vars:
-    """The vars of a project: a name for each spelling of what is filled at run time, and the models that use it."""
+    """The vars of a project: one for each name in a file. `spellings` has what its author wrote, by var."""
 
-    names: dict[str, str] = field(default_factory=dict)
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
 
-    def name(self, spelling: str) -> str:
-        """Return the var of a placeholder as its author wrote it; the same one for the same spelling."""
-        if spelling not in self.names:
-            wanted = "_".join(re.findall(r"[A-Za-z]\w*", spelling)[-2:]).lower() or "parameter"
-            taken, number, name = set(self.names.values()), 1, wanted
-            while name in taken:
+    def name(self, path: str, spelling: str) -> str:
+        """Return the var of what is filled at run time in a file."""
+        words = re.findall(r"[A-Za-z_]\w*", spelling)
+        key = path, words[-1].lower() if words else spelling
+        if key not in self.names:
+            wanted, number = words[-1].lower() if words else "parameter", 1
+            name = wanted
+            while name in self.spellings:
                 number += 1
                 name = f"{wanted}_{number}"
-            self.names[spelling] = name
-        return self.names[spelling]
+            self.names[key], self.spellings[name] = name, spelling
+        return self.names[key]
 
 
-def model_text(found: FoundMerge, call: Call, vars: Vars) -> tuple[str, list[str]]:
-    """Return the statement of a model, and the spellings of what is filled at run time in it.
+@dataclass
+class ModelText:
+    """Makes the text of a model out of a statement, or a query, of the file `path`.
 
-    The target is `{{ this }}`, with its table's name as alias where it has none; a table of the source is what `call`
-    gives.
+    `call` gives what a table becomes, `variables` are the session variables of the file, case folded. `filled` has the
+    vars that the text uses, with what its author wrote for each.
     """
-    statement = found.statement
-    target = statement.target
-    alias = f" as {_quoted(target.parts[-1])}" if target.alias is None and target.parts else ""
-    edits = [(target.relation, "{{ this }}" + alias)]
-    for span, parts in _tables(found):
-        written = call(parts)
-        if written is not None:
-            unnamed = statement.source.alias is None and span == statement.source.relation
-            edits.append((span, written + (f" as {_quoted(parts[-1])}" if unnamed else "")))
-    spellings: list[str] = []
-    for span, written, spelling in _filled(tokenize(statement.text), vars):
-        if not any(span.start < edit.end and edit.start < span.end for edit, _ in edits):
+
+    path: str
+    call: Call
+    vars: Vars
+    variables: frozenset[str] = frozenset()
+    filled: dict[str, str] = field(default_factory=dict)
+
+    def of_merge(self, statement: MergeStatement) -> str:
+        """Return a MERGE into `{{ this }}`. A table without an alias gets one, and columns are qualified by that."""
+        target, source = statement.target, statement.source
+        inside = [cte.query.span for cte in statement.ctes] + [source.relation, target.relation]
+        sql = tokenize(statement.text)
+        edits = []
+        own = target.alias
+        if own is None and target.parts:
+            own = _quoted(target.parts[-1])
+            edits += _requalified(sql, target.parts, own, inside)
+        edits.append((target.relation, "{{ this }}" + (f" as {own}" if target.alias is None and own else "")))
+        for span, parts in _tables(statement):
+            written = self.call(parts)
+            if written is None:
+                continue
+            if source.alias is None and span == source.relation:
+                alias = _quoted(parts[-1])
+                alias = f"{alias}_source" if alias == own else alias
+                edits += _requalified(sql, parts, alias, inside)
+                written += f" as {alias}"
             edits.append((span, written))
-            spellings.append(spelling)
-    text = splice(statement.text, edits)
-    tail = len(statement.text) - statement.span.end
-    return text[statement.span.start : len(text) - tail].strip(), list(dict.fromkeys(spellings))
+        self._fill(sql, edits, _columns(sql, statement))
+        text = splice(statement.text, edits)
+        return text[statement.span.start : len(text) - (len(statement.text) - statement.span.end)].strip()
+
+    def of_query(self, query: str) -> str:
+        """Return a query, such as that of a temporary view."""
+        read = read_query(query)
+        edits = [(span, written) for span, parts in _tables_of(read, set()) if (written := self.call(parts))]
+        sql = tokenize(query)
+        self._fill(sql, edits)
+        return splice(query, edits).strip()
+
+    def _fill(self, sql: Sql, edits: list[tuple[Span, str]], columns: Sequence[Span] = ()) -> None:
+        """Add edits for what is filled at run time and is in none of the edits: placeholders, parameters, variables.
+
+        In the spans `columns` are names of columns that are assigned.
+        """
+        number = 0
+        taken = [edit for edit, _ in edits]
+        for i, token in enumerate(sql.tokens):
+            word = sql.word(i)
+            pieces: list[tuple[Span, str, str]] = []
+            if token.key == ":" and sql.kind(i + 1) in ("word", "name") and _begins_value(sql, i):
+                name = unquote(sql.word(i + 1))
+                pieces.append((Span(token.start, sql.tokens[i + 1].end), f":{name}", _LITERAL))
+            elif token.key == "?":
+                number += 1
+                pieces.append((token.span, f"?{number}", _LITERAL))
+            elif token.kind == "string" and _PLACEHOLDER.fullmatch(word[1:-1]) is not None:
+                pieces.append((token.span, word[1:-1], _TEXT))
+            elif has_placeholder(word):
+                is_value = _PLACEHOLDER.fullmatch(word) is not None and sql.key(i - 1) in _BEFORE_VALUE
+                form = _LITERAL if is_value and sql.key(i + 1) != "." else _PIECE
+                spans = [found.span() for found in _PLACEHOLDER.finditer(word)]
+                pieces += [
+                    (Span(token.start + start, token.start + end), word[start:end], form) for start, end in spans
+                ]
+            elif token.kind in ("word", "name") and token.span not in columns and self._is_variable(sql, i):
+                start = sql.tokens[i - 2].start if sql.key(i - 1) == "." else token.start
+                pieces.append((Span(start, token.end), unquote(word), _LITERAL))
+            for span, written, form in pieces:
+                if not any(span.start < edit.end and edit.start < span.end for edit in taken):
+                    name = self.vars.name(self.path, as_written(written))
+                    self.filled[name] = as_written(written)
+                    edits.append((span, form.format(name=name)))
+
+    def _is_variable(self, sql: Sql, i: int) -> bool:
+        """Whether a token names a session variable, also as `session.x`."""
+        if unquote(sql.word(i)).casefold() not in self.variables or sql.key(i + 1) in (".", "("):
+            return False
+        return sql.key(i - 1) != "." or (sql.word(i - 2).casefold() == "session" and sql.key(i - 3) != ".")
+
+
+_LITERAL = "{{{{ var('{name}') | literal }}}}"
+_TEXT = "{{{{ var('{name}') | string | literal }}}}"
+"""What was in quotes stays a string, whatever the type of the var's value."""
+_PIECE = "{{{{ var('{name}') }}}}"
 
 
 def config_text(layout: TableLayout | None, **others: str | None) -> str:
@@ -83,9 +156,8 @@ def config_text(layout: TableLayout | None, **others: str | None) -> str:
     )
 
 
-def _tables(found: FoundMerge) -> Iterator[tuple[Span, tuple[str, ...]]]:
+def _tables(statement: MergeStatement) -> Iterator[tuple[Span, tuple[str, ...]]]:
     """Yield the tables that the source reads, with the spans of their names in the statement."""
-    statement = found.statement
     ctes = {cte.name.casefold() for cte in statement.ctes}
     source = statement.source
     if source.parts and not (len(source.parts) == 1 and source.parts[0].casefold() in ctes):
@@ -99,6 +171,7 @@ def _tables_of(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, .
     from sqlglot import exp
 
     if query.expression is None:
+        yield from _named_tables(query, ctes)
         return
     own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)} | ctes
     for table in query.expression.find_all(exp.Table):
@@ -110,37 +183,57 @@ def _tables_of(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, .
         yield span, tuple(name.name for name in names)
 
 
-def _filled(sql: Sql, vars: Vars) -> Iterator[tuple[Span, str, str]]:
-    """Yield what is filled at run time, with the Jinja that fills it and its spelling: placeholders and parameters."""
-    number = 0
-    for i, token in enumerate(sql.tokens):
-        word = sql.word(i)
-        if token.key == ":" and sql.kind(i + 1) in ("word", "name") and _begins_value(sql, i):
-            spelling = f":{unquote(sql.word(i + 1))}"
-            yield Span(token.start, sql.tokens[i + 1].end), _literal(vars.name(spelling)), spelling
-        elif token.key == "?":
-            number += 1
-            yield token.span, _literal(vars.name(f"?{number}")), f"?{number}"
-        elif token.kind == "string" and _PLACEHOLDER.fullmatch(word[1:-1]) is not None:
-            spelling = as_written(word[1:-1])
-            yield token.span, _literal(vars.name(spelling)), spelling
-        elif has_placeholder(word):
-            whole = _PLACEHOLDER.fullmatch(word) is not None
-            for piece in _PLACEHOLDER.finditer(word):
-                spelling = as_written(piece[0])
-                is_value = whole and sql.key(i - 1) in _BEFORE_VALUE and sql.key(i + 1) != "."
-                name = vars.name(spelling)
-                span = Span(token.start + piece.start(), token.start + piece.end())
-                yield span, _literal(name) if is_value else f"{{{{ var('{name}') }}}}", spelling
+def _named_tables(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    """Yield the names after FROM and JOIN in a query that cannot be read, as one with a placeholder in it."""
+    sql = tokenize(query.text)
+    words = range(len(sql.tokens))
+    own = {unquote(sql.word(i)).casefold() for i in words if sql.key(i + 1) == "AS" and sql.key(i + 2) == "("} | ctes
+    for i in words:
+        if sql.key(i) not in ("FROM", "JOIN") or sql.kind(i + 1) not in ("word", "name") or _is_argument(sql, i):
+            continue
+        name = read_name(sql, i + 1)
+        if sql.key(name.stop) != "(" and not (len(name.parts) == 1 and name.parts[0].casefold() in own):
+            span = sql.span(i + 1, name.stop)
+            yield Span(query.span.start + span.start, query.span.start + span.end), name.parts
+
+
+def _is_argument(sql: Sql, i: int) -> bool:
+    """Whether FROM is that of a function, as in `extract(year from ts)`, or of `is distinct from`."""
+    around = max((at for at in range(i) if sql.key(at) == "(" and sql.partner[at] > i), default=None)
+    return sql.key(i - 1) == "DISTINCT" or (
+        around is not None and sql.key(around + 1) not in ("SELECT", "WITH", "FROM")
+    )
+
+
+def _requalified(sql: Sql, parts: tuple[str, ...], alias: str, inside: Sequence[Span]) -> list[tuple[Span, str]]:
+    """Return edits that qualify columns by an alias where they are by the table's name with its schema.
+
+    Names in the spans `inside` are those of tables or of other queries.
+    """
+    wanted = [part.casefold() for part in parts]
+    edits = []
+    for i in range(len(sql.tokens)):
+        if sql.kind(i) not in ("word", "name") or sql.key(i - 1) == "." or sql.key(i + 1) != ".":
+            continue
+        name = read_name(sql, i)
+        *qualifier, column = [part.casefold() for part in name.parts]
+        last = i + 2 * len(qualifier) - 1
+        span = sql.span(i, last)
+        own = any(each.start <= span.start < each.end for each in inside)
+        if not own and column and wanted[-len(qualifier) :] == qualifier and qualifier != [alias.casefold()]:
+            edits.append((span, alias))
+    return edits
+
+
+def _columns(sql: Sql, statement: MergeStatement) -> list[Span]:
+    """Return the spans of the names of the columns that a MERGE assigns."""
+    starts = {each.span.start for clause in statement.clauses for each in clause.assignments}
+    return [token.span for token in sql.tokens if token.start in starts]
 
 
 def _begins_value(sql: Sql, i: int) -> bool:
     """Whether the colon is that of a parameter, and not of a path into a value (`payload:field`)."""
     return i == 0 or sql.tokens[i - 1].end < sql.tokens[i].start or sql.tokens[i - 1].kind == "op"
-
-
-def _literal(name: str) -> str:
-    return f"{{{{ var('{name}') | literal }}}}"
 
 
 def _quoted(name: str) -> str:

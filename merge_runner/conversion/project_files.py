@@ -12,8 +12,9 @@ from typing import Any
 import yaml
 
 from merge_runner.conversion.found_merge import FoundMerge
-from merge_runner.conversion.model_text import Vars, config_text, model_text
+from merge_runner.conversion.model_text import ModelText, Vars, config_text
 from merge_runner.errors import Problem
+from merge_runner.formats.registry import table_format_of
 from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
 from merge_runner.plan.layout.layout_file import TableKey
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
@@ -65,7 +66,11 @@ class _Conversion:
         self.is_project = is_project
         self.made = ProjectFiles()
         self.vars = Vars()
+        self.views: dict[str, str] = {}
+        """The names of ephemeral models by the texts of their queries."""
         self.sources: dict[str, dict[str, tuple[TableKey, TableLayout | None]]] = {}
+        self.folders: dict[str, tuple[str, str]] = {}
+        """The folders that are read as tables, with their formats, by name."""
         self.models = self._models(merges)
         self.writers: dict[TableKey, _Model] = {}
         for model in self.models:
@@ -77,6 +82,9 @@ class _Conversion:
     def files(self) -> ProjectFiles:
         for model in self.models:
             self._add_model(model)
+        if unknown := [model for model in self.models if model.layout is None]:
+            names = ", ".join(model.name for model in unknown)
+            self._decide(unknown[0], f"no layout is known of {names}: add partition_by, cluster_by and columns")
         texts = self.made.texts
         if described := [self._described(model) for model in self.models if model.layout is not None]:
             texts[f"{MODELS}/models.yml"] = _yaml({"version": 2, "models": described})
@@ -95,7 +103,9 @@ class _Conversion:
         taken: Counter[str] = Counter()
         for found in merges:
             parts = found.statement.target.parts
-            table = tuple(_name(part) for part in found.key(parts)) or ("merge",)
+            key = found.key(parts) or ("merge",)
+            is_unknown = _path(key) is not None or any(map(has_placeholder, key[:-1]))
+            table = (_name(key[-1]),) if is_unknown else tuple(map(_name, key))
             name = table[-1]
             taken[name] += 1
             name = name if taken[name] == 1 else f"{name}_{taken[name]}"
@@ -104,25 +114,37 @@ class _Conversion:
         return models
 
     def _add_model(self, model: _Model) -> None:
-        text, filled = model_text(model.found, lambda parts: self._call(model, parts), self.vars)
+        found = model.found
+        text_of = self._text_of(model)
+        text = text_of.of_merge(found.statement)
         first = self.writers[model.table]
         alias = model.table[-1] if model.name != model.table[-1] else None
         schema = model.table[-2] if len(model.table) > 1 and model.table[-2] != self.schema else None
-        head = f"-- imported from {model.found.place}\n"
+        head = f"-- imported from {found.place}\n"
         path = f"{MODELS}/{model.name}.sql"
         self.made.texts[path] = head + config_text(model.layout, schema=schema, alias=alias) + text + "\n"
-        self.made.models[path] = model.found.place
+        self.made.models[path] = found.place
         if first is not model:
             self._decide(model, f"it writes the table of {first.name} too: make one model of both, or order them")
-        if any(map(has_placeholder, model.found.statement.target.parts)):
-            written = as_written(".".join(model.found.statement.target.parts))
-            self._decide(model, f"its target was {written}: the profile and `schema` name where the table is now")
-        if model.layout is None:
-            self._decide(model, "the layout of its table is not known: add partition_by, cluster_by and columns")
-        for spelling in filled:
+        key = found.key(found.statement.target.parts)
+        written = as_written(".".join(key))
+        if _path(key) is not None:
             self._decide(
-                model, f"`{spelling}` was filled at run time: give the var `{self.vars.name(spelling)}` a value"
+                model, f"its target was the folder {_path(key)}: create a table there, and name it by schema and alias"
             )
+        elif any(map(has_placeholder, key)):
+            self._decide(model, f"its target was {written}: the profile and `schema` name where the table is now")
+        elif len(key) > 2:
+            self._decide(
+                model,
+                f"its target was {written}: name its catalog in the profile (`schema: {written.rpartition('.')[0]}`)",
+            )
+        for name, spelling in text_of.filled.items():
+            self._decide(model, f"`{spelling}` was filled at run time: give the var `{name}` a value")
+
+    def _text_of(self, model: _Model) -> ModelText:
+        found = model.found
+        return ModelText(found.place.path, lambda parts: self._call(model, parts), self.vars, found.variables)
 
     def _call(self, model: _Model, parts: tuple[str, ...]) -> str | None:
         """Return what a table of the source becomes."""
@@ -136,8 +158,14 @@ class _Conversion:
         if writer is not None:
             self._decide(model, f"it reads {writer.name}, which reads it in turn: this one reads the table as a source")
         known = model.found.table(parts)
+        if known is not None and known.query is not None:
+            return f"{{{{ ref('{self._view(model, key[-1], known.query)}') }}}}"
+        path = _path(parts)
+        if path is not None:
+            key = ("folders", key[-1])
+            self.folders[key[-1]] = path, parts[0]
         group = "_".join(key[:-1]) or "imported"
-        if len(key) == 1 and known is None:
+        if known is None and len(parts) == 1:
             self._decide(
                 model,
                 f"`{as_written(parts[0])}` is in no schema that the files name, or is made by code: "
@@ -149,6 +177,23 @@ class _Conversion:
         layout = known.layout if known is not None else None
         self.sources.setdefault(group, {})[key[-1]] = (key, layout)
         return f"{{{{ source('{group}', '{key[-1]}') }}}}"
+
+    def _view(self, model: _Model, name: str, query: str) -> str:
+        """Return the ephemeral model of a temporary view, or of another view of the files."""
+        if query not in self.views:
+            taken = {each.name for each in self.models} | set(self.views.values())
+            number, wanted = 1, name
+            while name in taken:
+                number += 1
+                name = f"{wanted}_{number}"
+            self.views[query] = name
+            text_of = self._text_of(model)
+            text = text_of.of_query(query)
+            head = f"-- the query of a view, imported with {model.found.place}\n"
+            self.made.texts[f"{MODELS}/{name}.sql"] = f"{head}{{{{ config(materialized='ephemeral') }}}}\n\n{text}\n"
+            for var, spelling in text_of.filled.items():
+                self._decide(model, f"`{spelling}` was filled at run time: give the var `{var}` a value")
+        return self.views[query]
 
     def _reads(self, model: _Model, name: str) -> bool:
         """Whether a model reads another one, directly or through others."""
@@ -176,14 +221,20 @@ class _Conversion:
             if catalog:
                 entry["catalog"] = catalog[0]
             entry["tables"] = [_table(name, layout) for name, (_, layout) in sorted(tables.items())]
+            if group == "folders":
+                entry = {"name": group, "tables": [self._folder(name) for name in sorted(tables)]}
             found.append(entry)
         return found
 
+    def _folder(self, name: str) -> dict[str, Any]:
+        path, format = self.folders[name]
+        return {"name": name, "path": path, "format": format}
+
     def _settings(self) -> str:
         lines = ["[tool.merge-runner]", f'name = "{self.project}"']
-        if self.vars.names:
+        if self.vars.spellings:
             lines += ["", "[tool.merge-runner.vars]  # what was filled at run time: give each a value"]
-            lines += [f"# {name} =  # {spelling}" for spelling, name in self.vars.names.items()]
+            lines += [f"# {name} =  # {spelling}" for name, spelling in self.vars.spellings.items()]
         return "\n".join(lines) + "\n"
 
 
@@ -196,6 +247,14 @@ def report(made: ProjectFiles, left_out: Sequence[Problem]) -> str:
     if left_out:
         lines += ["", "## Not imported", "", *(f"- {each.place or ''}: {each.message}" for each in left_out)]
     return "\n".join(lines) + "\n"
+
+
+def _path(parts: Sequence[str]) -> str | None:
+    """Return the folder that a name such as delta.`/data/t` means; None for that of a table."""
+    if len(parts) != 2:
+        return None
+    filled = table_format_of(parts[0].lower()) is not None and has_placeholder(parts[1])
+    return as_written(parts[1]) if filled or "/" in parts[1] or ":" in parts[1] else None
 
 
 def _name(text: str) -> str:
