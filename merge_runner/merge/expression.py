@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.plain import plain_tree
+from merge_runner.merge.syntax.keywords import COMPLEX_TYPES
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.merge.syntax.operand import Remarks
 from merge_runner.merge.syntax.query_names import names_in_query
@@ -24,6 +25,8 @@ _MAX_DEPTH = 100
 """Nested parentheses and CASEs. sqlglot recurses for each (RecursionError from 300 on); Spark stops at 300 to 500."""
 
 _MAX_PREFIXES = 50
+_MAX_TYPES = 30
+"""Complex types in each other: sqlglot's time grows with the square of their number."""
 _DEEPER = frozenset({"(", "[", "CASE"})
 _HIGHER = frozenset({")", "]", "END"})
 _PREFIXES = frozenset({"NOT", "!", "-", "+", "~"})
@@ -100,6 +103,7 @@ class Reader:
         sql, tokens = self._sql, self._sql.tokens
         doubts = self._remarks.doubts
         depth = prefixes = 0
+        types: list[int] = []
         for i in range(start, stop):
             kind, key, at, _ = tokens[i]
             if at in doubts:
@@ -109,6 +113,10 @@ class Reader:
             elif key in _HIGHER:
                 depth -= 1
             prefixes = prefixes + 1 if key in _PREFIXES else 0
+            if key in COMPLEX_TYPES and sql.key(i + 1) == "<":
+                types = [end for end in types if end > i] + [sql.partner[i + 1]]
+                if len(types) > _MAX_TYPES:
+                    return i
             if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or (kind != "op" and is_misread(sql, i, stop)):
                 return i
             if kind == "name" and sql.is_filled(i) and not _is_named(sql, i, start):

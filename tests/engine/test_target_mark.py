@@ -188,7 +188,7 @@ def rows(most):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=settings.default.max_examples // 4, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=settings.default.max_examples // 20, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     using=st.sampled_from(sorted(SOURCES)),
     writer=st.sampled_from(sorted(WRITERS)),
