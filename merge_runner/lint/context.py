@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
 
+_OF_VIEWS = "global_temp"
+"""The schema of the temporary views that all sessions of an application see."""
+
 
 @dataclass(frozen=True)
 class LintedFile:
@@ -128,6 +131,31 @@ class LintedMerge(JudgedMerge):
             return False
         known = self.lookup(parts)
         return known is None or known.query is None
+
+    @property
+    def may_read_unknown_view(self) -> bool:
+        """Whether a plain file's source may be a view of which nothing is known, so that its filters are not known.
+
+        That is a name in USING, and in its query a name of one part or of global_temp, as the views of a session have.
+        """
+        if self.file.node is not None:
+            return False
+        from sqlglot import exp
+
+        statement = self.statement
+        ctes = {cte.name.casefold() for cte in statement.ctes}
+        names = {statement.source.parts}
+        for query in (statement.source.query, *(cte.query for cte in statement.ctes)):
+            tree = query.expression if query is not None else None
+            if tree is None:
+                continue
+            ctes |= {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+            read = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
+            names |= {parts for parts in read if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
+        return any(
+            parts and not (len(parts) == 1 and parts[0].casefold() in ctes) and self.lookup(parts) is None
+            for parts in names
+        )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ It looks at the conditions of ON that restrict the target by something else than
 `t.dt >= '2024-01-01'`, and asks of each INSERT clause whether every row that it inserts satisfies them. That is so
 where the source is restricted alike or narrower (in USING, in a CTE or view that it names, through an equality), where
 the clause's own condition says it, and where the clause inserts a constant that satisfies the filter. In a dbt project
-the filters are `incremental_predicates`, and the source is the model's query.
+the filters are `incremental_predicates`, and the source is the model's query. In a plain file, a source of which
+nothing is known is not judged: it may be a view that filters.
 
 ## Why it matters
 A source row outside of the filter matches nothing, even when its row is in the table already. So it counts as NOT
@@ -53,7 +54,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     from merge_runner.pruning.judge.insert_consistency import one_sided_filters
 
     statement = merge.statement
-    if not merge.inserts or merge.has_unknown_dbt_query:
+    if not merge.inserts or merge.has_unknown_dbt_query or merge.may_read_unknown_view:
         return
     for conjunct in one_sided_filters(statement, merge.layout, merge.scope, merge.source):
         text = " ".join(conjunct.text.split())

@@ -5,7 +5,8 @@ It looks at the conditions of ON that name columns of the source only, such as `
 clause whether every row that it inserts satisfies them. That is so where the clause's own condition says it, or the
 query in USING. A clause that asks something else of the same column decides by itself. So does a query that marks the
 rows which shall match nothing (a CASE, or a constant for each branch of a UNION), as histories do for their new
-versions, and one that reads the target, as it may know which rows match.
+versions, and one that reads the target, as it may know which rows match. In a plain file, a source of which nothing is
+known is not judged: it may be a view that filters.
 
 ## Why it matters
 ON does not filter the source, it decides what matches. A row that does not satisfy the condition matches nothing, even
@@ -52,7 +53,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     from merge_runner.lint.guard_fix import guard
     from merge_runner.pruning.judge.unmatched_rows import unrepeated_source_filters
 
-    if not merge.inserts or merge.has_unknown_dbt_query:
+    if not merge.inserts or merge.has_unknown_dbt_query or merge.may_read_unknown_view:
         return
     for conjunct, clause in unrepeated_source_filters(merge.statement, merge.layout, merge.scope, merge.source):
         if merge.reads_target:

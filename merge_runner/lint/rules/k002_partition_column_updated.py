@@ -81,8 +81,25 @@ def _star_moves(merge: LintedMerge, name: str, keys: list[JoinKey]) -> bool:
     """Whether `SET *` may write another value: it writes the source's column of the same name."""
     if merge.layout.is_generated(name) is True or merge.source.has_column(name) is False:
         return False
+    if _is_fixed(merge, name) and merge.may_read_unknown_view:  # the view may have the same filter
+        return False
     others = [merge.scope.reference(key.source) for key in keys]
     return not any(other is not None and _is(other.path, name) for other in others)
+
+
+def _is_fixed(merge: LintedMerge, name: str) -> bool:
+    """Whether ON asks that the target's column is equal to something that is in neither table."""
+    from sqlglot import exp
+
+    for conjunct in merge.statement.on:
+        tree = conjunct.expression.unnest() if conjunct.expression is not None else None
+        if isinstance(tree, exp.EQ | exp.NullSafeEQ):
+            for one, other in ((tree.this, tree.expression), (tree.expression, tree.this)):
+                column = merge.scope.reference(one.unnest())
+                mine = column is not None and column.side == "target" and _is(column.path, name)
+                if mine and merge.scope.side(other) == "none":
+                    return True
+    return False
 
 
 def _keeps(merge: LintedMerge, clause: Clause, column: str, keys: dict[str, list[JoinKey]], value: exp.Expr) -> bool:
