@@ -12,7 +12,7 @@ from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
-from merge_runner.merge.syntax.placeholder import has_placeholder
+from merge_runner.merge.syntax.placeholder import as_written, has_placeholder, is_placeholder
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import (
@@ -109,6 +109,10 @@ class _Judge:
         bounds = derivable_bounds(self.statement, self.layout, self.scope, self.wanted)
         derived = bounds if self.left_out is None else ()
         verdict, reason = self._verdict(on, whole, derived)
+        hole = next((conjunct for conjunct, _ in read if is_placeholder(conjunct.text)), None)
+        if verdict == "static" and hole is not None:
+            verdict = "unknown"
+            reason = f"an OR in what `{as_written(hole.text)}` is filled with would let rows past the other conditions"
         on = _with_bounds(on, derived, self.statement)
         if not self.by_source and (verdict == "none" or (verdict == "unknown" and self.left_out is not None)):
             on = tuple(
