@@ -103,8 +103,11 @@ def _clauses():
 class Engines:
     """Both engines with their probe tables, and how many files of a table a MERGE would read."""
 
-    def __init__(self, session) -> None:
+    def __init__(self, session, schema: str) -> None:
         self.session = session
+        self.schemas = {"delta": schema, "iceberg": f"ice.{schema}"}
+        for each in self.schemas.values():
+            session.sql(f"create schema if not exists {each}")
         self.jvm = session._jvm
         mode = getattr(self.jvm.org.apache.spark.sql.execution, "CommandExecutionMode$")
         self.skip = getattr(mode, "MODULE$").SKIP()
@@ -114,17 +117,15 @@ class Engines:
 
     def build(self, tables: set[tuple[str, str]]) -> None:
         """Create probe tables, given by format and name."""
-        for schema in ("facts", "ice.facts"):
-            self.session.sql(f"create schema if not exists {schema}")
         with ThreadPoolExecutor(2) as threads:
             list(threads.map(lambda each: self._probe(*each), sorted(tables)))
 
     def _probe(self, form: str, table_name: str) -> None:
-        name = f"facts.{table_name}" if form == "delta" else f"ice.facts.{table_name}"
-        self.make(name, form, probe_tables.TABLES[form][table_name])
+        self.make(table_name, form, probe_tables.TABLES[form][table_name])
 
-    def make(self, name: str, form: str, table: probe_tables.Table) -> None:
+    def make(self, table_name: str, form: str, table: probe_tables.Table) -> None:
         """Create a table with the rows that its columns say."""
+        name = f"{self.schemas[form]}.{table_name}"
         self.session.sql(table.ddl(name, form, {} if form == "delta" else _ONE_FILE_A_TASK))
         chosen = {column: value for column, (_, value) in table.columns.items() if column not in table.generated}
         values = ", ".join(f"{value} as {column}" for column, value in chosen.items())
@@ -137,7 +138,7 @@ class Engines:
     def delta(self, table: str, on: str, clauses: str = "when matched then delete", using: str = "") -> tuple[int, int]:
         """Files of a Delta table before and after skipping."""
         using = using or "select 1L as id, current_timestamp() as ts where false"
-        statement = f"merge into facts.{table} as t using ({using}) as s on {on} {clauses}"
+        statement = f"merge into {self.schemas['delta']}.{table} as t using ({using}) as s on {on} {clauses}"
         command = self._plan(statement).optimizedPlan()
         predicates = command.getTargetOnlyPredicates(self.session._jsparkSession)
         if table not in self.snapshots:
@@ -155,13 +156,15 @@ class Engines:
         from merge_runner.engine.spark.sql import run_measured
 
         metrics = command_metrics(
-            run_measured(self.session, f"merge into facts.{table} as t using ({using}) as s on {on} {clauses}")
+            run_measured(
+                self.session, f"merge into {self.schemas['delta']}.{table} as t using ({using}) as s on {on} {clauses}"
+            )
         )
         return metrics["numTargetFilesBeforeSkipping"], metrics["numTargetFilesAfterSkipping"]
 
     def iceberg(self, table: str, on: str, clauses: str = "", using: str = "") -> tuple[int, int]:
         """Files of an Iceberg table, and those that the main scan of the target is planned with."""
-        name = f"ice.facts.{table}"
+        name = f"{self.schemas['iceberg']}.{table}"
         using = using or "select 1 as id, current_timestamp() as ts"
         column = "c1" if table.startswith("wide") else "id"
         clauses = clauses or f"when matched then update set {column} = s.id"
@@ -210,7 +213,7 @@ def engines(driver, request):
             session.conf.set(key, value)
         session.udf.register("probe_upper", lambda text: (text or "").upper(), "string")
         session.sql("declare or replace variable probe_k int default 100")
-        built = Engines(session)
+        built = Engines(session, "facts")
         if _all_rows(request):
             read = {(form, name) for form, tables in probe_tables.TABLES.items() for name in tables}
         else:

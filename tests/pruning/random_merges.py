@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
-SOURCE = "select * from facts.src"
+SOURCE = "select * from judged.src"
 """Columns id bigint, k int, dt date, ts timestamp, n int; a table, so that nothing is inferred from its rows."""
 
 _TYPES = {

@@ -33,7 +33,6 @@ def _load(path: str):
 random_merges = _load("pruning/random_merges.py")
 against_facts = _load("pruning/test_judge_against_facts.py")
 engine_facts = _load("formats/test_facts_against_engines.py")
-_SCHEMAS = {"delta": "facts", "iceberg": "ice.facts"}
 _FILE = {"delta": "input_file_name()", "iceberg": "_file"}
 _ROW = "select 5L id, 5 k, date'2020-06-02' dt, timestamp'2020-06-02 00:00:00' ts, 5 n"
 
@@ -43,17 +42,12 @@ def engines(driver):
     with driver.session() as session:
         for key, value in engine_facts._CONFS.items():
             session.conf.set(key, value)
-        built = engine_facts.Engines(session)
-        for form, schema in _SCHEMAS.items():
-            session.sql(f"create schema if not exists {schema}")
-            tables = against_facts.TABLES[form]
+        built = engine_facts.Engines(session, "judged")
+        for form in built.schemas:
             for name in random_merges.TABLES[form]:
-                built.make(f"{schema}.{name}", form, tables[name])
-        session.sql(f"create table facts.src using parquet as {_ROW}")
+                built.make(name, form, against_facts.TABLES[form][name])
+        session.sql(f"create table judged.src using parquet as {_ROW}")
         yield built
-        for schema in _SCHEMAS.values():
-            for (table,) in session.sql(f"show tables in {schema}").select("tableName").collect():
-                session.sql(f"drop table {schema}.{table}")
 
 
 def _judged(merge) -> Judgement:
@@ -93,7 +87,7 @@ def _nothing_to_skip(engines, merge, judgement: Judgement) -> bool:
         ]
         asked = [" or ".join(f"({clause})" for clause in clauses)]
     where = " and ".join(f"({condition})" for condition in asked)
-    table = f"{_SCHEMAS[merge.form]}.{merge.table}"
+    table = f"{engines.schemas[merge.form]}.{merge.table}"
     rows = f"(select *, {_FILE[merge.form]} as file__ from {table})"
     found = engines.session.sql(
         f"select count(distinct t.file__), count(distinct case when {where} then t.file__ end) "
@@ -207,7 +201,7 @@ def test_a_bound_makes_the_engine_skip_files(engines, form, number):
     joins = Random(form).sample(_bounded(form), 60)[:number]
     for table, column, operator, expression in joins:
         key = "c1" if table == "two_indexed" else "id"
-        name = f"{_SCHEMAS[form]}.{table}"
+        name = f"{engines.schemas[form]}.{table}"
         found = engines.session.sql(f"select cast({column} as string) from {name} where {key} in (60, 65)").collect()
         values = ", ".join(_value(value, _SOURCES[expression]) for (value,) in found)
         bound = f"t.{column} in ({values})" + (f" or t.{column} is null" if operator == "<=>" else "")
