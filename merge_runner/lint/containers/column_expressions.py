@@ -98,7 +98,10 @@ class _Columns:
 
     def _operand(self, node: ast.expr, around: str) -> Traced:
         """A side of an operator, in parentheses where it has an operator itself."""
-        bare = self.literal(node) or self.read(node)
+        found = self.literal(node) or self._read(node)
+        bare = found or self.values.hole(node, self.use)
+        if found is None and around in ("and", "or"):  # one Column, whatever is in it
+            return self._made("(", node) + bare + self._made(")", node)
         inner = node if isinstance(node, ast.Compare | ast.BinOp | ast.UnaryOp) else None
         joins = around in ("and", "or") and isinstance(inner, ast.Compare)
         same = isinstance(inner, ast.BinOp) and _OPERATORS.get(type(inner.op)) == around == "and"

@@ -109,7 +109,7 @@ class _Judge:
         bounds = derivable_bounds(self.statement, self.layout, self.scope, self.wanted)
         derived = bounds if self.left_out is None else ()
         verdict, reason = self._verdict(on, whole, derived)
-        hole = next((conjunct for conjunct, _ in read if is_placeholder(conjunct.text)), None)
+        hole = next((conjunct for conjunct, _ in read if self._is_pasted(conjunct)), None)
         if verdict == "static" and hole is not None:
             verdict = "unknown"
             reason = f"an OR in what `{as_written(hole.text)}` is filled with would let rows past the other conditions"
@@ -120,6 +120,12 @@ class _Judge:
             )
             reason += _missing_bounds(on)
         return Judgement(verdict, reason, on, when, bounds, self.left_out)
+
+    def _is_pasted(self, conjunct: Conjunct) -> bool:
+        """Whether a condition is filled in whole without parentheses of its own: an OR in it reaches past its AND."""
+        text, span = self.statement.text, conjunct.span
+        enclosed = text[: span.start].rstrip().endswith("(") and text[span.end :].lstrip().startswith(")")
+        return is_placeholder(conjunct.text) and not enclosed
 
     def _condition(self, conjunct: Conjunct, asked: Predicate) -> Condition:
         condition = self._plain(conjunct, asked, self.model.conjunct(asked))
