@@ -1,16 +1,15 @@
-"""What a scan of the whole target costs, where known without the table, and how it is avoided.
+"""What a scan of the whole target costs, where known without the table, and which condition would avoid it.
 
 P001, P002, P006 and K001 report the same scan: they agree on its severity, and name columns of the statement at hand.
+`lint/scan_remedies.py` has what else would avoid it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from merge_runner.pruning.layout.layout import partition_field
+from merge_runner.pruning.query.restricted_days import restricted_days
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -23,11 +22,6 @@ SMALL = 128 * 1024 * 1024
 _LITERALS = {"date": "date'…'", "timestamp": "timestamp'…'", "timestamp_ntz": "timestamp_ntz'…'", "string": "'…'"}
 _RANGES = frozenset({"date", "timestamp", "timestamp_ntz", "smallint", "int", "bigint", "decimal", "float", "double"})
 """Types whose columns are usually restricted to a range."""
-
-_TRIED = 4
-"""Join columns of which a layout is tried: each trial judges the statement, and a key has few columns."""
-_MOST_CONDITIONS = 100
-"""Conditions of ON up to which a layout is tried: thousands, as generators write them, cost seconds for each trial."""
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -45,40 +39,12 @@ def full_scan_severity(merge: LintedMerge) -> Severity:
     return "error" if merge.layout.partition_by or merge.layout.cluster_by else "warning"
 
 
-def full_scan_help(merge: LintedMerge) -> str:
-    """Return what to write in this statement and its config so that it does not scan the whole target; some lines."""
-    in_project = merge.file.node is not None
-    if merge.scans_by_source:
-        apart = "no other condition helps: move what that clause does into a separate MERGE"
-        return "\n".join(_small_or_growing(merge, apart)) if in_project else apart
-    if not in_project or _layout_columns(merge.layout):
-        help = constant_filter(merge)
-        help += "; config(scan='full') says that scanning everything is meant" if in_project else ""
-        return "\n".join(filter(None, (help, _unread(merge), _size(merge))))
-    return "\n".join(_small_or_growing(merge, _laid_out_so(merge) or constant_filter(merge)))
-
-
-def _small_or_growing(merge: LintedMerge, growing: str) -> Iterator[str]:
-    yield "where the table stays small: write scan='full' in its config"
-    yield f"where it grows: {growing}"
-    if (size := _size(merge)) is not None:
-        yield size
-    elif full_scan_severity(merge) == "warning":
-        yield _UNKNOWN
-
-
-_UNKNOWN = (
-    "a warning while nothing says that the table is large: an error for one that is partitioned, clustered or recorded "
-    "with more than 128 MiB (`debug --write-catalog`)"
-)
-
-
 def constant_filter(merge: LintedMerge, column: str | None = None) -> str:
     """Return which condition of ON would prune; `column` is the one to restrict, where a rule is about one."""
-    names = (column,) if column is not None else _layout_columns(merge.layout)
+    names = (column,) if column is not None else layout_columns(merge.layout)
     how = "by which the table is partitioned" if merge.layout.partition_by else "by which the table is clustered"
     also = ", and the source in USING by the same" if merge.inserts else ""
-    if not names and (shared := _shared_times(merge)):
+    if not names and (shared := shared_times(merge)):
         example = _example(merge, shared[0])
         columns = " or ".join(f"`{name}`" for name in shared)
         return f"where a row never changes {columns}, restrict it by a constant in ON ({example}){also}"
@@ -90,8 +56,11 @@ def constant_filter(merge: LintedMerge, column: str | None = None) -> str:
     return f"restrict {columns} by a constant in ON ({_example(merge, names[0])}){also}"
 
 
-def _shared_times(merge: LintedMerge) -> tuple[str, ...]:
-    """The dates and timestamps of the target that the source is known to have, too: rows of one time lie together."""
+def shared_times(merge: LintedMerge) -> tuple[str, ...]:
+    """Return the dates and timestamps of the target that the source is known to have, too, two at most.
+
+    Rows of one time lie together.
+    """
     times = (
         column.name
         for column in merge.layout.columns or ()
@@ -110,52 +79,29 @@ def _example(merge: LintedMerge, name: str) -> str:
     return f"`{named} {operator} {_LITERALS.get(data_type, '…')}`"
 
 
-def _layout_columns(layout: TableLayout) -> tuple[str, ...]:
-    """The columns by which the table is partitioned, else those by which it is clustered."""
+def layout_columns(layout: TableLayout) -> tuple[str, ...]:
+    """Return the columns by which the table is partitioned, else those by which it is clustered."""
     fields = [field.column for field in layout.partition_by or ()]
     return tuple(dict.fromkeys(fields or layout.cluster_by or ()))
 
 
-def _laid_out_so(merge: LintedMerge) -> str | None:
-    """A layout with which this very statement is bounded when it runs; None where none of those tried does it."""
-    from merge_runner.pruning.judge.merge_analysis import judge_merge
-
-    format = merge.layout.capabilities
-    if format is None or len(merge.judgement.on) > _MOST_CONDITIONS:
-        return None
-    joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
-    for column in islice(dict.fromkeys(joined), _TRIED):
-        if format.liquid_clustering:
-            layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
-        elif format.partition_transforms:
-            field = f"bucket(16, {column})"
-            layout, config = replace(merge.layout, partition_by=(partition_field(field),)), f"partition_by=['{field}']"
-        else:
-            continue
-        if judge_merge(merge.statement, layout, merge.lookup, "auto").judgement.verdict == "runtime":
-            return f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds"
-    return None
-
-
-def _unread(merge: LintedMerge) -> str | None:
-    """Where reading the source stops, where that keeps bounds from being derived."""
-    at, file = merge.fixing.at if merge.judgement.left_out is not None else None, merge.file
-    if at is None or file.rendered is None:
-        return None
-    token = at.of(merge.statement.text)
-    return (
-        f"lint stops reading the source at `{token}`, {file.rendered.place(at.start, at.end)}: write it in another way"
-    )
-
-
-def _size(merge: LintedMerge) -> str | None:
+def full_scan_size(merge: LintedMerge) -> str | None:
+    """Return what is read, where a recorded catalog has the table: `365 files, 41.0 GiB, for a source of 2 days`."""
     size, files = merge.layout.bytes, merge.layout.files
     if size is None:
         return None
-    held = f"{counted_bytes(size)} in {files} file{'s' * (files != 1)}" if files is not None else counted_bytes(size)
-    if size <= SMALL:
-        return f"no error yet: the recorded table has {held}, and one task of Spark reads 128 MiB"
-    return f"the recorded table has {held}"
+    read = f"{files} file{'s' * (files != 1)}, {counted_bytes(size)}" if files is not None else counted_bytes(size)
+    extent = _source_extent(merge)
+    return f"{read}, for a source of {extent}" if extent is not None else read
+
+
+def _source_extent(merge: LintedMerge) -> str | None:
+    """How much the source holds: the days to which it is restricted, or the recorded size of the table that it is."""
+    days = restricted_days(merge.source)
+    if days is not None:
+        return days
+    known = merge.lookup(merge.statement.source.parts) if merge.statement.source.parts else None
+    return counted_bytes(known.layout.bytes) if known is not None and known.layout.bytes is not None else None
 
 
 def counted_bytes(size: int) -> str:

@@ -1,0 +1,172 @@
+"""What would keep this very MERGE from scanning its whole target, in the order of its effect, or why nothing does.
+
+A layout is not guessed to help: the statement is judged with it, and it is named where the verdict is `runtime`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from merge_runner.formats.merge_plans import marks
+from merge_runner.lint.full_scan import (
+    SMALL,
+    constant_filter,
+    full_scan_severity,
+    layout_columns,
+    shared_times,
+)
+from merge_runner.pruning.layout.layout import partition_field
+
+if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
+    from merge_runner.merge.statement import MergeStatement
+    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+    from merge_runner.pruning.layout.layout import TableLayout
+
+_TRIED = 4
+"""Join columns of which a layout is tried: each trial judges the statement, and a key has few columns."""
+_MOST_CONDITIONS = 100
+"""Conditions of ON up to which a layout is tried: thousands, as generators write them, cost seconds for each trial."""
+
+_UNKNOWN = (
+    "a warning while nothing says that the table is large: an error for one that is partitioned, clustered or recorded "
+    "with more than 128 MiB (`debug --write-catalog`)"
+)
+
+
+def scan_remedies(merge: LintedMerge) -> str:
+    """Return what to write in this statement and its config so that it does not scan the whole target; some lines."""
+    return "\n".join(_lines(merge))
+
+
+def _lines(merge: LintedMerge) -> Iterator[str]:
+    in_project, size = merge.file.node is not None, merge.layout.bytes
+    if not in_project:
+        yield _SEPARATE if merge.scans_by_source else constant_filter(merge)
+    elif layout_columns(merge.layout) and not merge.scans_by_source:
+        yield f"{constant_filter(merge)}; config(scan='full') says that scanning everything is meant"
+        yield from _marked(merge)
+    else:
+        is_large = size is not None and size > SMALL
+        if not is_large:
+            yield "where the table stays small: write scan='full' in its config"
+        first, *others = [_SEPARATE] if merge.scans_by_source else _growing(merge)
+        yield first if is_large else f"where it grows: {first}"
+        yield from (f"else: {other}" for other in others)
+        if is_large:
+            yield "where scanning everything is meant: write scan='full' in its config"
+    yield from _unread(merge)
+    if size is not None and size <= SMALL:
+        yield "no error yet: one task of Spark reads 128 MiB"
+    elif size is None and in_project and full_scan_severity(merge) == "warning":
+        yield _UNKNOWN
+
+
+_SEPARATE = "no other condition helps: move what that clause does into a separate MERGE"
+
+
+def _growing(merge: LintedMerge) -> list[str]:
+    """What helps a table without a layout as it grows, what leaves out most files first."""
+    by_time = (_by_time(merge) or constant_filter(merge)) if shared_times(merge) else None
+    found = [*filter(None, (by_time, _by_key(merge)))]
+    if not found:
+        found = ["; ".join(filter(None, (_unbounded(merge), constant_filter(merge))))]
+    return [*found, *_marked(merge)]
+
+
+def _by_time(merge: LintedMerge) -> str | None:
+    """A date or timestamp that both sides have, by which ON could join the table, too."""
+    format = merge.layout.capabilities
+    target, source = merge.statement.target.qualifier, merge.statement.source.qualifier
+    if format is None or target is None or source is None or len(merge.judgement.on) > _MOST_CONDITIONS:
+        return None
+    joined = {name.casefold() for condition in merge.judgement.on for name in condition.columns}
+    for column in shared_times(merge):
+        if column.casefold() in joined:
+            continue
+        declared = merge.layout.column(column)
+        is_date = declared is not None and declared.data_type is not None and declared.data_type.name == "date"
+        field = column if is_date else f"days({column})"
+        if is_date or format.partition_transforms:
+            layout = replace(merge.layout, partition_by=(partition_field(field),))
+            config = f"partition_by=['{field}']"
+        else:
+            layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
+        condition = f"{target}.{column} = {source}.{column}"
+        if _tried(merge, layout, _with_condition(merge.statement, condition)).judgement.verdict == "runtime":
+            return (
+                f"where a row never changes `{column}`, add `{condition}` to ON, with {config} in its config: each run "
+                f"is bounded by the values of `{column}` that the source holds"
+            )
+    return None
+
+
+def _with_condition(statement: MergeStatement, condition: str) -> MergeStatement:
+    from merge_runner.merge.parse import parse
+
+    on, text = statement.on_span, statement.text
+    return parse(f"{text[: on.start]}({on.of(text)}) and {condition}{text[on.end :]}")
+
+
+def _by_key(merge: LintedMerge) -> str | None:
+    """A layout by a joined column with which this very statement is bounded when it runs."""
+    for column, config, layout in _layouts_by_key(merge):
+        if _tried(merge, layout).judgement.verdict == "runtime":
+            return f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds"
+    return None
+
+
+def _layouts_by_key(merge: LintedMerge) -> Iterator[tuple[str, str, TableLayout]]:
+    """Joined columns, each with the config of a layout by it."""
+    format = merge.layout.capabilities
+    if format is None or len(merge.judgement.on) > _MOST_CONDITIONS:
+        return
+    joined = [condition.columns[0] for condition in merge.judgement.on if condition.cause == "join"]
+    for column in islice(dict.fromkeys(joined), _TRIED):
+        if format.liquid_clustering:
+            yield column, f"cluster_by=['{column}']", replace(merge.layout, cluster_by=(column,))
+        elif format.partition_transforms:
+            field = f"bucket(16, {column})"
+            layout = replace(merge.layout, partition_by=(partition_field(field),))
+            yield column, f"partition_by=['{field}']", layout
+
+
+def _tried(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
+    from merge_runner.pruning.judge.merge_analysis import judge_merge
+
+    return judge_merge(statement or merge.statement, layout, merge.lookup, "auto")
+
+
+def _unbounded(merge: LintedMerge) -> str | None:
+    """Why no layout by a joined column bounds the statement; None where that is not known."""
+    for column, _, layout in _layouts_by_key(merge):
+        judgement = _tried(merge, layout).judgement
+        reasons = [judgement.left_out, *(condition.unbounded for condition in judgement.on)]
+        return next((f"no layout by `{column}` helps: {reason}" for reason in reasons if reason is not None), None)
+    if merge.layout.capabilities is None or len(merge.judgement.on) > _MOST_CONDITIONS:
+        return None
+    return "no layout helps: ON joins no column of the target"
+
+
+def _marked(merge: LintedMerge) -> Iterator[str]:
+    """Marking old rows: every file is read still, and files with few changes are not written again."""
+    format = merge.layout.format
+    changes = any(clause.action != "insert" for clause in merge.statement.clauses)
+    if format is None or not changes or merge.file.platform != "oss" or marks(format, merge.layout.properties):
+        return
+    yield (
+        "low_shuffle=true in its config where a run changes few rows of each file: all files are read still, but "
+        "unchanged rows are not written again"
+    )
+
+
+def _unread(merge: LintedMerge) -> Iterator[str]:
+    """Where reading the source stops, where that keeps bounds from being derived."""
+    at, file = merge.fixing.at if merge.judgement.left_out is not None else None, merge.file
+    if at is not None and file.rendered is not None:
+        token = at.of(merge.statement.text)
+        place = file.rendered.place(at.start, at.end)
+        yield f"lint stops reading the source at `{token}`, {place}: write it in another way"
