@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
-from dataclasses import dataclass
 
 from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.lint.containers.call_chain import Chain, Link
 from merge_runner.lint.containers.column_expressions import column_name, identifier, sql_of
 from merge_runner.lint.containers.python_values import Values
+from merge_runner.lint.containers.relation_text import Relation, table_text
 from merge_runner.lint.containers.traced import Traced
 
-_TABLE = re.compile(r"[\w.`]+(?:\$\{.*\}[\w.`]*)*|\$\{.*\}.*")
 _NUMBERED = "merge_runner_rn"
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A relation in SQL: the name of a table, or a query in parentheses; and the alias that the code gives it."""
-
-    text: Traced
-    alias: Traced | None = None
-
-    @property
-    def aliased(self) -> Traced:
-        """The relation with its alias, as FROM takes it."""
-        if self.alias is None:
-            return self.text
-        return self.text + Traced.made(" as ", self.alias.origins[0]) + self.alias
 
 
 def relation(chain: Chain, values: Values) -> Relation:
@@ -78,14 +61,8 @@ class _Frame:
             # A table that needs no catalog is a folder.
             if link.name == "load" and (format is None or capabilities(format).catalog_class is not None):
                 return False
-            self.found = link.made("delta.`") + text.replace("`", link.made("")) + link.made("`")
-        elif link.name == "sql":
-            self.found = link.made("(") + text.strip().rstrip(";").rstrip() + link.made(")")
-        elif _TABLE.fullmatch(text.text) is not None:
-            self.found = text
-        else:
-            return False
-        return True
+        self.found = table_text("forPath" if link.name == "load" else link.name or "", link, text)
+        return self.found is not None
 
     def _step(self, link: Link) -> None:
         name, given = link.name, link.call.args if link.call is not None else []
