@@ -2,7 +2,8 @@
 # make check      style, types, import contracts, and whether the generated pages of docs are up to date; under a minute
 # make test-fast  the tests without Java, in two minutes or less
 # make test       what a change has to pass: check, and all tests but the slow ones
-# make test-slow  the tests that take long: a real Spark cluster, large inputs, property tests with many examples
+# make test-slow  the tests that take long: a real Spark cluster, killed processes, large inputs, the other format
+# make test-nightly  what only repeats with more: all facts, the year of flights, all moments of kills, property tests with many examples
 # make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
 
@@ -11,8 +12,10 @@ VENV := .venv
 # Two workers, a Spark driver each; a file's tests share what they build; tests/conftest.py orders the files.
 PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
+# Images of Python often set it: each of the processes that tests start would compile the package again, half of its time.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-slow check docs clean java data
+.PHONY: demo test test-fast test-slow test-nightly check docs clean java data
 
 demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
@@ -24,7 +27,10 @@ test-fast: $(VENV)/.dev data
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not spark and not slow"
 
 test-slow: $(VENV)/.dev java data
-	$(BIN)/$(PYTEST) -m "slow or (hypothesis and not spark)" --hypothesis-profile many
+	$(BIN)/$(PYTEST) -m "slow and not nightly" --hypothesis-profile many
+
+test-nightly: $(VENV)/.dev java data
+	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile many
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

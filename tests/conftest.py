@@ -17,7 +17,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # No deadlines: how long an example takes is no property of the code. A property that needs more examples than others asks
 # for a multiple of `settings.default.max_examples`, so that it gets its share of each profile.
 settings.register_profile("few", deadline=None, max_examples=25)
-settings.register_profile("many", deadline=None, max_examples=100)  # make test-slow
+settings.register_profile("many", deadline=None, max_examples=100)  # make test-slow, make test-nightly
 settings.register_profile("fuzz", deadline=None, max_examples=1_000)  # pytest -m fuzz --hypothesis-profile fuzz
 settings.register_profile(  # a mutant is noticed by the same few examples each time, and nobody reads the smallest (docs/contributing/quality-report.md)
     "mutation",
@@ -70,6 +70,9 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker("slow")  # before -m selects: this function runs before pytest's own
     engines = {item.path for item in items if item.get_closest_marker("spark") or item.get_closest_marker("slow")}
     items.sort(key=lambda item: _turn(item, engines))
     for item in items:

@@ -28,7 +28,9 @@ def test_the_workflow_runs_targets_that_there_are():
 def test_targets_are_phony_and_explained():
     phony = next(line for line in MAKEFILE.splitlines() if line.startswith(".PHONY")).split()[1:]
     assert set(phony) == set(re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.MULTILINE))
-    assert {"check", "test-fast", "test", "test-slow"} <= set(re.findall(r"^# make ([a-z-]+)", MAKEFILE, re.MULTILINE))
+    assert {"check", "test-fast", "test", "test-slow", "test-nightly"} <= set(
+        re.findall(r"^# make ([a-z-]+)", MAKEFILE, re.MULTILINE)
+    )
 
 
 def test_the_workflow_has_the_versions_of_python_that_the_package_names():

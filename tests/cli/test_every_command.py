@@ -23,6 +23,11 @@ def test_every_command_takes_every_kind_of_node():
 
 
 @pytest.mark.slow
+def test_every_command_takes_every_option():
+    assert called("--options") > 300
+
+
+@pytest.mark.nightly
 def test_every_command_takes_every_option_and_every_node():
     assert called() > 1000
 

@@ -230,7 +230,7 @@ def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, name, word
     assert made.bounds == {"p": f"{words} and NULL"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("table_format", SCHEMA)
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(case=merges())

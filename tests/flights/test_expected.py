@@ -96,7 +96,7 @@ def test_the_last_day_of_the_year_has_flights_and_no_weather():
     assert [row[:3] for row in tables["agg_weather_month"]] == [(dt.date(2013, 12, 1), "unknown", 776)]
 
 
-@pytest.mark.slow  # tests/flights/test_flights.py compares every table of the year with Spark's
+@pytest.mark.nightly  # tests/flights/test_flights.py compares every table of the year with Spark's
 def test_the_year_has_its_numbers():
     rows = {name: len(table) for name, table in expected.tables(YEAR).items()}
     assert rows == {

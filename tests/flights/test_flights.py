@@ -1,7 +1,7 @@
 """The flights project built on Spark, its tables against numbers that are computed from the CSV files alone.
 
-`make test` builds two days of its flights and of what one aggregate of each kind reads. `make test-slow` builds the whole year with all tests in one
-warehouse, and a few days window by window in another.
+`make test` builds two days of its flights and of what one aggregate of each kind reads. `make test-slow` builds all models on a few days,
+window by window. `make test-nightly` builds the whole year with all tests.
 """
 
 import datetime as dt
@@ -166,12 +166,12 @@ def test_two_days_give_the_expected_tables(two_days):
     assert two_days.rows["built"] == {name: (len(tables[name]), 0, 0) for name in two_days.rows["built"]}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_whole_year_gives_the_expected_tables(year):
     assert year.differences["built"] == {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_first_build_only_inserts(year):
     assert year.rows["built"] == {name: (len(rows), 0, 0) for name, rows in expected.tables(YEAR).items()}
 

@@ -4,8 +4,9 @@ A row is one MERGE, analysed, optimised and, up to the choice of the target's fi
 code, without running its joins: Delta's MergeIntoCommand gives the predicates that it would skip files by, and the
 table's snapshot skips; Iceberg's scan of the target is planned. `test_the_short_way_is_the_real_one` runs whole MERGEs.
 
-`make test` measures, on a few of the tables, a third of the rows whose answer differs between the formats and a tenth of the
-others, chosen by a hash; `make test-slow` measures the rest. Only tables that the selected rows read are created.
+`make test` measures, on a few of the tables, a fifth of the rows whose answer differs between the formats and a fifteenth of the
+others, chosen by a hash; `make test-slow` measures the first row of each table and subject, and a tenth of the others, on all
+tables; `make test-nightly` measures the rest. Only tables that the selected rows read are created.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _REAL = {
 
 
 def _sampled(*key: str, one_in: int) -> bool:
-    """Whether `make test` has the row: one in some, the same ones in each run."""
+    """Whether a tier has the row: one in some, the same ones in each run."""
     return zlib.crc32(" ".join(key).encode()) % one_in == 0
 
 
@@ -79,12 +80,16 @@ def _conditions(*formats: str):
     answers = {form: _answers(form) for form in ("delta", "iceberg")}
     rows = []
     for form in formats:
+        seen = set()
         for name, fact in probe_tables.conditions(form):
             key = name, fact.subject
+            first = (name, fact.table) not in seen
+            seen.add((name, fact.table))
             differs = len({found.get(key, fact.answer) for found in answers.values()}) > 1
-            sampled = fact.table in _OFTEN and _sampled(*key, one_in=3 if differs else 10)
+            sampled = fact.table in _OFTEN and _sampled(*key, one_in=5 if differs else 15)
             often = sampled or (form == "delta" and key in _REAL)
-            marks = () if often else pytest.mark.slow
+            now_and_then = first or _sampled(*key, one_in=10)
+            marks = () if often else pytest.mark.slow if now_and_then else pytest.mark.nightly
             rows.append(pytest.param(form, name, fact, id=f"{form}-{name}-{fact.subject}", marks=marks))
     return rows
 
@@ -249,7 +254,7 @@ def test_the_engine_does_as_the_row_says(measured, form, name, fact):
     assert (after < before) is (fact.answer == "yes"), f"{after} of {before} files: {fact.sql}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
 def test_each_probe_table_can_tell_both(measured, form):
     """A table on which nothing prunes, or everything, would show nothing."""

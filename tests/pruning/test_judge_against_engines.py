@@ -138,8 +138,8 @@ def _enough(counted: Counter[str], number: int) -> None:
 
 
 def _tiers(few: int, many: int) -> list[object]:
-    """How many `make test` measures, and how many `make test-slow`."""
-    return [pytest.param(few, id="few"), pytest.param(many, id="many", marks=pytest.mark.slow)]
+    """How many `make test` measures, and how many `make test-nightly`."""
+    return [pytest.param(few, id="few"), pytest.param(many, id="many", marks=pytest.mark.nightly)]
 
 
 @pytest.mark.parametrize("number", _tiers(30, 120))

@@ -22,7 +22,9 @@ CASES = {
 their moments in test_stream_killed.py."""
 
 
-@pytest.mark.parametrize("scenario", CASES)
+@pytest.mark.parametrize(
+    "scenario", [pytest.param(name, marks=[] if name == "batch" else pytest.mark.nightly) for name in CASES]
+)
 def test_nothing_is_lost_and_nothing_told_that_did_not_happen(scenario, tmp_path, spark, capsys):
     with Lane(scenario, tmp_path, reader(spark)) as lane:
         found = run([lane], CASES[scenario])

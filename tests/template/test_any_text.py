@@ -142,7 +142,7 @@ def test_any_text_renders_or_has_problems(context: Context, text: str) -> None:
     assert_text_or_problems(text, context)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(TEXTS)
 @settings(max_examples=10_000, deadline=None)
 def test_any_of_many_texts_renders_or_has_problems(context: Context, text: str) -> None:

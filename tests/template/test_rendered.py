@@ -155,7 +155,7 @@ def test_renders_as_plain_jinja_and_every_character_leads_back(text: str) -> Non
     assert_like_plain_jinja(text)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(templates())
 @settings(max_examples=5000, deadline=None)
 def test_renders_as_plain_jinja_and_every_character_leads_back_for_many(text: str) -> None:

@@ -244,7 +244,7 @@ def test_agrees_with_rendering_on_damaged_files(text: str) -> None:
     assert_agrees_with_rendering(text)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(FILES | damaged_files())
 @settings(max_examples=10_000, deadline=None)
 def test_agrees_with_rendering_on_many_files(text: str) -> None:

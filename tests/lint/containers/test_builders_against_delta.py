@@ -35,7 +35,14 @@ def tables(spark: SparkSession) -> Any:
     spark.sql("drop schema lint_builders cascade")
 
 
-@pytest.mark.parametrize("chains", [CHAINS[::7], pytest.param(CHAINS, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize(
+    "chains",
+    [
+        pytest.param(CHAINS[::11], id="few"),
+        pytest.param(CHAINS[3::4], id="some", marks=pytest.mark.slow),
+        pytest.param(CHAINS, id="all", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_chain_is_the_merge_that_it_is_read_as(spark: SparkSession, tables: None, chains: list[str]) -> None:
     differ = []
     for code in chains:
