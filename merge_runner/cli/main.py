@@ -42,6 +42,7 @@ _COMMANDS = {
     "retry": "run what failed or was skipped in the last invocation",
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",
+    "schema": "JSON Schemas of the files of a project, for editors",
     "source": "how fresh the sources are (`source freshness`)",
     "stream": "merge micro-batches of streams into all models that they feed",
     "test": "run data tests and unit tests",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.json_schemas import write_copies
 
 _STARTER = Path(__file__).parent / "starter"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
@@ -14,6 +15,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 def scaffold(folder: Path) -> list[Path]:
     """Writes the starter project into a new or empty folder; its last part names the project. Gives the files.
+
+    The first lines of its YAML and TOML files name the schemas that are written with them.
 
     Raises ProblemsError `bad-name` or `folder-not-empty`; nothing is overwritten.
     """
@@ -31,4 +34,4 @@ def scaffold(folder: Path) -> list[Path]:
             target = folder / str(source.relative_to(_STARTER)).replace("gitignore", ".gitignore")
             write_atomic(target, source.read_text(encoding="utf-8").replace("__project__", name))
             written.append(target)
-    return written
+    return [*written, *write_copies(folder, ("properties", "profiles", "pyproject"))]

@@ -1,4 +1,4 @@
-"""`python -m merge_runner.reference` writes the generated pages; with `--check` it reports those that differ."""
+"""`python -m merge_runner.reference` writes the generated files; with `--check` it reports those that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All generated pages of docs, and which of them are out of date."""
+"""All generated files: the pages of docs and the JSON Schemas; and which of them are out of date."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from merge_runner.atomic import write_atomic
 from merge_runner.lint import documentation
 from merge_runner.lint.registry import built_in_rules
 from merge_runner.reference import command_page, error_page, project_pages, python_page, record_pages, yaml_page
+from merge_runner.reference.file_schemas import schemas
 
 FOLDERS = ("docs/reference", "docs/reference/rules")
 """Where the pages are. In the second one there are no others."""
+SCHEMAS = "merge_runner/json_schemas"
 
 
 def pages() -> dict[str, str]:
-    """Return the texts of all generated pages by their paths in the repository."""
+    """Return the texts of all generated files by their paths in the repository."""
     reference, of_rules = FOLDERS
     written = {
         "configuration.md": project_pages.configuration(),
@@ -29,6 +31,7 @@ def pages() -> dict[str, str]:
         "journal-events.md": record_pages.journal_events(),
     }
     found = {f"{reference}/{name}": text for name, text in written.items()}
+    found |= {f"{SCHEMAS}/{name}.json": text for name, text in schemas().items()}
     return found | {f"{of_rules}/{name}": text for name, text in documentation.pages(built_in_rules()).items()}
 
 

@@ -70,6 +70,7 @@ def test_help_names_every_command(call):
             "retry",
             "rule",
             "run",
+            "schema",
             "source",
             "stream",
             "test",

@@ -32,7 +32,7 @@ def parsed(line):
         given = values.get(parameter.name)
         if isinstance(parameter, click.Argument) and parameter.nargs == 1 and parameter.required and not given:
             raise click.UsageError(f"{parameter.name} is missing")
-        if isinstance(parameter.type, click.Choice) and given:
+        if isinstance(parameter.type, click.Choice) and given and isinstance(given, (str, list, tuple)):
             for value in given if isinstance(given, (list, tuple)) else [given]:
                 parameter.type.convert(value, parameter, context)
     if left:

@@ -71,7 +71,7 @@ def _options(command: click.Command) -> list[str]:
 def test_a_page_that_differs_is_reported_with_the_command(tmp_path, capsys):
     (tmp_path / "docs").mkdir()
     assert main([], tmp_path) == 0
-    assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.md")) == sorted(pages())
+    assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.*")) == sorted(pages())
     assert main(["--check"], tmp_path) == 0
 
     (tmp_path / "docs/reference/cli.md").write_text("other")

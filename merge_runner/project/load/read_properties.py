@@ -17,7 +17,7 @@ from merge_runner.project.syntax.yaml_tree import YamlTree
 
 _Read = Callable[[Mapping[str, Any], KeyPath, str], Mapping[str, Any]]
 
-_ELSEWHERE = {**PROPERTIES, **dict.fromkeys(MODEL_KEYS, 'it is a config key: write it below "config:"')}
+ELSEWHERE = {**PROPERTIES, **dict.fromkeys(MODEL_KEYS, 'it is a config key: write it below "config:"')}
 
 
 def read_properties(tree: YamlTree, problems: Problems) -> PropertyFile | None:
@@ -25,7 +25,7 @@ def read_properties(tree: YamlTree, problems: Problems) -> PropertyFile | None:
     if tree.data is None:
         return PropertyFile()
     data = _TestReader(tree, problems).file(tree.data)
-    return validate(PropertyFile, data, tree, problems, elsewhere=_ELSEWHERE)
+    return validate(PropertyFile, data, tree, problems, elsewhere=ELSEWHERE)
 
 
 class _TestReader:

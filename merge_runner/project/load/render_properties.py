@@ -14,7 +14,7 @@ from merge_runner.project.syntax.yaml_tree import YamlTree
 _LATER = frozenset({"pre_hook", "post_hook"})
 """Hooks are rendered with their model."""
 
-_AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
+AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
 """Descriptions are rendered apart, since they are always text; data tests are rendered when they are compiled."""
 _DESCRIBED = ("models", "seeds", "sources", "unit_tests", "macros")
 _BELOW = ("tables", "columns", "arguments")
@@ -61,9 +61,7 @@ def _description(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate)
 
 
 def _source(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
-    rendered = {
-        key: value if key in _AS_WRITTEN else template.render(value, (*at, key)) for key, value in entry.items()
-    }
+    rendered = {key: value if key in AS_WRITTEN else template.render(value, (*at, key)) for key, value in entry.items()}
     if "tables" in entry:
         rendered["tables"] = _each(entry["tables"], (*at, "tables"), template, _source)
     return rendered

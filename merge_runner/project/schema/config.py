@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
 
 from merge_runner.formats import DEFAULT, Format
+from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
 from merge_runner.project.schema.expect_merge import ExpectMerge
+from merge_runner.project.syntax.duration import PATTERN as DURATION
 from merge_runner.project.syntax.duration import seconds
 
 
@@ -25,10 +27,14 @@ def _bounds(value: Any) -> Any:
     return "off" if value is False else value
 
 
-Seconds = Annotated[float, BeforeValidator(seconds)]
+Seconds = Annotated[
+    float,
+    BeforeValidator(seconds),
+    Exactly({"type": ["number", "string"], "exclusiveMinimum": 0, "pattern": rf"^\s*{DURATION}\s*$"}),
+]
 """Seconds above 0, or a text with a unit."""
 
-Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(listed), also(TEXT, NULL)]
 """A list of texts, or one text."""
 
 
@@ -46,7 +52,20 @@ def _hook_text(value: Any) -> Any:
     return value["sql"] if written and value.keys() <= {"sql", "transaction"} else value
 
 
-Hooks = Annotated[tuple[str, ...], BeforeValidator(hook_texts)]
+_HOOK: tuple[Mapping[str, Any], ...] = (
+    TEXT,
+    {
+        "type": "object",
+        "properties": {"sql": {"type": "string"}, "transaction": {}},
+        "required": ["sql"],
+        "additionalProperties": False,
+    },
+)
+Hooks = Annotated[
+    tuple[str, ...],
+    BeforeValidator(hook_texts),
+    Exactly({"anyOf": [*_HOOK, NULL, {"type": "array", "items": {"anyOf": _HOOK}}]}),
+]
 """SQL texts, each alone or in a mapping of dbt."""
 Count = Annotated[StrictInt, Field(ge=0)]
 Texts = Mapping[str, str]
@@ -145,7 +164,9 @@ class ModelConfig:
     keys), and results of tests identify rows by it. It does not write the MERGE: ON does.
     Applies to: models and seeds
     Example: `unique_key: [flight_date, carrier, flight]`"""
-    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds)] = "auto"
+    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds), also({"const": False})] = (
+        "auto"
+    )
     """The runtime filter: which columns of the target are restricted in ON to the values that the source has when the
     MERGE runs. `auto`: partition and clustering columns that ON joins by equality, where no other condition prunes
     and the target has at least 32 MiB. A list of columns: always these. `off`: never.

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from merge_runner.errors import Problems
+from merge_runner.project.schema.accepts import also, one_of
 from merge_runner.project.schema.config import Count, Names
 from merge_runner.project.schema.properties import DataTest
 from merge_runner.project.schema.yaml_types import Mapped
@@ -56,7 +57,9 @@ class DataTestConfig:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     severity: Annotated[
-        Literal["error", "warn"], BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
+        Literal["error", "warn"],
+        BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
+        also({"type": "string", "pattern": "^(?:[eE][rR][rR][oO][rR]|[wW][aA][rR][nN])$"}),
     ] = "error"
     """Whether failures are an `error` or a warning (`warn`). Case makes no difference. Example: `severity: warn`"""
     where: str | None = None
@@ -166,6 +169,7 @@ class _RowCountBetween:
     """A failure is a number of rows outside of the limits; at least one of them is needed."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    ACCEPTS: ClassVar[Mapping[str, Any]] = one_of("min_value", "max_value")
 
     min_value: Count | None = None
     """The least number of rows. Example: `min_value: 1`"""

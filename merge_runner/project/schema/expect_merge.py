@@ -7,6 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
+from merge_runner.project.schema.accepts import Exactly
+
 _Rows = Annotated[StrictInt, Field(ge=0)]
 
 
@@ -16,7 +18,7 @@ def _percent(value: object) -> float:
     return float(value)
 
 
-_Percent = Annotated[float, BeforeValidator(_percent)]
+_Percent = Annotated[float, BeforeValidator(_percent), Exactly({"type": "number", "minimum": 0, "maximum": 100})]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
 from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
 from merge_runner.project.syntax.places import KeyPath
@@ -227,8 +228,11 @@ def _shown(file: Path, root: Path) -> str:
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
 
+_MASTER_URL = r"^(?:local\b|yarn(?![\s\S])|(?:spark|k8s)://.)"
+
+
 def _master(value: str) -> str:
-    if not re.match(r"local\b|yarn\Z|(?:spark|k8s)://.", value):
+    if not re.match(_MASTER_URL, value):
         raise ValueError("local[*], yarn, spark://… or k8s://…")
     return value
 
@@ -243,7 +247,7 @@ def _or_empty(value: Any) -> Any:
     return {} if value is None else value
 
 
-_Conf = Annotated[Mapping[str, str], BeforeValidator(_or_empty)]
+_Conf = Annotated[Mapping[str, str], BeforeValidator(_or_empty), also(NULL)]
 
 
 @dataclass(frozen=True)
@@ -267,6 +271,9 @@ def _folder(value: str) -> str:
     return value
 
 
+_TABLE_NAME = {**TEXT, "pattern": r"^[^\s./]+(?:\.[^\s./]+){0,2}$"}
+
+
 def _table(value: str) -> str:
     if not re.match(r"[\w-]+(?:\.[\w-]+){0,2}\Z", value):
         raise ValueError("the name of a table: schema.table, or catalog.schema.table")
@@ -278,17 +285,18 @@ class Output:
     """An output as it is written, rendered."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    ACCEPTS: ClassVar[Mapping[str, Any]] = exclusive("master", "remote")
 
     schema: Annotated[str, Field(min_length=1)]
     """The default schema (namespace) of tables and views. May name a catalog: `ice.shop`. Example: `schema: shop`"""
-    master: Annotated[str, AfterValidator(_master)] | None = None
+    master: Annotated[str, AfterValidator(_master), matching(_MASTER_URL)] | None = None
     """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
     is set.
     Example: `master: "local[4]"`"""
-    remote: Annotated[str, AfterValidator(_remote)] | None = None
+    remote: Annotated[str, AfterValidator(_remote), matching("^sc://")] | None = None
     """The address of a Spark Connect server, which then runs all statements. Excludes `master`.
     Example: `remote: "sc://spark.example.com:15002/;token={{ env_var('SPARK_TOKEN') }}"`"""
-    warehouse: Annotated[str, AfterValidator(_folder)] | None = None
+    warehouse: Annotated[str, AfterValidator(_folder), Exactly({**TEXT, "pattern": "^(?!.*://)"})] | None = None
     """The folder of the embedded warehouse, relative to the project: a table is the folder
     `<warehouse>/<schema>/<table>`, without a metastore. Default: `warehouse` for a local master whose `conf` names
     no catalog; else tables are in the catalog of `conf` and `catalogs`.
@@ -297,7 +305,7 @@ class Output:
     """How many nodes run at the same time. `auto` is min(nodes, max(2, cores // 2)). Example: `threads: 8`"""
     conf: _Conf = field(default_factory=dict)
     """Spark configuration of the driver and of every session. Example: `conf: {spark.driver.memory: 4g}`"""
-    catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty)] = field(default_factory=dict)
+    catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty), also(NULL)] = field(default_factory=dict)
     """Catalogs by name, each with the settings of `spark.sql.catalog.<name>.<key>`. `type: embedded` is an Iceberg
     catalog without a server: a SQLite file in the warehouse. Without a `class` a catalog is Iceberg's.
     Example: `catalogs: {ice: {type: embedded}, lake: {type: rest, uri: "https://catalog.example.com"}}`"""
@@ -306,7 +314,7 @@ class Output:
     what `low_shuffle` and `concurrent` set: `oss` is open-source Spark, Delta and Iceberg; `fabric` includes
     Synapse.
     Example: `platform: databricks`"""
-    audit: Annotated[str, AfterValidator(_table)] | None = None
+    audit: Annotated[str, AfterValidator(_table), Exactly(_TABLE_NAME)] | None = None
     """The audit table: one row for each model and invocation, with the figures of its MERGE. It is created where it is
     missing.
     Example: `audit: ops.runs`"""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, StrictBool
 
+from merge_runner.project.schema.accepts import one_of
 from merge_runner.project.schema.config import Contract, Names
 from merge_runner.project.schema.freshness import UNSAID, Freshness
 from merge_runner.project.schema.stream import OptionalStream
@@ -24,6 +25,10 @@ class Constraint:
     """What a column or table promises; `custom` is written into the column's DDL unchanged."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    ACCEPTS: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"type": {"enum": ["check", "custom"]}}, "required": ["type"]},
+        "then": one_of("expression"),
+    }
 
     type: Literal["not_null", "unique", "primary_key", "foreign_key", "check", "custom"]
     """`not_null` and `primary_key` make the columns NOT NULL; `check` adds a CHECK constraint (Delta); `custom` appends

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from merge_runner.errors import Problems
+from merge_runner.project.schema.accepts import TEXT, Exactly, also, matching
 from merge_runner.project.schema.config import TABLE_KEYS, Names, listed
 from merge_runner.project.schema.config_layers import Layer, config_key, config_layer
 from merge_runner.project.schema.dbt_keys import SETTINGS as DBT_SETTINGS
@@ -33,8 +34,9 @@ def _inside(value: str) -> str:
     return str(path)
 
 
-_InsidePath = Annotated[str, AfterValidator(_inside)]
-_InsidePaths = Annotated[tuple[_InsidePath, ...], BeforeValidator(listed)]
+_INSIDE = r"^(?![/\\]|[A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$)).+$"
+_InsidePath = Annotated[str, AfterValidator(_inside), Exactly({**TEXT, "pattern": _INSIDE})]
+_InsidePaths = Annotated[tuple[_InsidePath, ...], BeforeValidator(listed), also({**TEXT, "pattern": _INSIDE})]
 
 
 @dataclass(frozen=True)
@@ -158,11 +160,11 @@ def lint_settings(source: SourceText, problems: Problems) -> tuple[LintSettings,
     return None if shape is None else (shape.lint, tree)
 
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
 
 
 def _name(value: str) -> str:
-    if not _NAME.match(value):
+    if not re.fullmatch(_NAME, value):
         raise ValueError("a name of letters, digits and underscores that does not start with a digit")
     return value
 
@@ -173,7 +175,7 @@ class SettingsTable:
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    name: Annotated[str, AfterValidator(_name)]
+    name: Annotated[str, AfterValidator(_name), matching(_NAME)]
     """The name of the project: letters, digits and underscores. It is part of unique ids and of the identity of
     batches.
     Example: `name = "shop"`"""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool
 
+from merge_runner.project.schema.accepts import also, exclusive
 from merge_runner.project.schema.config import Seconds
 
 CONNECTORS = frozenset({"kafka"})
@@ -43,6 +44,7 @@ class Stream:
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    ACCEPTS: ClassVar[Mapping[str, Any]] = exclusive("path", "table")
 
     format: str | None = None
     """The format of the stream. `kafka` is the connector whose jars are fetched on demand (`deps --kafka` fetches them
@@ -83,5 +85,5 @@ def connectors(streams: Iterable[Stream | None]) -> tuple[str, ...]:
     return tuple(sorted(CONNECTORS.intersection(stream.format or "" for stream in streams if stream is not None)))
 
 
-OptionalStream = Annotated[Stream | None, BeforeValidator(_or_plain)]
+OptionalStream = Annotated[Stream | None, BeforeValidator(_or_plain), also({"const": True})]
 """`stream: true` says that there is nothing more to say."""

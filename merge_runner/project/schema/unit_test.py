@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, StrictBool
 
+from merge_runner.project.schema.accepts import NULL, exclusive, one_of
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.yaml_types import Many, Mapped, Name, Text, Texts
 
@@ -16,6 +17,14 @@ _CLOSED = ConfigDict(extra="forbid")
 
 Row = Mapping[str, Any]
 RowFormat = Literal["dict", "csv", "sql"]
+
+_ROWS: Mapping[str, Any] = {
+    "allOf": [exclusive("rows", "fixture")],
+    "if": {"properties": {"format": {"enum": ["csv", "sql"]}}, "required": ["format"]},
+    "then": {"properties": {"rows": {"not": {"type": "array"}}}},
+    "else": {"properties": {"rows": {"type": ["array", "null"]}, "fixture": NULL}},
+}
+"""What `_check_rows` accepts."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,7 @@ class Given:
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    ACCEPTS: ClassVar[Mapping[str, Any]] = {"allOf": [_ROWS]}
 
     input: Name
     """Which input has these rows: `this` (the target before the MERGE), `ref('model')`, `source('name', 'table')` or
@@ -49,6 +59,7 @@ class Expect:
     """What a unit test expects: the `rows` of the final target, its `changes`, or an `error` with this text."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    ACCEPTS: ClassVar[Mapping[str, Any]] = {"allOf": [_ROWS, one_of("rows", "changes", "error", "fixture")]}
 
     rows: tuple[Row, ...] | str | None = None
     """The rows of the target after the MERGE (of a query: its result), in any order. Only the columns that some row

@@ -7,6 +7,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
+from merge_runner.project.schema.accepts import NULL, also
+
 T = TypeVar("T")
 
 
@@ -22,10 +24,10 @@ def _or_text(value: Any) -> Any:
     return "" if value is None else value
 
 
-Many = Annotated[tuple[T, ...], BeforeValidator(_or_list)]
+Many = Annotated[tuple[T, ...], BeforeValidator(_or_list), also(NULL)]
 """A list; a key without a value counts as an empty one, here and below."""
-Text = Annotated[str, BeforeValidator(_or_text)]
+Text = Annotated[str, BeforeValidator(_or_text), also(NULL)]
 Name = Annotated[str, Field(min_length=1)]
-Mapped = Annotated[Mapping[str, Any], BeforeValidator(_or_mapping)]
-Texts = Annotated[Mapping[str, str], BeforeValidator(_or_mapping)]
+Mapped = Annotated[Mapping[str, Any], BeforeValidator(_or_mapping), also(NULL)]
+Texts = Annotated[Mapping[str, str], BeforeValidator(_or_mapping), also(NULL)]
 Catalog = Annotated[str | None, Field(validation_alias=AliasChoices("catalog", "database"))]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(?:(s|m|h|d)|(second|minute|hour|day)s?)?\Z", re.ASCII)
+PATTERN = r"(\d+(?:\.\d+)?)\s*(?:(s|m|h|d)|(second|minute|hour|day)s?)?"
+"""A text that is a duration, as a regular expression; blanks may be around it."""
+_DURATION = re.compile(rf"{PATTERN}\Z", re.ASCII)
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
