@@ -268,7 +268,7 @@ def test_the_schema_of_pyproject_is_that_of_the_table():
     inner = whole["properties"]["tool"]["properties"]["merge-runner"]
     assert {key: inner[key] for key in table} == table
     assert (
-        schema_errors("pyproject", {"project": {"name": "x"}, "tool": {"ruff": 1, "merge-runner": {"name": 1.5}}}) == []
+        schema_errors("pyproject", {"project": {"name": "x"}, "tool": {"ruff": 1, "merge-runner": {"name": "x"}}}) == []
     )
     assert schema_errors("pyproject", {"tool": {"merge-runner": {"nam": "x"}}})
 
