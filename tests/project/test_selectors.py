@@ -109,6 +109,9 @@ def test_a_mapping_of_dbt_is_read_with_its_operators():
         ("a: {method: tag, value: x, exclude: b}", [
             'selectors.yml:1:37: selector a: "exclude" must be a list of definitions, not "b" [invalid-value]'
         ]),
+        ("a: {method: tag, value: x, exclude: false}", [
+            'selectors.yml:1:37: selector a: "exclude" must be a list of definitions, not false [invalid-value]'
+        ]),
         ("a: {method: tag, valu: x, value: y}", [
             'selectors.yml:1:18: selector a: unknown key "valu" [unknown-key]\n    did you mean "value"?'
         ]),

@@ -249,7 +249,9 @@ class _Reader:
         )
 
     def _exclusions(self, written: Mapping[str, Any], at: KeyPath, of: str) -> Iterator[Definition]:
-        entries = written.get("exclude") or []
+        entries = written.get("exclude")
+        if entries is None:
+            return
         if not isinstance(entries, list):
             self.refuse((*at, "exclude"), f'{of}: "exclude" must be a list of definitions, not {shown(entries)}')
             return
