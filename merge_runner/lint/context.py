@@ -136,26 +136,36 @@ class LintedMerge(JudgedMerge):
     def may_read_unknown_view(self) -> bool:
         """Whether a plain file's source may be a view of which nothing is known, so that its filters are not known.
 
-        That is a name in USING, and in its query a name of one part or of global_temp, as the views of a session have.
+        That is a name in USING, and in its query, or that of a view, a name of one part or of global_temp, as the views
+        of a session have.
         """
         if self.file.node is not None:
             return False
         from sqlglot import exp
 
+        from merge_runner.merge.read_query import read_query
+
         statement = self.statement
         ctes = {cte.name.casefold() for cte in statement.ctes}
         names = {statement.source.parts}
-        for query in (statement.source.query, *(cte.query for cte in statement.ctes)):
-            tree = query.expression if query is not None else None
-            if tree is None:
-                continue
-            ctes |= {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
-            read = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
-            names |= {parts for parts in read if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
-        return any(
-            parts and not (len(parts) == 1 and parts[0].casefold() in ctes) and self.lookup(parts) is None
-            for parts in names
-        )
+        seen: set[tuple[str, ...]] = {()}
+        queries = [query.expression for query in (statement.source.query, *(c.query for c in statement.ctes)) if query]
+        while queries or names - seen:
+            for tree in queries:
+                if tree is not None:
+                    ctes |= {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
+                    read = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
+                    names |= {parts for parts in read if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
+            queries = []
+            for parts in names - seen:
+                seen.add(parts)
+                if len(parts) == 1 and parts[0].casefold() in ctes:
+                    continue
+                known = self.lookup(parts)
+                if known is None:
+                    return True
+                queries += [read_query(known.query).expression] if known.query is not None else []
+        return False
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 
+from merge_runner.lint.containers.call_chain import chain
+from merge_runner.lint.containers.data_frame import relation
 from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
 from merge_runner.lint.containers.merge_builder import built_merge
 from merge_runner.lint.containers.placeholders import with_placeholders
@@ -23,6 +25,7 @@ _MERGES = re.compile(
 _DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
 _WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
+_VIEWS = re.compile("create(?:OrReplace)?(Global)?TempView|registerTempTable")
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
 _HELP = re.compile(r"^[ \t]*\??[\w.]+\?{1,2}[ \t]*$", re.MULTILINE)
 
@@ -47,7 +50,7 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
         return Contents(unread=tuple(unread))
     try:
         found = _Reader(sources, parsed)
-        statements = sorted(found.statements(), key=_where)
+        statements = sorted([*found.views(), *found.statements()], key=_where)
     except RecursionError:
         merge = _MERGES.search(sources[0].text)
         at = sources[0].place(*merge.span()) if merge is not None else sources[0].place(0, 0)
@@ -109,6 +112,25 @@ class _Reader:
                     seen.add(key)
                     yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
             self.values.touched.clear()
+
+    def views(self) -> Iterator[FoundStatement]:
+        """The temporary views of DataFrames whose query is known, and the same wherever a view is created."""
+        found: dict[str, list[tuple[Traced, Traced]]] = {}
+        for call, use in self.names.calls:
+            made = _VIEWS.fullmatch(call.func.attr) if isinstance(call.func, ast.Attribute) else None
+            given = next((each.value for each in call.keywords if each.arg == "name"), (*call.args, None)[0])
+            name = self.values.text(given, use) if made is not None and given is not None else None
+            if made is None or name is None or not isinstance(call.func, ast.Attribute):
+                continue
+            at = use.file.origin(call.func)
+            name = Traced.made("global_temp." if made[1] else "", at) + name
+            rows = relation(chain(call.func.value, use, self.values), self.values).text
+            text = Traced.made("create temporary view ", at) + name + Traced.made(" as select * from ", at) + rows
+            found.setdefault(name.text.casefold(), []).append((rows, text))
+        for created in found.values():
+            rows, text = created[0]
+            if not rows.text.startswith("${") and all(other.text == rows.text for other, _ in created):
+                yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
 
     def _given(self, call: ast.Call, use: Use) -> list[Traced]:
         """The texts that a call of `….sql` is given."""

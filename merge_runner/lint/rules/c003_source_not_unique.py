@@ -5,8 +5,8 @@ It asks whether the columns of the source that ON equates with the target hold a
 GROUP BY, DISTINCT, `row_number() … = 1`, literal VALUES, or a `unique_key` or `unique` test of the model or source that
 they come from, through subqueries, CTEs, views and joins that cannot multiply rows. Rows that a branch of a UNION gives
 a NULL key, as the new versions of a history have it, match nothing and need not be unique. A query that lint cannot
-read, and in a plain file a table of which nothing is known, by itself or filtered, are not judged. A hash of 64 bits
-or more over all parts of a key counts as the key.
+read, and in a plain file a table of which nothing is known, by itself, filtered or in a view, are not judged. A hash
+of 64 bits or more over all parts of a key counts as the key.
 
 ## Why it matters
 When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
@@ -88,5 +88,5 @@ def _is_unheard_of(merge: LintedMerge) -> bool:
 
     if merge.file.node is not None:
         return False
-    table = passed_on(merge.statement)
+    table = passed_on(merge.statement, merge.lookup)
     return table is not None and merge.lookup(table) is None

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports an UPDATE that assigns a partition column (on Iceberg also one that a partition transform is made of) anything
-but the value that ON has it equal to already. `SET *` assigns all columns.
+but the value that ON has it equal to already: that of the source's column, or a constant that USING demands as well.
+`SET *` assigns all columns.
 
 ## Why it matters
 The row is deleted from one partition and written to another. A merge that looks for it in its old partition, by a
@@ -36,6 +37,7 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.statement import Clause
+from merge_runner.pruning.judge.insert_consistency import gives_what_on_demands
 from merge_runner.pruning.predicate.join_keys import JoinKey, join_keys
 from merge_runner.pruning.predicate.tautology import assigned
 from merge_runner.pruning.verdict import listed
@@ -60,7 +62,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             keys.setdefault(key.column.column.casefold(), []).append(key)
     for clause in updates:
         if clause.star:
-            moved = [name for folded, name in fields.items() if _star_moves(merge, name, keys.get(folded, []))]
+            moved = [name for folded, name in fields.items() if _star_moves(merge, clause, name, keys.get(folded, []))]
             if moved:
                 yield Hit(clause.span, _message(moved), f"join ON by `{moved[0]}` too, or list the columns of SET")
         for assignment in clause.assignments:
@@ -77,11 +79,13 @@ def _message(names: list[str]) -> str:
     )
 
 
-def _star_moves(merge: LintedMerge, name: str, keys: list[JoinKey]) -> bool:
+def _star_moves(merge: LintedMerge, clause: Clause, name: str, keys: list[JoinKey]) -> bool:
     """Whether `SET *` may write another value: it writes the source's column of the same name."""
     if merge.layout.is_generated(name) is True or merge.source.has_column(name) is False:
         return False
     if _is_fixed(merge, name) and merge.may_read_unknown_view:  # the view may have the same filter
+        return False
+    if gives_what_on_demands(clause, name, merge.statement, merge.scope, merge.source):
         return False
     others = [merge.scope.reference(key.source) for key in keys]
     return not any(other is not None and _is(other.path, name) for other in others)
@@ -110,6 +114,8 @@ def _keeps(merge: LintedMerge, clause: Clause, column: str, keys: dict[str, list
         return _is(reference.path, column)
     if clause.kind != "matched":
         return False
+    if gives_what_on_demands(clause, column, merge.statement, merge.scope, merge.source):
+        return True
     for key in keys.get(column, ()):
         other = merge.scope.reference(key.source)
         if value == key.source or (reference is not None and reference == other):

@@ -14,7 +14,7 @@ from merge_runner.pruning.logic.constant_value import NULL
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import strict_column
-from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.predicate.scope import Scope, name_parts
 from merge_runner.pruning.query.source import SourceFacts
 
@@ -282,3 +282,25 @@ def inserts_column(clause: Clause, scope: Scope, pair: EquatedColumns) -> bool:
             value = term(assignment.value.expression, source_terms(scope))
             return value is not None and strict_column(value) == Col(SOURCE, pair.source.casefold())
     return True  # NULL, or a default
+
+
+def gives_what_on_demands(
+    clause: Clause, column: str, statement: MergeStatement, scope: Scope, source: SourceFacts
+) -> bool:
+    """Whether an UPDATE of matched rows gives a column of the target the constant that ON has it equal to already."""
+    own = Col(TARGET, column.casefold())
+    value: Term | None = Col(SOURCE, own.name) if clause.star else None
+    for assignment in clause.assignments:
+        if assignment.column[-1].casefold() == own.name and assignment.value.expression is not None:
+            value = term(assignment.value.expression, on_terms(scope))
+    if clause.kind != "matched" or value is None:
+        return False
+    resolve = on_terms(scope)
+    asked = [condition(each.expression, resolve) for each in statement.on if each.expression is not None]
+    known = Facts((*source.restrictions, *asked))
+    for read in asked:
+        if isinstance(read, Call) and read.name in ("=", "<=>") and own in read.args:
+            constant = read.args[read.args[0] == own]
+            if is_constant(constant) and known.implies(Call("=", (value, constant))) is True:
+                return True
+    return False

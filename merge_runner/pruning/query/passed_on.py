@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.query.source import Lookup
 
 _MORE = ("joins", "laterals", "group", "having", "distinct", "pivots", "windows", "qualify", "with_")
 
 
-def passed_on(statement: MergeStatement) -> tuple[str, ...] | None:
-    """Return the parts of the name of the table whose rows the source has; None where it reads more, or is computed."""
+_MOST_VIEWS = 20
+
+
+def passed_on(statement: MergeStatement, lookup: Lookup) -> tuple[str, ...] | None:
+    """Return the parts of the name of the table whose rows the source has; None where it reads more, or is computed.
+
+    A view whose query is known passes on those of a table, too.
+    """
     ctes = {cte.name.casefold(): cte.query.expression for cte in statement.ctes}
     source = statement.source
     if source.kind == "table":
@@ -19,7 +27,12 @@ def passed_on(statement: MergeStatement) -> tuple[str, ...] | None:
         parts = _table(source.query.expression if source.query is not None else None)
     while len(parts) == 1 and parts[0].casefold() in ctes:
         parts = _table(ctes.pop(parts[0].casefold()))
-    return parts or None
+    for _ in range(_MOST_VIEWS):
+        known = lookup(parts) if parts else None
+        if known is None or known.query is None:
+            return parts or None
+        parts = _table(read_query(known.query).expression)
+    return None
 
 
 def _table(node: exp.Expr | None) -> tuple[str, ...]:
