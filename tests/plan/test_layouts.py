@@ -38,6 +38,7 @@ def shown(layout):
         "complete": layout.complete,
         "partition_by": listed(layout.partition_by),
         "cluster_by": listed(layout.cluster_by),
+        "sort_by": listed(layout.sort_by),
         "statistics": listed(layout.statistics),
         "indexed": layout.indexed,
         "unique": [sorted(key) for key in layout.unique],

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.formats.types import parse_type
-from merge_runner.pruning.runtime_filter import bound_predicate as module
 from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, literal_type
 from merge_runner.pruning.runtime_filter.bound_predicate import (
     MOST_RANGES,
@@ -32,8 +31,7 @@ def values(kind, keys, null=False):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_bound_predicate(case, monkeypatch):
-    monkeypatch.setattr(module, "MOST_RANGES", case.get("ranges", MOST_RANGES))
+def test_bound_predicate(case):
     name, of = case["type"], case.get("of", case["type"])
     kind = literal_type(parse_type(name), parse_type(of if of != "decimal" else "decimal(10,1)"))
     if "keys" not in case:
@@ -44,7 +42,8 @@ def test_bound_predicate(case, monkeypatch):
         with pytest.raises(OutOfRangeError):
             values(kind, keys)
         return
-    found = bound_predicate("t.p", values(kind, keys, case.get("with_null", False)), listed=case.get("listed", 1))
+    listed, ranges = case.get("listed", 1), case.get("ranges", MOST_RANGES)
+    found = bound_predicate("t.p", values(kind, keys, case.get("with_null", False)), listed=listed, ranges=ranges)
     assert (found.text, found.words) == (case["text"], case["words"])
 
 
@@ -55,6 +54,21 @@ def test_every_value_passes_and_the_ends_are_values(keys, listed):
     passed = [key for key in keys if _passes(text, key)]
     assert sorted(passed) == sorted(keys)
     assert text.count("BETWEEN") + text.count("=") <= MOST_RANGES
+
+
+@given(st.sets(st.binary(max_size=20), min_size=1, max_size=100), st.integers(1, 40))
+def test_every_text_passes(texts, most):
+    kind = literal_type(parse_type("string"), parse_type("string"))
+    text = bound_predicate("p", values(kind, {each.hex() for each in texts}), listed=0, ranges=most).text
+    ends = [each.split(" BETWEEN ")[-1].split(" = ")[-1].split(" AND ") for each in text.strip("()").split(" OR p")]
+    assert len(ends) <= most
+    literals = {each: kind.literal(each.hex()) for each in texts}
+    for each in texts:
+        assert any(_first(literals, pair[0]) <= each <= _first(literals, pair[-1]) for pair in ends), text
+
+
+def _first(literals, literal):
+    return next(each for each, said in literals.items() if said.strip("()") == literal.strip("()"))
 
 
 def _passes(text, key):

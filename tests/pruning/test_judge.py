@@ -43,6 +43,7 @@ def layout(case):
         complete=not case.get("undeclared"),
         partition_by=None if fields is None else tuple(map(partition_field, fields)),
         cluster_by=tuple(case.get("cluster_by", ())),
+        sort_by=tuple(case.get("sort_by", ())),
         indexed=case.get("indexed", 32),
     )
     return with_properties(known, case.get("properties", {}))

@@ -82,7 +82,8 @@ def _table(session: SparkSession, catalog: Catalog, relation: Relation) -> FileT
 def _laid_out(session: SparkSession, relation: Relation, table_format: TableFormat) -> FileTable:
     real, state = table_format.layout(session, relation), table_format.state(session, relation)
     columns = _columns(session, relation, table_format.columns(session, relation))
-    layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, columns)
+    sort_by = real.sort_by if table_format.capabilities.sort_order else None
+    layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, sort_by, columns)
     return FileTable(*layout, None, _told(real.properties), files=state.files, bytes=state.bytes)
 
 

@@ -24,6 +24,7 @@ def over_recorded(layout: TableLayout, real: TableLayout) -> TableLayout:
         # A model that says nothing would create its table without; the one that is there may have been made otherwise.
         partition_by=_said(layout.partition_by, real.partition_by),
         cluster_by=_said(layout.cluster_by, real.cluster_by),
+        sort_by=_said(layout.sort_by, real.sort_by),
         statistics=real.statistics,
         properties={**real.properties, **layout.properties},
         unique=tuple(dict.fromkeys((*layout.unique, *real.unique))),
@@ -48,6 +49,7 @@ def common_layout(layouts: Sequence[TableLayout]) -> TableLayout:
         complete=same_columns and all(layout.complete for layout in layouts),
         partition_by=first.partition_by if all(each.partition_by == first.partition_by for each in layouts) else None,
         cluster_by=first.cluster_by if all(each.cluster_by == first.cluster_by for each in layouts) else None,
+        sort_by=first.sort_by if all(each.sort_by == first.sort_by for each in layouts) else None,
         indexed=first.indexed if same_properties else None,
         properties=properties,
         unique=tuple(dict.fromkeys(key for layout in layouts for key in layout.unique)),

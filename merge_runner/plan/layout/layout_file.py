@@ -16,7 +16,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.layout_file import FileTable, LayoutFile, read_layout_file
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout, partition_field, sorted_columns
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
 
@@ -105,6 +105,7 @@ class _Checker:
             complete=columns is not None,
             partition_by=partition_by,
             cluster_by=table.cluster_by,
+            sort_by=None if table.sort_by is None else sorted_columns(table.sort_by, partition_by or ()),
             unique=tuple(frozenset(name.casefold() for name in names) for names in table.unique if names),
             files=table.files,
             bytes=table.bytes,

@@ -19,9 +19,17 @@ from merge_runner.plan.layout.declared_schema import Declared, by_owner, declare
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, TableKey, recorded_layouts
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
+from merge_runner.project.schema.config import ModelConfig, Optimize
 from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.project.schema.profile import Profile
-from merge_runner.pruning.layout.layout import UNKNOWN, PartitionField, TableColumn, TableLayout, partition_field
+from merge_runner.pruning.layout.layout import (
+    UNKNOWN,
+    PartitionField,
+    TableColumn,
+    TableLayout,
+    partition_field,
+    sorted_columns,
+)
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.relation import Relation, changes_of
@@ -329,6 +337,7 @@ class Layouts:
             format=config.format,
             partition_by=_fields(config.partition_by),
             cluster_by=config.cluster_by,
+            sort_by=_sorted(config),
             properties=dict(config.properties),
         )
 
@@ -387,6 +396,12 @@ class Layouts:
         except (ProblemsError, MergeSyntaxError):
             return None
         return inserted_columns(statement, source_facts(statement, self.lookup))
+
+
+def _sorted(config: ModelConfig) -> tuple[str, ...]:
+    """The columns of a declared sort order or Z-order."""
+    zorder_by = config.optimize.zorder_by if isinstance(config.optimize, Optimize) else ()
+    return (*sorted_columns(config.sort_by, _fields(config.partition_by) or ()), *zorder_by)
 
 
 def _fields(texts: Sequence[str] | None) -> tuple[PartitionField, ...] | None:

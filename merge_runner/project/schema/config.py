@@ -168,8 +168,9 @@ class ModelConfig:
         "auto"
     )
     """The runtime filter: which columns of the target are restricted in ON to the values that the source has when the
-    MERGE runs. `auto`: partition and clustering columns that ON joins by equality, where no other condition prunes
-    and the target has at least 32 MiB. A list of columns: always these. `off`: never.
+    MERGE runs. `auto`: partition and clustering columns, the first column of `sort_by` and those of `zorder_by`, where
+    ON joins them by equality, no other condition prunes and the target has at least 32 MiB. A list of columns: always
+    these. `off`: never.
     Applies to: merge models
     Example: `bounds: [flight_date]`"""
     scan: Literal["bounded", "full"] = "bounded"

@@ -65,6 +65,8 @@ class FileTable:
     Example: `partition_by: [order_date]`"""
     cluster_by: Names | None = None
     """The clustering columns. Not set: unknown; `[]`: not clustered. Example: `cluster_by: [customer_id]`"""
+    sort_by: Names | None = None
+    """The sort order of an Iceberg table. Not set: unknown; `[]`: none. Example: `sort_by: [customer_id]`"""
     columns: tuple[FileColumn, ...] | None = None
     """All columns of the table, in their order. Example: `columns: [{name: order_id, data_type: bigint}]`"""
     statistics: Names | None = None
@@ -132,7 +134,7 @@ def layout_file_text(tables: Sequence[FileTable], head: str) -> str:
     lines = [f"# {head}", "version: 1", "tables:" if tables else "tables: []"]
     for table in sorted(tables, key=lambda table: table.name):
         lines.append(f"  - name: {_scalar(table.name)}")
-        for key in ("format", "partition_by", "cluster_by", "statistics"):
+        for key in ("format", "partition_by", "cluster_by", "sort_by", "statistics"):
             value = getattr(table, key)
             if value is not None:
                 lines.append(f"    {key}: {_scalar(value) if isinstance(value, str) else _sequence(value)}")

@@ -6,7 +6,7 @@ Everything may be unknown, and unknown stays unknown: None is neither yes nor no
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from merge_runner.formats import Format
@@ -56,7 +56,8 @@ class TableLayout:
     """What is known of a table. Names of columns compare without case, as in Spark.
 
     `columns` None: unknown; `complete` says that `columns` are all of them in the table's order. `partition_by` and
-    `cluster_by` None: unknown; () none. `statistics` names the columns that have file statistics whatever their
+    `cluster_by` None: unknown; () none. `sort_by` are other columns of which a file holds a range: the first of
+    a sort order, those of a Z-order. `statistics` names the columns that have file statistics whatever their
     position (`delta.dataSkippingStatsColumns`); else the first `indexed` leaves have them (-1: all).
     `properties` are the table properties that are known. `unique` are sets of columns without duplicates. `files` and
     `bytes` are how much data there was when the layout was recorded.
@@ -67,6 +68,7 @@ class TableLayout:
     complete: bool = False
     partition_by: tuple[PartitionField, ...] | None = None
     cluster_by: tuple[str, ...] | None = None
+    sort_by: tuple[str, ...] | None = None
     statistics: tuple[str, ...] | None = None
     indexed: int | None = 32
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -115,6 +117,11 @@ class TableLayout:
             return None
         return name.casefold() in {item.casefold() for item in self.cluster_by}
 
+    def is_laid_out(self, name: str) -> bool:
+        """Whether the table is known to be partitioned, clustered or sorted by this column."""
+        is_sorted = name.casefold() in {item.casefold() for item in self.sort_by or ()}
+        return is_sorted or self.partition_field(name) is not None or self.is_clustered(name) is True
+
     def with_format(self, name: Format) -> TableLayout:
         """The same layout in another format."""
         return replace(self, format=name)
@@ -142,6 +149,22 @@ def partition_field(text: str) -> PartitionField:
     number = next((int(argument) for argument in arguments if argument.isdigit()), None)
     column = next((argument for argument in arguments if not argument.isdigit()), "")
     return PartitionField(column, name, number)
+
+
+_SORT_DIRECTION = re.compile(r"\s+(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def sorted_columns(sort_by: Sequence[str], partition_by: Sequence[PartitionField]) -> tuple[str, ...]:
+    """The column of which each file holds a range where rows are sorted by these items, as DDL has them; or none.
+
+    It is the first one within a partition. `bucket` keeps no order.
+    """
+    partitions = {field.column.casefold() for field in partition_by if field.transform == "identity"}
+    for item in sort_by:
+        field = partition_field(_SORT_DIRECTION.sub("", item))
+        if field.column.casefold() not in partitions:
+            return () if field.transform == "bucket" else (field.column,)
+    return ()
 
 
 _WORD = re.compile(r"`((?:[^`]|``)+)`|'(?:[^'\\]|\\.)*'|([A-Za-z_]\w*)(?!\s*\()")

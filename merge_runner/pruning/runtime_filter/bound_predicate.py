@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 MOST_LISTED = 1000
 """Values in an IN list. A condition on a partition column is asked of each partition, not of each row."""
 
 MOST_RANGES = 32
+
+_TOLD_APART = 16
+"""Bytes in which texts are told apart, from the first one on in which any two of them differ."""
+_KINDS = tuple(frozenset(kind.encode()) for kind in (digits, ascii_uppercase, ascii_lowercase))
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,12 @@ class BoundPredicate:
     words: str
 
 
-def bound_predicate(column: str, found: BoundValues, *, listed: int, nothing: str = "false") -> BoundPredicate:
-    """The condition that `column` (SQL) holds one of the values; `listed`: as a list, up to so many, else as ranges.
+def bound_predicate(
+    column: str, found: BoundValues, *, listed: int, ranges: int = MOST_RANGES, nothing: str = "false"
+) -> BoundPredicate:
+    """The condition that `column` (SQL) holds one of the values.
+
+    `listed`: up to so many values make a list, more of them at most so many `ranges`.
 
     Where no value is found it is `nothing`: a condition that no row passes.
     """
@@ -64,8 +73,8 @@ def bound_predicate(column: str, found: BoundValues, *, listed: int, nothing: st
         text = _list(column, [each.first.literal for each in found.ranges]) or nothing
         words = _counted(len(found.ranges), "value")
     else:
-        ranges = _joined(found.ranges, found.step, MOST_RANGES)
-        text, words = _ranges(column, ranges), _counted(len(ranges), "range")
+        joined = _joined(found.ranges, found.step, ranges)
+        text, words = _ranges(column, joined), _counted(len(joined), "range")
     if found.null:
         text = f"({text} OR {column} IS NULL)" if found.ranges else f"{column} IS NULL"
         words = f"{words} and NULL" if found.ranges else "NULL"
@@ -89,17 +98,38 @@ def _ranges(column: str, ranges: Sequence[ValueRange]) -> str:
 
 
 def _joined(ranges: Sequence[ValueRange], step: Decimal | None, most: int) -> list[ValueRange]:
-    """At most so many ranges, cut at the widest gaps; of texts, whose gaps have no width, as many in each."""
+    """At most so many ranges, cut at the widest gaps."""
     if step is None:
-        size = -(-len(ranges) // most)
-        starts = list(range(0, len(ranges), size))
+        ends = _on_a_line([key for each in ranges for key in (each.first.key, each.last.key)])
+        gaps = [right - left for left, right in zip(ends[1::2], ends[2::2], strict=False)]
     else:
         gaps = [Decimal(right.first.key) - Decimal(left.last.key) for left, right in pairwise(ranges)]
-        wide = [place for place, gap in enumerate(gaps) if gap > step]
-        cuts = sorted(sorted(wide, key=lambda place: gaps[place], reverse=True)[: most - 1])
-        starts = [0, *(place + 1 for place in cuts)]
+    wide = [place for place, gap in enumerate(gaps) if gap > (step or 0)]
+    cuts = sorted(sorted(wide, key=lambda place: gaps[place], reverse=True)[: most - 1])
+    starts = [0, *(place + 1 for place in cuts)]
     stops = [*starts[1:], len(ranges)]
     return [ValueRange(ranges[start].first, ranges[stop - 1].last) for start, stop in zip(starts, stops, strict=True)]
+
+
+def _on_a_line(keys: Sequence[str]) -> list[Decimal]:
+    """Texts, in hex and in their order, as numbers in the same order: digits are the bytes of the kinds that they use.
+
+    So `9` and `a` are as near in the digits of a UUID as `8` and `9`. What differs only far behind is the same.
+    """
+    texts = [bytes.fromhex(key) for key in keys]
+    same = length_in_common(texts[0], texts[-1])
+    parts = [text[same : same + _TOLD_APART] for text in texts]
+    used = {byte for part in parts for byte in part}
+    ranges = (range(min(of), max(of) + 1) for of in (used & kind for kind in _KINDS) if of)
+    order = {byte: place for place, byte in enumerate(sorted(used.union(*ranges)), 1)}
+    weights = [(len(order) + 1) ** place for place in reversed(range(_TOLD_APART))]
+    return [Decimal(sum(order[byte] * weight for byte, weight in zip(part, weights, strict=False))) for part in parts]
+
+
+def length_in_common(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how many items two sequences begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _counted(number: int, word: str) -> str:

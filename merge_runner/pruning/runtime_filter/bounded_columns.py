@@ -62,14 +62,15 @@ def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds
 
 
 def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> str | None:
-    """Return why a join on a partition or clustering column bounds no column; None where ON joins no such column.
+    """Return why a join on a column that the table is laid out by bounds no column; None where ON joins no such column.
 
     It is for a conjunct that `derivable_bounds` has nothing of, in a statement without WHEN NOT MATCHED BY SOURCE.
     """
     tree = conjunct.expression
     if tree is None:
         return None
-    reference = next((ref for ref in scope.columns(tree) if ref.side == "target" and _is_laid_out(ref, layout)), None)
+    own = (ref for ref in scope.columns(tree) if ref.side == "target")
+    reference = next((ref for ref in own if layout.is_laid_out(ref.column)), None)
     if reference is None:
         return None
     if isinstance(wanted, str) and wanted in _NONE:
@@ -103,15 +104,11 @@ def _why_not(conjunct: Conjunct, tree: exp.Expr, joined: ColumnRef, layout: Tabl
     return f"it is inside an expression in {text}, and only the bare column can be bounded"
 
 
-def _is_laid_out(reference: ColumnRef, layout: TableLayout) -> bool:
-    return layout.partition_field(reference.column) is not None or layout.is_clustered(reference.column) is True
-
-
 def _is_wanted(name: str, layout: TableLayout, wanted: Bounds) -> bool:
     """Whether the column is to be bounded."""
     if wanted != "auto":
         return name.casefold() in {str(item).casefold() for item in wanted}
-    return layout.partition_field(name) is not None or layout.is_clustered(name) is True
+    return layout.is_laid_out(name)
 
 
 def _prunes(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableLayout, scope: Scope) -> bool:
