@@ -73,7 +73,7 @@ def bound_predicate(
         text = _list(column, [each.first.literal for each in found.ranges]) or nothing
         words = _counted(len(found.ranges), "value")
     else:
-        joined = _joined(found.ranges, found.step, ranges)
+        joined = joined_ranges(found.ranges, found.step, ranges)
         text, words = _ranges(column, joined), _counted(len(joined), "range")
     if found.null:
         text = f"({text} OR {column} IS NULL)" if found.ranges else f"{column} IS NULL"
@@ -97,8 +97,8 @@ def _ranges(column: str, ranges: Sequence[ValueRange]) -> str:
     return f"({' OR '.join(parts)})" if len(parts) > 1 else parts[0]
 
 
-def _joined(ranges: Sequence[ValueRange], step: Decimal | None, most: int) -> list[ValueRange]:
-    """At most so many ranges, cut at the widest gaps."""
+def joined_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most: int) -> list[ValueRange]:
+    """Return at most so many ranges of these, cut at the widest gaps; `step` as in a LiteralType."""
     if step is None:
         ends = _on_a_line([key for each in ranges for key in (each.first.key, each.last.key)])
         gaps = [right - left for left, right in zip(ends[1::2], ends[2::2], strict=False)]
