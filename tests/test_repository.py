@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,25 @@ def test_an_issue_template(file):
     ids = [each["id"] for each in form["body"]]
     assert len(ids) == len(set(ids))
     assert all(each["type"] == "textarea" and each["attributes"]["label"] for each in form["body"])
+
+
+def test_no_two_modules_of_spark_tests_create_one_schema():
+    """All modules of a worker share the catalog of one driver; `make_project` numbers its schemas."""
+    created = defaultdict(set)
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "mark.spark" not in text:
+            continue
+        names = re.findall(r"create (?:schema|namespace) (?:if not exists )?(?:\w+\.)?(?!if )([a-z]\w*)", text)
+        for line in re.findall(r"^SCHEMA = .*", text, re.MULTILINE):
+            names += re.findall(r': "(?:\w+\.)?(\w+)"', line)
+        names += re.findall(r'Engines\(session, "(\w+)"', text)
+        if "driver=driver" in text:
+            names += re.findall(r"schema: ([a-z]\w*)", text)
+        for name in names:
+            created[name].add(path.name)
+    assert {"facts", "mark_test", "judged", "lint_builders"} <= set(created)
+    assert {name: paths for name, paths in created.items() if len(paths) > 1} == {}
 
 
 def test_ci_prints_the_slowest_tests():

@@ -212,21 +212,22 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("table_format", "name", "words"),
     [
-        ("int", "3 ranges"),
-        pytest.param("string", "1 range", marks=pytest.mark.slow),
-        pytest.param("decimal(10,2)", "2 ranges", marks=pytest.mark.slow),
+        ("iceberg", "int", "3 ranges"),
+        pytest.param("delta", "int", "3 ranges", marks=pytest.mark.slow),
+        pytest.param("delta", "string", "1 range", marks=pytest.mark.slow),
+        pytest.param("delta", "decimal(10,2)", "2 ranges", marks=pytest.mark.slow),
     ],
 )
-def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, name, words):
+def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, table_format, name, words):
     monkeypatch.setattr("merge_runner.engine.merge.source_values.MOST_COLLECTED", 3)
     pool = {"int": ["1", "2", "3", "900", "5000"], "string": ["a", "b", "c", "d", "é"]}.get(
         name, ["-1.5", "0.01", "0.02", "10.00", "99999999.99"]
     )
     rows = [(id, f"'{p}'", id) for id, p in enumerate([*pool, "7"])]
     source = [*rows[:5], (9, "null", 1)]
-    _, made = run(session, "delta", (name, name, True, "{source} as s", [1, 3], rows, source, True, ["p"]))
+    _, made = run(session, table_format, (name, name, True, "{source} as s", [1, 3], rows, source, True, ["p"]))
     assert made.bounds == {"p": f"{words} and NULL"}
 
 

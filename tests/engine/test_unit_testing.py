@@ -13,11 +13,11 @@ from merge_runner.engine.spark.session_conf import set_confs
 def test_a_commit_is_one_file(spark):
     session = spark.newSession()
     set_confs(session, FOR_A_FEW_ROWS)
-    session.sql("create schema if not exists tests")
-    session.sql("create table tests.one_file (id int) using delta")
-    session.sql("insert into tests.one_file values (1)")
-    folder = Path(urlparse(session.sql("describe detail tests.one_file").first()["location"]).path)
+    session.sql("create schema if not exists one_file_tests")
+    session.sql("create table one_file_tests.one_file (id int) using delta")
+    session.sql("insert into one_file_tests.one_file values (1)")
+    folder = Path(urlparse(session.sql("describe detail one_file_tests.one_file").first()["location"]).path)
     assert sorted(path.name for path in folder.glob("_delta_log/*") if path.is_file()) == [
         f"{version:020}.json" for version in range(2)
     ]
-    assert [row.id for row in session.table("tests.one_file").collect()] == [1]
+    assert [row.id for row in session.table("one_file_tests.one_file").collect()] == [1]

@@ -70,14 +70,14 @@ def session(driver, tmp_path_factory):
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     for name in ("sql.delta.sources.DeltaSQLConf", "sql.hive.HiveUtils", "sql.connect.config.Connect"):
         module(spark, f"org.apache.spark.{name}$")  # their confs are registered when they are loaded
-    spark.sql("create schema if not exists clauses")
-    spark.sql("create namespace if not exists probed.clauses")
+    spark.sql("create schema if not exists table_properties")
+    spark.sql("create namespace if not exists probed.table_properties")
     spark.sql("declare or replace variable probed bigint default 1")
     return spark
 
 
 def table(name):
-    return f"{'probed.' if name == 'iceberg' else ''}clauses.t{next(_NUMBERS)}"
+    return f"{'probed.' if name == 'iceberg' else ''}table_properties.t{next(_NUMBERS)}"
 
 
 def runs(session, sql):

@@ -43,20 +43,25 @@ def test_the_rule_tells_them_apart(case, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("kind", "which"),
+    ("kind", "which", "first"),
     [
-        ("iceberg", "bad"),
+        ("iceberg", "bad", 0),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
-            for each in [("iceberg", "good"), ("delta", "bad"), ("delta", "good")]
+            for each in [
+                *(("iceberg", "bad", 1), ("iceberg", "good", 0), ("iceberg", "good", 1)),
+                *(("delta", "bad", 0), ("delta", "good", 1)),
+            ]
         ),
+        *(pytest.param("delta", *each, marks=pytest.mark.nightly) for each in [("bad", 1), ("good", 0)]),
     ],
 )
-def test_the_engine_does_to_rows_what_the_rule_says(spark, kind, which):
+def test_the_engine_does_to_rows_what_the_rule_says(spark, kind, which, first):
+    """Of every other case."""
     schema = f"{CATALOG[kind]}damage"
     spark.sql(f"create schema if not exists {schema}")
     held, wanted = {}, {}
-    for number, case in enumerate(CASES):
+    for number, case in list(enumerate(CASES))[first::2]:
         view(spark, "damage_source", SOURCE, case["source"])
         view(spark, "damage_target", TARGET, case["target"])
         table = f"{schema}.t{number}_{which}"

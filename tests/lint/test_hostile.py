@@ -198,15 +198,19 @@ def test_a_path_that_is_none(lint, tmp_path, path):
     lint(tmp_path, "--", path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(STATEMENTS)[::4])
+def halves(first: int) -> list:
+    """All statements: half of them slow, the others nightly. Each is a slow test as a plain file or as a model."""
+    marks = (pytest.mark.slow, pytest.mark.nightly)
+    return [pytest.param(name, marks=marks[(number + first) % 2]) for number, name in enumerate(STATEMENTS)]
+
+
+@pytest.mark.parametrize("name", halves(1))
 def test_a_plain_statement(tmp_path, name):
     write(tmp_path, {"m.sql": as_plain(STATEMENTS[name]())})
     process(tmp_path, "m.sql")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize("name", halves(0))
 def test_a_statement_as_model(tmp_path, name):
     process(write(tmp_path, as_model(STATEMENTS[name]())))
 

@@ -71,8 +71,15 @@ def test_tables_and_drift(build, spark):
     assert "partitioned by (p), declared (bucket(4, id))" in warnings
 
 
-@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
-@pytest.mark.parametrize("bounds", ["auto", ["id"]])
+@pytest.mark.parametrize(
+    ("bounds", "mode"),
+    [
+        ("auto", "copy-on-write"),
+        (["id"], "merge-on-read"),
+        pytest.param("auto", "merge-on-read", marks=pytest.mark.slow),
+        pytest.param(["id"], "copy-on-write", marks=pytest.mark.slow),
+    ],
+)
 def test_a_source_in_delta(build, spark, mode, bounds):
     """Spark cannot read a Delta table in the plan of an Iceberg MERGE that copies files: it is computed once there."""
     stage = "{{ config(format='delta', schema='stage', materialized='table') }} select id, {{ var('v') }} as v from range(3)"

@@ -109,6 +109,7 @@ CLAUSES = [
 ]
 
 
+@pytest.mark.slow
 def test_the_rows_of_every_clause_kind(shop):
     found = shop()
     assert found.seen() == FIRST

@@ -57,7 +57,12 @@ def raced(race, project, winner, **options):
             {0: 0, 1: 0, 2: 0, 3: 1, 4: 1},
             marks=pytest.mark.slow,
         ),
-        ("DELTA_METADATA_CHANGED", "alter table {t} set tblproperties ('a.b' = 'c')", {}),
+        pytest.param(
+            "DELTA_METADATA_CHANGED",
+            "alter table {t} set tblproperties ('a.b' = 'c')",
+            {},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             "DELTA_METADATA_CHANGED", "alter table {t} add columns (extra string)", {}, marks=pytest.mark.slow
         ),

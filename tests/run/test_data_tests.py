@@ -87,7 +87,7 @@ models:
 
 @pytest.mark.spark
 def test_since_bounds_looks_at_what_the_merge_has_touched(make_project, driver, spark):
-    root = make_project({"models/fct.sql": "", "models/m.yml": SINCE})
+    root = make_project({"models/fct.sql": "", "models/m.yml": SINCE}, "iceberg")
 
     def tested(rows, command="build", **options):
         (root / "models/fct.sql").write_text(BOUNDED.replace("ROWS", rows))

@@ -154,7 +154,15 @@ FAULTS = {
     "missing_data": Fault("delta", missing("*.parquet"), (".parquet", *GONE), Place.bring_back),
     "ice_missing_data": Fault("iceberg", missing("data/*.parquet"), (".parquet", *GONE), Place.bring_back),
 }
-SLOW = {"full_log", "ice_full", "read_only", "ice_corrupt_metadata", "ice_missing_data"}
+SLOW = {
+    "full_log",
+    "ice_full",
+    "ice_full_metadata",
+    "read_only",
+    "missing_log",
+    "ice_corrupt_metadata",
+    "ice_missing_data",
+}
 """Faults that `make test` has on the other format, or on the data where it has them on the log."""
 
 FILES = {

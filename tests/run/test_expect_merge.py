@@ -31,7 +31,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def shop(request, make_project, driver, spark):
     files = {"models/m.yml": YAML, "data/item.csv": "id,v\n"}
     files |= {f"models/{name}.sql": MERGE.replace("LIMITS", repr(limits)) for name, limits in MODELS.items()}

@@ -199,7 +199,7 @@ when not matched then insert *
 """
 
 
-@pytest.mark.parametrize("format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_a_full_refresh_of_history_is_refused_or_said(make_project, driver, spark, format):
     hook = "insert into {{ this }} values (9, 9)"
     files = {

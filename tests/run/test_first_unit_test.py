@@ -77,7 +77,11 @@ MARKED = NEWER.replace("with mark", "{% if is_incremental() %}with mark").replac
 @pytest.mark.parametrize(
     ("text", "declared"),
     [
-        (NEWER, "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: day, data_type: date}]}]\n"),
+        pytest.param(
+            NEWER,
+            "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: day, data_type: date}]}]\n",
+            marks=pytest.mark.slow,
+        ),
         (MARKED, "models: [{name: fct, columns: [{name: id}]}]\n"),
     ],
     ids=["declared", "of the first run"],

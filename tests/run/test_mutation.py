@@ -37,7 +37,7 @@ def check(root, driver=None):
 
 @pytest.mark.spark
 def test_what_no_test_notices_survives_unless_its_line_explains_it(make_project, driver):
-    report = check(make_project({"models/fct.sql": MERGE, "models/m.yml": YML}), driver)
+    report = check(make_project({"models/fct.sql": MERGE, "models/m.yml": YML}, "iceberg"), driver)
     found = {change.name: change for change in report.changes}
     assert found["clause 1"].noticed_by == "larger values win"
     assert found["clause 2"].noticed_by == "new rows are added"

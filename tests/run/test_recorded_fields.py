@@ -51,7 +51,7 @@ def _wrong(values, hints):
             yield f"{name}: {value!r}: {error}"
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_responses_and_events(make_project, driver, table_format):
     root = make_project({name: text.replace("FORMAT", table_format) for name, text in FILES.items()}, table_format)
     project = Project.load(root)

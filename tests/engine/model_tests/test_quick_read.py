@@ -26,8 +26,8 @@ def session(spark):
     "name", [pytest.param(name, marks=[] if name in OFTEN else pytest.mark.slow) for name in TABLES]
 )
 def test_both_readers_give_the_same_rows(session, name):
-    table = f"tests.kernel_{list(TABLES).index(name)}"
-    session.sql("create schema if not exists tests")
+    table = f"quick_read.kernel_{list(TABLES).index(name)}"
+    session.sql("create schema if not exists quick_read")
     for statement in TABLES[name]:
         session.sql(statement.replace("{t}", table))
     read = []
