@@ -88,6 +88,8 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
     scope = Scope.of(statement, UNKNOWN)
     if file.node is not None:
         yield from _parameters(statement)
+    for clause in statement.clauses:
+        yield from _sides(clause, scope)
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
     if capabilities(name).leaves_subqueries_unread:
@@ -100,7 +102,6 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         for assignment in clause.assignments:
             yield from _value(name, statement, assignment.value, scope)
             yield from _column(name, clause, assignment.column, assignment.span, scope)
-        yield from _sides(clause, scope)
         yield from _identities(clause, statement, columns)
     for conjunct in (*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)):
         yield from _variables(name, conjunct)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Bounds = Literal["auto", "off", "not-run"] | Sequence[str]
 """The config key: `auto`, `off`, or the columns to bound whatever the layout; `not-run`: nothing runs the text."""
 
-_NONE = {"off": "`bounds` is off", "not-run": "merge-runner lints this text and does not run it"}
+_NONE = {"off": "`bounds` is off", "not-run": "only a model that merge-runner runs gets a runtime filter"}
 
 
 def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scope, wanted: Bounds) -> tuple[Bound, ...]:
