@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
@@ -15,6 +16,7 @@ from merge_runner.graph.config_presets import implied
 from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.graph import DataTestNode, Graph, Macro, ModelNode, Node, SeedNode
 from merge_runner.graph.hooks import captured_in_hooks
+from merge_runner.graph.kept_captures import KeptCaptures
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
 from merge_runner.graph.streams import check_streams
@@ -55,16 +57,21 @@ class Invocation:
 
 
 def build_graph(
-    files: ProjectFiles, templates: Templates, invocation: Invocation, problems: Problems | None = None
+    files: ProjectFiles,
+    templates: Templates,
+    invocation: Invocation,
+    problems: Problems | None = None,
+    kept: Contributions | None = None,
 ) -> Graph:
-    """The DAG of all enabled nodes.
+    """The DAG of all enabled nodes. `kept` has what files captured in earlier runs, and gets what they capture now.
 
     Raises ProblemsError with everything that is wrong: config, Jinja that cannot be read, refs and sources that do not
     exist or are disabled, a cycle (as a path). With `problems` these are added to it instead: what could not be read
     is no node then, and of the rest only a cycle is raised.
     """
-    builder = _Builder(files, templates, invocation)
+    builder = _Builder(files, templates, invocation, kept)
     graph = builder.build()
+    builder.captures.write(len(files.models) + len(files.singular_tests))
     if problems is None:
         builder.problems.check()
         return graph
@@ -73,9 +80,12 @@ def build_graph(
 
 
 class _Builder:
-    def __init__(self, files: ProjectFiles, templates: Templates, invocation: Invocation) -> None:
+    def __init__(
+        self, files: ProjectFiles, templates: Templates, invocation: Invocation, kept: Contributions | None
+    ) -> None:
         self.files = files
         self.templates = templates
+        self.captures = KeptCaptures(templates, kept)
         self.invocation = invocation
         self.project = files.settings.name
         self.target = files.profile.target_values
@@ -161,7 +171,7 @@ class _Builder:
         found = {}
         for name, source in sources.items():
             with self.problems.collecting():
-                found[name] = capture_all_runs(self.templates, source, self._context(name))
+                found[name] = self.captures.capture(source, self._context(name))
                 self.vars_read |= found[name].vars
         return found
 
@@ -262,7 +272,7 @@ class _Builder:
             return False
         # A macro may have written the MERGE.
         with self.problems.collecting():
-            return holds_merge(self.templates.render(model.source, self._context(model.name)).text)
+            return self.captures.renders_merge(model.source, self._context(model.name))
         return False
 
     def _relation(self, name: str, config: ModelConfig, place: Place) -> Relation | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
 from merge_runner.project.load.files import Layer
 from merge_runner.text import Place
@@ -45,3 +47,37 @@ class Captured:
     vars: frozenset[str] = frozenset()
     macros: frozenset[str] = frozenset()
     changes: tuple[Ref, ...] = ()
+
+
+def captured_as_json(captured: Captured) -> dict[str, Any] | None:
+    """Return what JSON can hold of it, for `captured_of_json`; None where a value of the config is no JSON."""
+    layer = captured.config
+    value = {
+        "refs": [(ref.name, astuple(ref.place)) for ref in captured.refs],
+        "sources": [(source.source, source.table, astuple(source.place)) for source in captured.sources],
+        "config": dict(layer.values),
+        "places": {key: astuple(place) for key, place in layer.places.items()},
+        "uses_this": captured.uses_this,
+        "vars": sorted(captured.vars),
+        "macros": sorted(captured.macros),
+        "changes": [(ref.name, astuple(ref.place)) for ref in captured.changes],
+    }
+    try:
+        again = captured_of_json(json.loads(json.dumps(value)))
+    except (TypeError, ValueError):
+        return None
+    # A tuple, a key that is a number, a date or a decimal is another value afterwards; 1 and True are equal.
+    return value if again == captured and repr(again.config) == repr(layer) else None
+
+
+def captured_of_json(value: dict[str, Any]) -> Captured:
+    """Return what `captured_as_json` took apart."""
+    return Captured(
+        refs=tuple(Ref(name, Place(*place)) for name, place in value["refs"]),
+        sources=tuple(SourceRef(source, table, Place(*place)) for source, table, place in value["sources"]),
+        config=Layer(value["config"], {key: Place(*place) for key, place in value["places"].items()}),
+        uses_this=value["uses_this"],
+        vars=frozenset(value["vars"]),
+        macros=frozenset(value["macros"]),
+        changes=tuple(Ref(name, Place(*place)) for name, place in value["changes"]),
+    )

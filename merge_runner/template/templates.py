@@ -13,6 +13,7 @@ from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions
 from merge_runner.template.static.plain_macros import plain_macros
 from merge_runner.template.static.plain_render import plain_render
+from merge_runner.template.static.reachable import reachable
 from merge_runner.template.static.scan import scan
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import SourceText
@@ -59,6 +60,11 @@ class Templates:
                     problems.add("duplicate-macro", message, place, f"it is first defined at {first.place}")
         problems.check()
 
+    @property
+    def macro_sources(self) -> tuple[SourceText, ...]:
+        """The macro files, also those without any macro."""
+        return self._macro_sources
+
     def macros(self) -> tuple[MacroDefinition, ...]:
         """The project's macros, in the order of the files."""
         return tuple(self._macros.values())
@@ -100,8 +106,16 @@ class Templates:
         of run); `-- depends_on: {{ ref('m') }}` is for that. The context's resolve functions should accept every name;
         raises ProblemsError as `render` does.
         """
-        captured = scan(source, self._plain_macros)
+        captured = self.scanned(source)
         return captured if captured is not None else self.render(source, context).captured
+
+    def scanned(self, source: SourceText) -> Captured | None:
+        """Return what `capture` does for every context, read without Jinja; None where that takes rendering."""
+        return scan(source, self._plain_macros)
+
+    def reachable_files(self, text: str) -> frozenset[str]:
+        """Return the macro files that rendering the text may evaluate: see `reachable`."""
+        return reachable(text, self._macro_files, self._macro_sources)
 
     def call_macro(self, name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
         """What a project macro returns with `return`, else the text it renders to.

@@ -42,7 +42,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         return Linted(_plain(paths, request, env, messages, around), around.root)
     inner = within(root, paths[0]) if text is not None else None
     texts = {inner: text} if inner is not None and text is not None else {}
-    prepared, jinja = prepare_to_lint(root, request.flags, env, texts)
+    prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
     messages.not_read(prepared.files.not_read)
     meant = named(prepared, root, paths) if paths else None
     if request.write_baseline is not None and meant is not None and not meant.whole:
@@ -55,7 +55,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     if request.fix:
         report = look()
         fix({path: root / path for path in report.sources}, report, messages, unsafe=request.fix == "unsafe")
-        prepared, jinja = prepare_to_lint(root, request.flags, env)
+        prepared, jinja = prepare_to_lint(root, request.flags, env, cache=request.cache)
         ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
     warnings = [*prepared.unread_vars, *prepared.graph.warnings_of(ids)]
     messages.warn(warnings)

@@ -6,17 +6,17 @@ changed. The cache can be deleted at any time, and an entry that cannot be read 
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
+from merge_runner.contributions import status
+from merge_runner.contributions import tool as current_tool
 from merge_runner.errors import Problem, Problems
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.registry import provided_paths
@@ -33,7 +33,6 @@ _KEPT = 20
 _PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["tests"], "seed-paths": ["seeds"]}
 _FILES = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml", DEFAULT)
 _SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md")
-_LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
 
 
 @dataclass(frozen=True)
@@ -188,28 +187,8 @@ def _listed(value: Any) -> list[str]:
 
 
 def _tool() -> list[Any]:
-    """What reads the project: Python, the libraries, and this package and those with rules, down to their files."""
-    packages = [Path(__file__).parents[2], *provided_paths()]
-    own = [status for package in packages for status in _status(package)]
-    return [sys.version, _library_versions(), own]
-
-
-@functools.cache
-def _library_versions() -> list[str]:
-    from importlib.metadata import version
-
-    return [version(library) for library in _LIBRARIES]
-
-
-def _status(package: Path) -> Iterator[list[Any]]:
-    """Size and time of each file of a package, or of a single module."""
-    if package.is_file():
-        yield [str(package), package.stat().st_size, package.stat().st_mtime_ns]
-    for where, below, names in os.walk(package):
-        below[:] = sorted(name for name in below if name != "__pycache__")
-        for name in sorted(names):
-            status = os.stat(os.path.join(where, name))  # noqa: PTH116, PTH118
-            yield [name, status.st_size, status.st_mtime_ns]
+    """What reads the project: what makes contributions, and the packages with rules, down to their files."""
+    return [current_tool(), [found for package in provided_paths() for found in status(package)]]
 
 
 def _age(path: Path) -> float:

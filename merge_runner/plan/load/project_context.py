@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.build import Invocation, build_graph
 from merge_runner.graph.graph import Graph
@@ -139,7 +140,7 @@ def prepare(
     invocation = Invocation(env, flags.full_refresh)
     try:
         templates = Templates(files.macros)
-        graph = build_graph(files, templates, invocation)
+        graph = build_graph(files, templates, invocation, kept=_kept(files))
     except ProblemsError as error:
         found = [problem for problem in error.problems if not _follows(problem, problems)]
         raise ProblemsError(dict.fromkeys([*problems, *found])) from None
@@ -148,13 +149,19 @@ def prepare(
 
 
 def prepare_to_lint(
-    root: Path, flags: Flags, env: Mapping[str, str], texts: Mapping[str, str] | None = None
+    root: Path,
+    flags: Flags,
+    env: Mapping[str, str],
+    texts: Mapping[str, str] | None = None,
+    *,
+    cache: bool = True,
 ) -> tuple[Prepared, tuple[Problem, ...]]:
     """Return the project, as complete as it can be without a build, and the problems of its Jinja.
 
     Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
-    where the project runs. `texts` replace those of model files, as an editor has them. Raises ProblemsError with
-    everything else that is wrong.
+    where the project runs. `texts` replace those of model files, as an editor has them. With `cache` what files
+    captured in earlier runs is taken where they read the same now. Raises ProblemsError with everything else that is
+    wrong.
     """
     problems, found = Problems(), Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
@@ -164,7 +171,7 @@ def prepare_to_lint(
         templates = Templates(files.macros)
         with found.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
-        graph = build_graph(files, templates, invocation, found)
+        graph = build_graph(files, templates, invocation, found, _kept(files) if cache else None)
     except ProblemsError as error:
         found.extend(error.problems)
         raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
@@ -172,6 +179,10 @@ def prepare_to_lint(
     if blocking:
         raise ProblemsError(blocking)
     return Prepared(files, templates, graph, invocation), tuple(found)
+
+
+def _kept(files: ProjectFiles) -> Contributions:
+    return Contributions(files.root / files.settings.target_path / FILE)
 
 
 def _with_texts(files: ProjectFiles, texts: Mapping[str, str]) -> ProjectFiles:

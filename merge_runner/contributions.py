@@ -1,0 +1,160 @@
+"""What files contributed in earlier runs, each under a key of everything that it read.
+
+A contribution is plain JSON. What it depends on is of two kinds: what is known before it is made is part of its key,
+and what it asks for while it is made (a var, an environment variable, a macro) is kept with it by name, with one hash
+of the answers. It is taken where the key is the same and all of these questions have the same answers now.
+
+All are in one SQLite file, which can be deleted at any time. Whatever is wrong with it (another process writes it, a
+disk is full, its bytes have changed) costs time alone: what cannot be read is made again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+FILE = "contributions.sqlite"
+"""The name of the file in the target folder."""
+
+Question = tuple[str, str]
+"""A kind (`var`, `env`, `macros`) and a name."""
+
+Answer = Callable[[str, str], str | None]
+"""Returns what a question is answered with now; None: there is no such thing."""
+
+_LOCKED_SECONDS = 0.5
+"""How long another process is waited for: it writes for some 50 ms."""
+_LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
+_SCHEMA = "CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, key BLOB UNIQUE, content TEXT, checksum BLOB)"
+_LOG = logging.getLogger("merge_runner.contributions")
+
+
+class Contributions:
+    """The contributions that a project keeps in a file; new ones are written by `write`, all together."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._new: dict[bytes, str] = {}
+        self._reader: sqlite3.Connection | None = None
+        self._readable = True
+
+    def get(self, key: bytes, answer: Answer) -> Any:
+        """Return what is kept under the key, None where nothing is or a question has another answer now."""
+        content = self._new.get(key) or self._content(key)
+        if content is None:
+            return None
+        questions, answers, value = json.loads(content)
+        return value if _answered(key, questions, answer) == answers else None
+
+    def put(self, key: bytes, questions: Iterable[Question], answer: Answer, value: Any) -> None:
+        """Keep a contribution with the questions that were asked while it was made. It must be what JSON can hold."""
+        asked = sorted(questions)
+        self._new[key] = json.dumps([asked, _answered(key, asked, answer), value])
+
+    def write(self, most: int) -> None:
+        """Write what is new, and leave the `most` contributions that were written last."""
+        self.close()
+        if not self._new:
+            return
+        rows = [(key, content, _checksum(key, content)) for key, content in self._new.items()]
+        self._new = {}
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._connect()) as connection:
+                connection.execute("PRAGMA synchronous = OFF")  # a checksum finds what a crash has left half written
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(_SCHEMA)
+                connection.executemany("INSERT OR REPLACE INTO kept (key, content, checksum) VALUES (?, ?, ?)", rows)
+                connection.execute("DELETE FROM kept WHERE id <= (SELECT max(id) FROM kept) - ?", (most,))
+                connection.execute("COMMIT")
+        except (OSError, sqlite3.Error) as error:
+            self._failed(error)
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is needed. A connection must not outlive a fork."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _content(self, key: bytes) -> str | None:
+        if not self._readable:
+            return None
+        try:
+            if self._reader is None:
+                self._readable = self._file.is_file()
+                if not self._readable:
+                    return None
+                self._reader = self._connect()
+            row = self._reader.execute("SELECT content, checksum FROM kept WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                return None
+            content, checksum = row
+            if isinstance(content, str) and _checksum(key, content) == checksum:
+                return content
+            raise sqlite3.DatabaseError("a row has another checksum")
+        except (OSError, sqlite3.Error) as error:
+            self._readable = False
+            self._failed(error)
+        return None
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._file, timeout=_LOCKED_SECONDS, isolation_level=None)
+
+    def _failed(self, error: Exception) -> None:
+        self.close()
+        _LOG.debug("%s: %s; what it has is made again", self._file, error)
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            with suppress(OSError):  # it is broken, and not only locked or unreachable
+                self._file.unlink()
+
+
+def key(*parts: Any) -> bytes:
+    """Return the key of what depends on the parts, plain data whose `repr` says all of it."""
+    return _hash(repr(parts).encode("utf-8", "surrogatepass"))
+
+
+def makers() -> list[Any]:
+    """Return all that makes contributions: Python's version, those of the libraries, the files of this package."""
+    from importlib.metadata import version
+
+    return [sys.version, [version(library) for library in _LIBRARIES], list(status(Path(__file__).parent))]
+
+
+@functools.cache
+def tool() -> str:
+    """Return one hash of `makers`."""
+    return _hash(repr(makers()).encode("utf-8", "surrogatepass")).hex()
+
+
+def status(package: Path) -> Iterator[list[Any]]:
+    """Yield name, size and time of each file of a package, or of a single module."""
+    if package.is_file():
+        yield [str(package), package.stat().st_size, package.stat().st_mtime_ns]
+    for where, below, names in os.walk(package):
+        below[:] = sorted(name for name in below if name != "__pycache__")
+        for name in sorted(names):
+            found = os.stat(os.path.join(where, name))  # noqa: PTH116, PTH118 -- of hundreds
+            yield [os.path.join(where, name), found.st_size, found.st_mtime_ns]  # noqa: PTH118
+
+
+def _answered(key: bytes, questions: Iterable[Question], answer: Answer) -> str:
+    """One hash of all answers: some are secrets, and a hash of a short one alone would give it away."""
+    said = [(kind, name, answer(kind, name)) for kind, name in questions]
+    return _hash(key + repr(said).encode("utf-8", "surrogatepass")).hex()
+
+
+def _checksum(key: bytes, content: str) -> bytes:
+    return _hash(key + content.encode())
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=20).digest()

@@ -1,0 +1,128 @@
+"""What templates captured in earlier runs: no file is compiled again where nothing that it read has changed.
+
+The key has all that is known before a file is rendered: its path and text, its config from outside, the target, the
+kind of run, the names of all macros. The questions are the vars and environment variables that it asked for, set or
+not, and the texts of the macro files that it can reach. What holds a secret is not kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from merge_runner.contributions import Contributions, Question, key, tool
+from merge_runner.graph.captures import capture_all_runs
+from merge_runner.merge.find import holds_merge
+from merge_runner.project.schema.secret_names import secret_values, secret_vars
+from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
+from merge_runner.text import SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.template.context import Context
+    from merge_runner.template.templates import Templates
+
+_Value = TypeVar("_Value")
+
+
+class KeptCaptures:
+    """Captures the files of one project; `kept` None: each is read again."""
+
+    def __init__(self, templates: Templates, kept: Contributions | None) -> None:
+        self._templates = templates
+        self._kept = kept
+        self._macros = {source.path: key(source.text).hex() for source in templates.macro_sources}
+        self._names = key(tool(), sorted((macro.name, macro.place.path) for macro in templates.macros()))
+
+    def capture(self, source: SourceText, context: Context) -> Captured:
+        """Return what `capture_all_runs` does. Raises ProblemsError."""
+        captured = self._templates.scanned(source)  # what can be read without Jinja is not worth keeping
+        if captured is not None and not self._templates.differs_by_run(source.text, captured.macros):
+            return captured
+
+        def make(asked: Context) -> Captured:
+            return capture_all_runs(self._templates, source, asked)
+
+        return self._made("capture", source, context, make, captured_as_json, captured_of_json)
+
+    def renders_merge(self, source: SourceText, context: Context) -> bool:
+        """Return whether the rendered text holds a MERGE. Raises ProblemsError."""
+
+        def make(asked: Context) -> bool:
+            return holds_merge(self._templates.render(source, asked).text)
+
+        return self._made("holds_merge", source, context, make, bool, bool)
+
+    def write(self, files: int) -> None:
+        """Keep what was made. A project has so many files: there are versions of each, for some targets and vars."""
+        if self._kept is not None:
+            self._kept.write(8 * files + 1000)
+
+    def _made(
+        self,
+        stage: str,
+        source: SourceText,
+        context: Context,
+        make: Callable[[Context], _Value],
+        as_json: Callable[[_Value], Any],
+        of_json: Callable[[Any], _Value],
+    ) -> _Value:
+        """Return what is kept, else what `make` does; a Problem that it raises is never kept."""
+        if self._kept is None or context.macros:
+            return make(context)
+        about = key(stage, self._names, source.path, source.text, _known(context))
+
+        def answer(kind: str, name: str) -> str | None:
+            if kind == "var":
+                return repr(context.vars[name]) if name in context.vars else None
+            return context.env.get(name) if kind == "env" else self._macros.get(name)
+
+        found = self._kept.get(about, answer)
+        if found is not None:
+            return of_json(found)
+        questions: set[Question] = {("macros", path) for path in self._templates.reachable_files(source.text)}
+        recorded = replace(
+            context, vars=_Asked(context.vars, "var", questions), env=_Asked(context.env, "env", questions)
+        )
+        made = make(recorded)
+        value = as_json(made)
+        if value is not None and not _holds_secret(value, context, questions):
+            self._kept.put(about, questions, answer, value)
+        return made
+
+
+def _known(context: Context) -> tuple[Any, ...]:
+    """What a context says before it is asked for vars and environment variables; refs are not resolved yet."""
+    runs = (context.full_refresh, context.incremental)
+    return (context.model_name, context.this, context.target, runs, context.config, context.model)
+
+
+def _holds_secret(value: Any, context: Context, questions: Iterable[Question]) -> bool:
+    """Whether a value may hold an environment variable, or anything that was made of a secret."""
+    asked = {name: context.env.get(name) for kind, name in questions if kind == "env"}
+    read = {name: context.vars.get(name) for kind, name in questions if kind == "var"}
+    if [*secret_values(asked), *secret_vars(read)]:
+        return True
+    said = json.dumps(value)
+    return any(text and json.dumps(text)[1:-1] in said for text in asked.values())
+
+
+class _Asked(Mapping[str, Any]):
+    """A mapping that notes which names it was asked for, those that it does not have as well."""
+
+    def __init__(self, values: Mapping[str, Any], kind: str, asked: set[Question]) -> None:
+        self._values = values
+        self._kind = kind
+        self._asked = asked
+
+    def __getitem__(self, name: str) -> Any:
+        self._asked.add((self._kind, name))
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        # Only the message of a Problem looks at all names, and what raises one is not kept.
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)

@@ -1,0 +1,29 @@
+"""Which macro files a text can reach, read without Jinja: more rather than fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from merge_runner.text import SourceText
+
+_BY_NAME = "dispatch"
+"""What calls a macro whose name may be computed."""
+
+
+def reachable(text: str, macro_files: Mapping[str, SourceText], sources: Sequence[SourceText]) -> frozenset[str]:
+    """Return the paths of the files whose macros the text names, and of those that these files name, and so on.
+
+    `macro_files` are the files by the names of their macros. Jinja evaluates a file of macros as a whole, and a macro
+    is called by its name; where `adapter.dispatch` can be reached, which takes a text, that is all `sources`.
+    """
+    found: dict[str, None] = {}
+    waiting = [text]
+    while waiting:
+        reader = waiting.pop()
+        if _BY_NAME in reader:
+            return frozenset(source.path for source in sources)
+        for name, file in macro_files.items():
+            if file.path not in found and name in reader:
+                found[file.path] = None
+                waiting.append(file.text)
+    return frozenset(found)

@@ -1,0 +1,84 @@
+"""What earlier runs kept: it is taken where all that it depends on is the same, and never else."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from merge_runner.contributions import FILE, Contributions, key, makers
+
+KEY = key("a file")
+
+
+def yes(_kind, _name):
+    return "yes"
+
+
+def kept(file, *entries):
+    contributions = Contributions(file)
+    for name, value in entries:
+        contributions.put(key(name), [("var", "v")], yes, value)
+    contributions.write(10)
+    return Contributions(file)
+
+
+def test_a_question_with_another_answer_is_not_taken(tmp_path):
+    found = kept(tmp_path / FILE, ("a file", [1]))
+    assert found.get(KEY, yes) == [1]
+    assert found.get(KEY, lambda _kind, _name: None) is None
+    assert found.get(key("another file"), yes) is None
+
+
+def test_the_oldest_go(tmp_path):
+    found = kept(tmp_path / FILE, *((number, number) for number in range(25)))
+    assert [number for number in range(25) if found.get(key(number), yes) is not None] == list(range(15, 25))
+
+
+@pytest.mark.parametrize("damage", ["no database", "cut", "content", "key"])
+def test_what_is_damaged_is_made_again(tmp_path, damage, caplog):
+    file = tmp_path / FILE
+    kept(file, ("a file", [1]), ("b", [2]))
+    if damage in ("no database", "cut"):
+        file.write_bytes(b"no database" * 1000 if damage == "no database" else file.read_bytes()[:5000])
+    else:
+        connection = sqlite3.connect(file)
+        change = "content = replace(content, '1', '2')" if damage == "content" else "key = x'00' where key = ?"
+        connection.execute(f"update kept set {change}", (KEY,) if damage == "key" else ())
+        if damage == "key":  # another file's row under the key of this one
+            connection.execute("update kept set key = ? where key <> x'00'", (KEY,))
+        connection.commit()
+        connection.close()
+    with caplog.at_level(logging.DEBUG, "merge_runner.contributions"):
+        assert Contributions(file).get(KEY, yes) is None
+    assert "is made again" in caplog.text
+    assert kept(file, ("a file", [3])).get(KEY, yes) == [3]
+
+
+def test_another_process_that_writes_costs_time_alone(tmp_path):
+    file = tmp_path / FILE
+    found = kept(file, ("a file", [1]))
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("begin exclusive")
+    assert found.get(KEY, yes) is None
+    kept(file, ("b", [2]))
+    other.execute("rollback")
+    other.close()
+    assert Contributions(file).get(KEY, yes) == [1]
+    assert Contributions(file).get(key("b"), yes) is None
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "target").write_text("a file")
+    assert kept(tmp_path / "target" / FILE, ("a file", [1])).get(KEY, yes) is None
+
+
+def test_python_the_libraries_and_all_files_of_the_package_count():
+    python, libraries, files = makers()
+    assert python == sys.version
+    assert version("sqlglot") in libraries
+    assert {"cache.py", "p001_unbounded_target.py"} <= {Path(name).name for name, _, _ in files}
