@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from merge_runner.engine.merge.runtime_filter import prepared_statement
+from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import run_measured
 from merge_runner.engine.table_format import registry
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -216,7 +218,7 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
     [
         ("iceberg", "int", "3 ranges"),
         pytest.param("delta", "int", "3 ranges", marks=pytest.mark.slow),
-        pytest.param("delta", "string", "1 range", marks=pytest.mark.slow),
+        pytest.param("delta", "string", "5 values", marks=pytest.mark.slow),
         pytest.param("delta", "decimal(10,2)", "2 ranges", marks=pytest.mark.slow),
     ],
 )
@@ -229,6 +231,38 @@ def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, table_form
     source = [*rows[:5], (9, "null", 1)]
     _, made = run(session, table_format, (name, name, True, "{source} as s", [1, 3], rows, source, True, ["p"]))
     assert made.bounds == {"p": f"{words} and NULL"}
+
+
+@pytest.mark.parametrize(
+    ("table_format", "layout"),
+    [("delta", {"cluster_by": ("id",)}), ("iceberg", {"cluster_by": (), "sort_by": ("id",)})],
+)
+@pytest.mark.parametrize("key", ["bigint", "string"])
+def test_files_are_skipped_by_a_key_that_the_table_is_laid_out_by(session, table_format, layout, key):
+    target, given = (f"{SCHEMA[table_format]}.{word}{next(_NUMBERS)}" for word in ("key", "src"))
+    id = "id" if key == "bigint" else "lpad(cast(id as string), 9, '0')"
+    session.sql(f"create table {target} (id {key}, v string) using {table_format}")
+    text = " || ".join(f"sha2(cast(id + {place}000000 as string), 256)" for place in range(6))
+    made = session.range(200_000).selectExpr(f"{id} as id", f"{text} as v").repartitionByRange(10, "id")
+    made.sortWithinPartitions("id").writeTo(target).append()
+    wanted = "in (20, 30, 150000, 150010)"
+    session.sql(
+        f"create table {given} using {table_format} as select {id} as id, 'w' as v from range(200000) where id {wanted}"
+    )
+    columns = (TableColumn("id", parse_type(key)), TableColumn("v", parse_type("string")))
+    known = TableLayout(table_format, columns, complete=True, partition_by=(), **layout)
+    merge = f"merge into {target} as t using {given} as s on t.id = s.id when matched then update set v = s.v"
+    judged = judge_merge(parse(merge), known, lambda _: KnownTable(TableLayout(table_format)), "auto")
+    assert judged.judgement.verdict == "runtime"
+    step = RunMerge(Relation(*reversed(target.split("."))), merge, judged, bounding(judged, "auto"))
+    format = registry.table_format(table_format)
+    with prepared_statement(step, session, registry.table_format) as bounded:
+        assert bounded.bounds == {"id": "4 ranges" if table_format == "delta" else "4 values"}
+        with temporary_confs(session, registry.stamp_confs(target)):
+            figures = format.merge_figures(session, step.target, target, run_measured(session, bounded.sql))
+    for table in (target, given):
+        session.sql(f"drop table {table}")
+    assert (figures.files_total, figures.files_scanned, figures.rows_updated) == (10, 2, 4)
 
 
 @pytest.mark.nightly

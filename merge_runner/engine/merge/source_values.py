@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, OutOfRangeError
-from merge_runner.pruning.runtime_filter.bound_predicate import BoundValues, Told, ValueRange
+from merge_runner.pruning.runtime_filter.bound_predicate import BoundValues, Told, ValueRange, length_in_common
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,6 +17,8 @@ MOST_COLLECTED = 10_000
 """Distinct values that come to the driver; of more than these, only the ends of ranges do."""
 
 _BUCKETS = 1000
+_PART_OF_HEX = 4
+"""The first two bytes in which texts differ: 256 parts of UUIDs, some thousand of any letters and digits."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +66,20 @@ def _single(item: AskedValues, keys: set[Any]) -> BoundValues | None:
 
 
 def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: AskedValues) -> BoundValues | None:
-    """The smallest and largest key of many parts of the line; of texts, of all."""
+    """The smallest and largest key of many parts of the line."""
     asked = f"min({key}) AS low, max({key}) AS high, count_if({key} IS NULL) > 0 AS nulls"
     ends = run_statement(session, f"{prefix}SELECT {asked} FROM {source}")[0]
-    pairs = [(ends["low"], ends["high"])]
+    # Which part a key falls into may be inexact: each part is described by the keys that it really holds.
     if item.kind.step is not None:
-        # Which part a key falls into may be inexact: each part is described by the keys that it really holds.
         part = f"floor((cast({key} AS double) - {float(ends['low'])!r}D) / {_width(ends)!r}D)"
-        rows = run_statement(
-            session,
-            f"{prefix}SELECT min(k) AS low, max(k) AS high FROM (SELECT {key} AS k, {part} AS part FROM {source}) "
-            "WHERE k IS NOT NULL GROUP BY part",
-        )
-        pairs = sorted((row["low"], row["high"]) for row in rows)
+    else:
+        part = f"left({key}, {length_in_common(ends['low'], ends['high']) // 2 * 2 + _PART_OF_HEX})"
+    rows = run_statement(
+        session,
+        f"{prefix}SELECT min(k) AS low, max(k) AS high FROM (SELECT {key} AS k, {part} AS part FROM {source}) "
+        "WHERE k IS NOT NULL GROUP BY part",
+    )
+    pairs = sorted((row["low"], row["high"]) for row in rows)
     ranges = []
     for low, high in pairs:
         try:
