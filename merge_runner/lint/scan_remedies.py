@@ -115,7 +115,10 @@ def _by_key(merge: LintedMerge) -> str | None:
     """A layout by a joined column with which this very statement is bounded when it runs."""
     for column, config, layout in _layouts_by_key(merge):
         if _tried(merge, layout).judgement.verdict == "runtime":
-            return f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds"
+            return (
+                f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds: "
+                "few files where they are close to each other, nearly all where there are more random ones than files"
+            )
     return None
 
 
@@ -128,10 +131,8 @@ def _layouts_by_key(merge: LintedMerge) -> Iterator[tuple[str, str, TableLayout]
     for column in islice(dict.fromkeys(joined), _TRIED):
         if format.liquid_clustering:
             yield column, f"cluster_by=['{column}']", replace(merge.layout, cluster_by=(column,))
-        elif format.partition_transforms:
-            field = f"bucket(16, {column})"
-            layout = replace(merge.layout, partition_by=(partition_field(field),))
-            yield column, f"partition_by=['{field}']", layout
+        elif format.sort_order:
+            yield column, f"sort_by=['{column}']", replace(merge.layout, sort_by=(column,))
 
 
 def _tried(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
