@@ -47,13 +47,20 @@ class Contributions:
         self._reader: sqlite3.Connection | None = None
         self._readable = True
 
-    def get(self, key: bytes, answer: Answer) -> Any:
-        """Return what is kept under the key, None where nothing is or a question has another answer now."""
+    def get(self, key: bytes, answer: Answer) -> tuple[list[Question], Any] | None:
+        """Return the questions and what is kept under the key; None: nothing, or a question has another answer now.
+
+        A question that another answer was given to may not be asked any longer: `answer` should record none of them.
+        """
         content = self._new.get(key) or self._content(key)
         if content is None:
             return None
         questions, answers, value = json.loads(content)
-        return value if _answered(key, questions, answer) == answers else None
+        return (
+            ([(kind, name) for kind, name in questions], value)
+            if _answered(key, questions, answer) == answers
+            else None
+        )
 
     def put(self, key: bytes, questions: Iterable[Question], answer: Answer, value: Any) -> None:
         """Keep a contribution with the questions that were asked while it was made. It must be what JSON can hold."""

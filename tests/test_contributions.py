@@ -29,7 +29,7 @@ def kept(file, *entries):
 
 def test_a_question_with_another_answer_is_not_taken(tmp_path):
     found = kept(tmp_path / FILE, ("a file", [1]))
-    assert found.get(KEY, yes) == [1]
+    assert found.get(KEY, yes) == ([("var", "v")], [1])
     assert found.get(KEY, lambda _kind, _name: None) is None
     assert found.get(key("another file"), yes) is None
 
@@ -56,7 +56,7 @@ def test_what_is_damaged_is_made_again(tmp_path, damage, caplog):
     with caplog.at_level(logging.DEBUG, "merge_runner.contributions"):
         assert Contributions(file).get(KEY, yes) is None
     assert "is made again" in caplog.text
-    assert kept(file, ("a file", [3])).get(KEY, yes) == [3]
+    assert kept(file, ("a file", [3])).get(KEY, yes) == ([("var", "v")], [3])
 
 
 def test_another_process_that_writes_costs_time_alone(tmp_path):
@@ -68,7 +68,7 @@ def test_another_process_that_writes_costs_time_alone(tmp_path):
     kept(file, ("b", [2]))
     other.execute("rollback")
     other.close()
-    assert Contributions(file).get(KEY, yes) == [1]
+    assert Contributions(file).get(KEY, yes) == ([("var", "v")], [1])
     assert Contributions(file).get(key("b"), yes) is None
 
 

@@ -16,6 +16,7 @@ from merge_runner.contributions import Contributions, Question, key, tool
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
+from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
 from merge_runner.text import SourceText
 
@@ -72,15 +73,20 @@ class KeptCaptures:
         if self._kept is None or context.macros:
             return make(context)
         about = key(stage, self._names, source.path, source.text, _known(context))
+        env = context.env.whole if isinstance(context.env, RecordingEnv) else context.env
 
         def answer(kind: str, name: str) -> str | None:
             if kind == "var":
                 return repr(context.vars[name]) if name in context.vars else None
-            return context.env.get(name) if kind == "env" else self._macros.get(name)
+            return env.get(name) if kind == "env" else self._macros.get(name)
 
         found = self._kept.get(about, answer)
         if found is not None:
-            return of_json(found)
+            asked, value = found
+            for kind, name in asked:
+                if kind == "env":
+                    context.env.get(name)  # as the file would: what was asked for is never shown
+            return of_json(value)
         questions: set[Question] = {("macros", path) for path in self._templates.reachable_files(source.text)}
         recorded = replace(
             context, vars=_Asked(context.vars, "var", questions), env=_Asked(context.env, "env", questions)

@@ -243,3 +243,18 @@ def test_each_thing_that_a_template_reads_counts(what, tmp_path):
     else:
         apply(state, (changed, settings_ + value if changed == "pyproject.toml" else value))
     assert [parents(), parents()] == [("model.shop.b",)] * 2
+
+
+def test_what_a_file_no_longer_asks_for_is_not_asked(tmp_path):
+    macro = "{% macro name() %}a{{ env_var('TOKEN', '') }}{% endmacro %}\n"
+    files = {"pyproject.toml": '[tool.merge-runner]\nname = "shop"\n', "macros/f.sql": macro}
+    state = State({**files, "models/m.sql": "select {{ name() | length }} as n\n"})
+    (tmp_path / "profiles.yml").write_text("shop: {outputs: {dev: {schema: a}}}\n")
+
+    def asked():
+        write(state, tmp_path)
+        return "TOKEN" in Project.load(tmp_path, env={"TOKEN": "1"}).prepared.invocation.env.asked
+
+    assert [asked(), asked()] == [True, True]
+    state.files["macros/f.sql"] = "{% macro name() %}a{% endmacro %}\n"
+    assert [asked(), asked()] == [False, False]
