@@ -154,7 +154,15 @@ FAILURES: tuple[Failure, ...] = (
 
 READING = "FAILED_READ_FILE.NO_HINT"
 """The error condition that names the file in which the cause below it was found."""
-WRAPPERS = frozenset({"TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", READING})
+WRAPPERS = frozenset(
+    {
+        "TASK_WRITE_FAILED",
+        "FAILED_EXECUTE_UDF",
+        "STAGE_MATERIALIZATION_MULTIPLE_FAILURES",  # Spark 4.1: several stages of one adaptive plan failed
+        "_LEGACY_ERROR_TEMP_2235",  # the same until Spark 4.0
+        READING,
+    }
+)
 """Error conditions that only say where it happened: the cause below says what is wrong."""
 
 DUPLICATE_MATCHES = frozenset({"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "MERGE_CARDINALITY_VIOLATION"})
