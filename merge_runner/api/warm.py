@@ -24,10 +24,10 @@ def warm_status(path: str | Path = ".") -> WarmStatus | None:
     """Return the state of the warm driver of the project in a folder; None where there is none."""
     from merge_runner.engine.warm import client
 
-    told = client.status(client.socket_path(Path(path), os.environ))
-    if told is None:
+    state = client.status(client.socket_path(Path(path), os.environ))
+    if state is None:
         return None
-    return WarmStatus(told["jvm"], told["pid"], told["user"], told["ready"], told["limit"] - told["idle"])
+    return WarmStatus(state["jvm"], state["pid"], state["user"], state["ready"], state["limit"] - state["idle"])
 
 
 def stop_warm(path: str | Path = ".") -> bool:

@@ -88,8 +88,8 @@ def make_archive(fitting: Archive, profile: Profile, java_home: Path, confs: Map
             log = root / "spark.log"
             _run(profile, {**confs, **own}, java_home, root)
             if not made.exists():
-                told = log.read_text(encoding="utf-8", errors="replace").splitlines()
-                raise OSError(next((line for line in reversed(told) if "rchive" in line), "the JVM wrote no archive"))
+                lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+                raise OSError(next((line for line in reversed(lines) if "rchive" in line), "the JVM wrote no archive"))
         fitting.publish(made)
     finally:
         made.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.plan.explain.shuffle_remedies import shuffled_when_bounded
-from merge_runner.plan.explain.spark_explain import EngineTold, TargetFiles
+from merge_runner.plan.explain.spark_explain import EngineReport, TargetFiles
 from merge_runner.plan.steps.inputs import AttachInputs, FileInput, Input
 from merge_runner.plan.steps.merge import RunHook, RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
@@ -33,7 +33,7 @@ class _RefusedError(Exception):
     """EXPLAIN's answer, as an error that says the same."""
 
 
-def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str]) -> EngineTold:
+def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str]) -> EngineReport:
     """What the engine would do for the MERGE of a plan, in a session that has the node's confs; `conf` are its own.
 
     Its inputs and its target are attached where they are there; an input or a target that has not been built yet is a
@@ -49,17 +49,17 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     elif create.replace:
         notes.append(f"{merge.target.name} is recreated by --full-refresh: none of its files is read")
     if notes:
-        return EngineTold(notes=tuple(notes))
+        return EngineReport(notes=tuple(notes))
     table_format = catalog.table_format(create.layout.format)
     if merge.judged.statement.schema_evolution and table_format.capabilities.evolves_while_analysed:
         label = table_format.capabilities.label
         note = f"WITH SCHEMA EVOLUTION would change an {label} table while it is planned: not asked"
-        return EngineTold(notes=(note,))
+        return EngineReport(notes=(note,))
     if merge.feed is not None:
         define_empty(session, merge.feed)
         notes.append(f"planned without rows in {merge.feed.view.name}: which changes there are is asked when it runs")
     try:
-        told = _explain(session, merge.sql)
+        spark_plan = _explain(session, merge.sql)
     except EngineError as error:
         if any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
             error.add_hint("explain runs no hooks: what its pre_hook makes is not there")
@@ -68,10 +68,12 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     notes += counted
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")
-    found = table_format.shuffles(session, merge, told, conf, create.layout.properties, partial(_explain, session))
+    found = table_format.shuffles(
+        session, merge, spark_plan, conf, create.layout.properties, partial(_explain, session)
+    )
     if found is not None:
-        notes += shuffled_when_bounded(merge.bounding, told)
-    return EngineTold(told, files, tuple(notes), shuffles=found)
+        notes += shuffled_when_bounded(merge.bounding, spark_plan)
+    return EngineReport(spark_plan, files, tuple(notes), shuffles=found)
 
 
 def _missing(session: SparkSession, catalog: Catalog, plan: NodePlan) -> list[Input]:

@@ -116,8 +116,8 @@ class Starting:
 
     def _keeper_is_free(self) -> bool:
         with suppress(OSError):
-            told = client.status(client.socket_path(self._root, self._env)) if client.wanted(self._env) else None
-            self._warm = told is not None and told["ready"] and told["user"] is None
+            state = client.status(client.socket_path(self._root, self._env)) if client.wanted(self._env) else None
+            self._warm = state is not None and state["ready"] and state["user"] is None
         return self._warm
 
     def proceed(self) -> None:
@@ -208,12 +208,12 @@ class Starting:
         try:
             path = client.socket_path(self._root, self._env)
             key = client.driver_key(confs, java, self._env)
-            told = client.status(path)
-            if told is None:
+            state = client.status(path)
+            if state is None:
                 return None
-            if told["key"] != key:
+            if state["key"] != key:
                 self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
-                client.start(warm_order(self._root, self._log, chosen, java, path, key, told["limit"]))
+                client.start(warm_order(self._root, self._log, chosen, java, path, key, state["limit"]))
             return client.attach(path, key, warm_log(self._log))
         except Exception as error:  # whatever it is, a JVM of our own will do
             self._notify(f"the warm driver cannot be used: {first_line(error)}")

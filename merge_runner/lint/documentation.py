@@ -69,9 +69,9 @@ def examples(rule: Rule) -> list[Example]:
         before = bool(blocks) and blocks[0].language == "yaml"
         for at, block in enumerate(blocks):
             if block.language == "sql":
-                beside = at - 1 if before else at + 1
-                paired = 0 <= beside < len(blocks) and blocks[beside].language == "yaml"
-                found.append(Example(kind, block.code, blocks[beside].code if paired else None))
+                neighbour = at - 1 if before else at + 1
+                paired = 0 <= neighbour < len(blocks) and blocks[neighbour].language == "yaml"
+                found.append(Example(kind, block.code, blocks[neighbour].code if paired else None))
     return found
 
 

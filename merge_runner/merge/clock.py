@@ -14,16 +14,16 @@ _ONLY_CALLED = frozenset({"CURDATE", "NOW"})
 """Words that are a column's name where no parentheses follow."""
 
 
-def stopped_clock(text: str, day: date | None, moment: datetime | None) -> Iterator[tuple[Span, str]]:
+def stopped_clock(text: str, day: date | None, now: datetime | None) -> Iterator[tuple[Span, str]]:
     """Edits that put literals in place of `current_date`, `current_timestamp` and their other names.
 
     One of the two is derived from the other where it is None: a statement has one clock. None of both: no edits.
-    Times are those of the session's time zone, unless `moment` has one. Raises MergeSyntaxError as `lex` does.
+    Times are those of the session's time zone, unless `now` has one. Raises MergeSyntaxError as `lex` does.
     """
-    if moment is None and day is None:
+    if now is None and day is None:
         return
-    moment = moment or datetime.combine(day or date.min, time())
-    day = day or moment.date()
+    now = now or datetime.combine(day or date.min, time())
+    day = day or now.date()
     tokens = lex(text)
     for number, token in enumerate(tokens):
         if token.kind != "word" or token.key not in _DATES | _TIMESTAMPS or _is_name(tokens, number):
@@ -32,13 +32,13 @@ def stopped_clock(text: str, day: date | None, moment: datetime | None) -> Itera
         if not called and token.key in _ONLY_CALLED:
             continue
         end = tokens[number + 2].end if called else token.end
-        literal = f"DATE'{day.isoformat()}'" if token.key in _DATES else _timestamp(token.key, moment)
+        literal = f"DATE'{day.isoformat()}'" if token.key in _DATES else _timestamp(token.key, now)
         yield Span(token.start, end), literal
 
 
-def _timestamp(key: str, moment: datetime) -> str:
+def _timestamp(key: str, now: datetime) -> str:
     kind = "TIMESTAMP_NTZ" if key == "LOCALTIMESTAMP" else "TIMESTAMP"
-    return f"{kind}'{moment.isoformat(' ')}'"
+    return f"{kind}'{now.isoformat(' ')}'"
 
 
 def _is_name(tokens: list[Token], number: int) -> bool:

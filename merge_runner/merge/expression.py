@@ -133,7 +133,7 @@ class Reader:
 
         offset = self._sql.tokens[start].start
         for i, token in enumerate(tokens):
-            behind_dot = (
+            after_dot = (
                 i > 0
                 and tokens[i - 1].token_type == TokenType.DOT
                 and token.token_type
@@ -142,7 +142,7 @@ class Reader:
                     TokenType.SELECT,
                 )
             )
-            if behind_dot or token.start + offset in self._remarks.names or token.start + offset in names:
+            if after_dot or token.start + offset in self._remarks.names or token.start + offset in names:
                 # Two words begin an expression whatever the token's type, unless they are in backquotes.
                 quoted = token.text.upper() in ("ANY", "CASE")
                 token.token_type = TokenType.IDENTIFIER if quoted else TokenType.VAR

@@ -21,7 +21,7 @@ _FUNCTIONS: tuple[tuple[frozenset[str], Sort], ...] = (
     (GENERATORS, "generator"),
     (AGGREGATES, "aggregate"),
 )
-_NO_CALL_BEHIND = COMPARISONS | LIKES | {"."}
+_NO_CALL_AFTER = COMPARISONS | LIKES | {"."}
 """After one of these, `ANY (…)` is a quantifier; after a dot, a name is another function of that name."""
 
 
@@ -49,10 +49,10 @@ def forbidden(condition: Expr) -> Iterator[Forbidden]:
         if found is None:
             i += 1
             continue
-        sort, name, behind = found
-        span = sql.span(i, behind)
+        sort, name, after = found
+        span = sql.span(i, after)
         yield Forbidden(sort, name, Span(offset + span.start, offset + span.end))
-        i = behind
+        i = after
 
 
 def _at(sql: Sql, i: int) -> tuple[Sort, str, int] | None:
@@ -64,7 +64,7 @@ def _at(sql: Sql, i: int) -> tuple[Sort, str, int] | None:
         return None
     before = sql.key(i - 1) if i else ""
     name = unquote(sql.word(i)).lower()
-    if before in _NO_CALL_BEHIND and (before == "." or name in ("any", "some")):
+    if before in _NO_CALL_AFTER and (before == "." or name in ("any", "some")):
         return None
     close = sql.partner[i + 1]
     over = _over(sql, close + 1)

@@ -75,12 +75,12 @@ def _no_name(sql: Sql, i: int, what: str) -> MergeSyntaxError:
     return MergeSyntaxError(f'{what} is missing in front of "{sql.word(i)}"', sql.at(i), note)
 
 
-def read_alias(sql: Sql, i: int, behind: str) -> tuple[str | None, int]:
-    """The alias at token `i`, if there is one, and the index after it; `behind` is the next word."""
-    if sql.key(i) == behind or i >= len(sql.tokens):
+def read_alias(sql: Sql, i: int, following: str) -> tuple[str | None, int]:
+    """The alias at token `i`, if there is one, and the index after it; `following` is the next word."""
+    if sql.key(i) == following or i >= len(sql.tokens):
         return None, i
     _no_time_travel(sql, i)
-    if sql.key(i) == "AS" and sql.key(i + 1) != behind:
+    if sql.key(i) == "AS" and sql.key(i + 1) != following:
         i += 1
     elif sql.kind(i) not in ("word", "name") or sql.key(i) in NO_ALIAS:
         return None, i  # the caller says which word it wants instead

@@ -39,9 +39,9 @@ def comparison_sides(condition: Conjunct) -> tuple[Span, str, Span] | None:
     at = _operator(sql, 0, stop)
     if at is None:
         return None
-    first, operator, behind = at
+    first, operator, after = at
     offset = condition.span.start
-    return _moved(sql.span(0, first), offset), operator, _moved(sql.span(behind, stop), offset)
+    return _moved(sql.span(0, first), offset), operator, _moved(sql.span(after, stop), offset)
 
 
 def _operator(sql: Sql, start: int, stop: int) -> tuple[int, str, int] | None:

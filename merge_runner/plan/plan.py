@@ -80,7 +80,7 @@ class Planner:
         if plan is not None and self._prepared.secrets:
             problems = Problems()
             for form in plan.forms:
-                problems.extend(kept_secrets(form, node.place, self._prepared.tells_a_secret))
+                problems.extend(kept_secrets(form, node.place, self._prepared.reveals_secret))
             problems.check()
         return plan
 
@@ -187,29 +187,29 @@ class Planner:
                     )
                 ]
             )
-        anew = is_rebuilt(node, self._prepared.invocation)
+        rebuilt = is_rebuilt(node, self._prepared.invocation)
         reads = OwnReads.of(statement, rendered)
-        loses = anew and node.config.full_refresh is True
+        loses = rebuilt and node.config.full_refresh is True
         judged = self._judged(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
         shape = insert_shape(statement)
         expect = self._expectation(node, judged)
-        looks_first = anew and feed is None and expect is not None and expect.before_replacing
-        adds = layout.on_schema_change == "append_new_columns" and not anew
+        looks_first = rebuilt and feed is None and expect is not None and expect.before_replacing
+        adds = layout.on_schema_change == "append_new_columns" and not rebuilt
         if layout.on_schema_change == "fail" and statement.schema_evolution:
             raise ProblemsError([self._contradiction(node)])
         steps: list[Step] = [
             *([OpenFeed(feed)] if feed else ()),
-            *self._contract(node, existing=not anew, merge=statement),
-            *([self._schema_check(node, layout, shape)] if layout.on_schema_change == "fail" and not anew else ()),
+            *self._contract(node, existing=not rebuilt, merge=statement),
+            *([self._schema_check(node, layout, shape)] if layout.on_schema_change == "fail" and not rebuilt else ()),
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
-            CreateTarget(layout, shape, anew, reads.first, reads.history is not None and loses),
+            CreateTarget(layout, shape, rebuilt, reads.first, reads.history is not None and loses),
             *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
             RunMerge(relation, rendered.text, judged, bounding(judged, node.config.bounds), feed, expect),
         ]
         plan = self._with_surroundings(node, steps, compiler)
-        if anew and not loses and reads.history is not None:
+        if rebuilt and not loses and reads.history is not None:
             plan = replace(plan, steps=(keep_history(layout, reads.history), *plan.steps))
         after = compacted_after(node)
         if after is None:

@@ -12,7 +12,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.graph.graph import run_config
 from merge_runner.plan.explain.explain import ExplainedNode, Explanation, shown
-from merge_runner.plan.explain.spark_explain import EngineTold
+from merge_runner.plan.explain.spark_explain import EngineReport
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.node.outcome import error_message, error_place
 
@@ -22,8 +22,9 @@ def explain_on_spark(
 ) -> Explanation:
     """The explanation with what the engine says of each MERGE, level by level.
 
-    A statement that the engine refuses is in `EngineTold.error`, and the others go on. `driver` is a running one, which
-    is left running; `starting` is one on its way, which is stopped. Raises ProblemsError where Spark does not start.
+    A statement that the engine refuses is in `EngineReport.error`, and the others go on. `driver` is a running one,
+    which is left running; `starting` is one on its way, which is stopped. Raises ProblemsError where Spark does not
+    start.
     """
     if not any(node.merge is not None for level in explanation.levels for node in level):
         return replace(explanation, asked=True)
@@ -54,18 +55,18 @@ def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Cat
         with driver.session(conf) as session:
             if node.plan.first_run is not None:
                 node = shown(node, has_been_built(session, catalog, node.plan.first_run))
-            told = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
+            engine_report = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
     except Exception as failure:
         if not from_engine(failure):
             raise
         error = engine_error(failure)
         where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])
-        return replace(node, told=EngineTold(error=prepared.conceal(error_message(error, where))))
-    if told is None:  # the first run stops with the author's own error
+        return replace(node, engine_report=EngineReport(error=prepared.conceal(error_message(error, where))))
+    if engine_report is None:  # the first run stops with the author's own error
         return node
-    told = replace(
-        told,
-        plan=prepared.conceal(told.plan) if told.plan is not None else None,
-        notes=tuple(prepared.conceal(note) for note in told.notes),
+    engine_report = replace(
+        engine_report,
+        plan=prepared.conceal(engine_report.plan) if engine_report.plan is not None else None,
+        notes=tuple(prepared.conceal(note) for note in engine_report.notes),
     )
-    return replace(node, told=told)
+    return replace(node, engine_report=engine_report)

@@ -94,10 +94,10 @@ def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
     """A result as dbt has it: one that could not be asked has its error alone."""
     if result.status not in _STATUSES:
         return {"unique_id": result.unique_id, "error": result.message, "status": "runtime error"}
-    told = result.as_json()
+    entry = result.as_json()
     return {
         "unique_id": result.unique_id,
-        **told["adapter_response"],
+        **entry["adapter_response"],
         "status": _STATUSES[result.status],
         "criteria": {
             "warn_after": _threshold(asked.warn_after),
@@ -105,7 +105,7 @@ def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
             "filter": asked.filter,
         },
         "adapter_response": {},
-        **{key: told[key] for key in ("timing", "thread_id", "execution_time")},
+        **{key: entry[key] for key in ("timing", "thread_id", "execution_time")},
     }
 
 

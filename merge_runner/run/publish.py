@@ -151,26 +151,26 @@ class _Publishing:
                 )
             return
         ahead = [each for each in found if each.state == "ahead"]
-        with self._telling(ahead, "published"):
+        with self._reports_failure(ahead, "published"):
             for each in ahead:
                 found[each].fast_forward(session, each)
                 outcome.published.append(each.table.name)
                 self.events.emit(
                     TablePublished(table=each.table.name, branch=self.branch, snapshot=each.head, before=each.main)
                 )
-            self._tell_of_views()
+            self._report_views()
         if outcome.ok:
             self._drop(session, found)
 
     def _drop(self, session: SparkSession, found: Mapping[Branch, Branches]) -> None:
-        with self._telling([*found], "dropped"):
+        with self._reports_failure([*found], "dropped"):
             for each, branches in found.items():
                 branches.drop(session, each.table, self.branch)
                 self.outcome.dropped.append(each.table.name)
                 self.events.emit(BranchDropped(table=each.table.name, branch=self.branch, snapshot=each.head))
 
     @contextmanager
-    def _telling(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
+    def _reports_failure(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
         """Report an error inside the block, with the tables that are done and those that are left."""
         try:
             yield
@@ -206,7 +206,7 @@ class _Publishing:
             )
         return bool(self.outcome.undone)
 
-    def _tell_of_views(self) -> None:
+    def _report_views(self) -> None:
         views = " ".join(self.nodes[node].name for node in self.ids if is_view(self.nodes[node]))
         if views:
             self.events.emit(

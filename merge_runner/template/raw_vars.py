@@ -236,7 +236,7 @@ class _Surroundings:
         found = RawVar(span, tag, quoted=quoted, whole=whole)
         if not whole:
             return found
-        before, inside, behind = self._text[tag.start : span.start], span.of(self._text), self._text[span.end : tag.end]
+        before, inside, after = self._text[tag.start : span.start], span.of(self._text), self._text[span.end : tag.end]
         if around is None:
             if _VALUE_BEFORE.search(self._text[max(tag.start - 80, 0) : tag.start]) and not _GLUED.match(
                 self._text, tag.end
@@ -251,4 +251,4 @@ class _Surroundings:
         ):
             quoting = " | string | literal"  # a date in YAML would bring its own DATE
         replaces = Span(around.start(), around.end())
-        return replace(found, replaces=replaces, replacement=f"{before}{inside}{quoting}{behind}")
+        return replace(found, replaces=replaces, replacement=f"{before}{inside}{quoting}{after}")

@@ -12,7 +12,7 @@ from merge_runner.relation import string_literal
 from merge_runner.template.literal import literal
 
 HIDDEN = "*****"
-_TELLING = 3  # A shorter value is hidden only in quotes: it would blot out half of every sentence.
+_SHORTEST = 3  # A shorter value is hidden only in quotes: it would blot out half of every sentence.
 _ANYWHERE = 6  # A value shorter than this is hidden only as a whole word: `dev` is also in `device`.
 _TORN = 8  # So much of the beginning of a value reveals it, where an engine has cut it off with `...`.
 _LONGEST_TORN = 64
@@ -66,10 +66,10 @@ def java_pattern(secrets: Iterable[str]) -> str:
 
     It fits into an environment variable: the longest forms are left out where it would not.
     """
-    told = list(_alternatives(frozenset(secrets), _as_java))
-    while sum(map(len, told)) > _LONGEST_PATTERN:
-        told.remove(max(told, key=len))
-    return "|".join(told) or "(?!)"
+    alternatives = list(_alternatives(frozenset(secrets), _as_java))
+    while sum(map(len, alternatives)) > _LONGEST_PATTERN:
+        alternatives.remove(max(alternatives, key=len))
+    return "|".join(alternatives) or "(?!)"
 
 
 def _redacted(value: Any, secrets: frozenset[str]) -> Any:
@@ -94,7 +94,7 @@ def _alternatives(secrets: frozenset[str], escape: Callable[[str], str]) -> Iter
         text = escape(form)
         if len(form) >= _ANYWHERE:
             yield text
-        elif len(form) >= _TELLING:
+        elif len(form) >= _SHORTEST:
             yield f"(?<![A-Za-z0-9]){text}(?![A-Za-z0-9])"
         else:
             yield from (f"(?<={mark}){text}(?={mark})" for mark in "'\"")
@@ -107,7 +107,7 @@ def _alternatives(secrets: frozenset[str], escape: Callable[[str], str]) -> Iter
 def _forms(secret: str) -> Iterator[str]:
     """How a secret may be written."""
     yield secret
-    if len(secret) < _TELLING:
+    if len(secret) < _SHORTEST:
         return
     import base64
     import html

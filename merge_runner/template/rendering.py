@@ -149,7 +149,7 @@ class Rendering:
 
     def add(self, code: str, message: str, place: Place, *hints: str | None) -> None:
         """Keeps a problem that rendering can go on from."""
-        self._keep([self._told(code, message, place, *hints)])
+        self._keep([self._redacted_problem(code, message, place, *hints)])
 
     def placeholder(self, name: str) -> ReportedUndefined:
         """A value to go on with, in place of one that is missing and whose problem is known."""
@@ -227,9 +227,9 @@ class Rendering:
         """Return the problem that ends the rendering, placed in the innermost running template; else at the offset."""
         path, offset = innermost(error.__traceback__) or (path, offset)
         place = self._sources[path].place(offset)
-        return ProblemsError([self._told(problem.code, problem.message, place, problem.hint)])
+        return ProblemsError([self._redacted_problem(problem.code, problem.message, place, problem.hint)])
 
-    def _told(self, code: str, message: str, place: Place, *hints: str | None) -> Problem:
+    def _redacted_problem(self, code: str, message: str, place: Place, *hints: str | None) -> Problem:
         """A problem with its hints and the calls that led to it, and without secrets."""
         hint = redact(joined_hints(hints) or "", self.secrets) or None
         return Problem(code, redact(message, self.secrets), place, hint, self._calls(place))

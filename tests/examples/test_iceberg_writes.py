@@ -60,7 +60,7 @@ def test_what_a_merge_reads_and_writes(example, driver, spark):
     project = Project.load(root, vars=DAY_1)
     ids = project.select(["sorted_tasks", "joined_by_sort", "joined_by_hash", "filter_in_on", "filter_in_when"]).ids
     explained = explain_on_spark(project.prepared, explain(project.prepared, ids), driver)
-    planned = {node.name: node.told for level in explained.levels for node in level}
+    planned = {node.name: node.engine_report for level in explained.levels for node in level}
 
     def sorts(name):
         found = (each for each in planned[name].shuffles if each.shuffle.kind == "Sort")

@@ -54,8 +54,8 @@ try:
         rows = driver.spark.sql(f"select order_id, status, cast(updated_at as string) from {relation} order by 1")
         told[target] = {
             "relation": relation.name,
-            "plan": node.told.plan,
-            "nodes": [f"{each.shuffle.kind} {each.shuffle.purpose}" for each in node.told.shuffles],
+            "plan": node.engine_report.plan,
+            "nodes": [f"{each.shuffle.kind} {each.shuffle.purpose}" for each in node.engine_report.shuffles],
             "ran": plan_that_ran(),
             "rows": [list(row) for row in rows.collect()],
         }

@@ -7,7 +7,7 @@ import yaml
 
 from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffled_when_bounded
 from merge_runner.plan.explain.shuffles import shuffles
-from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
+from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.steps.runtime_filter import Bounding
 from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.text import Span
@@ -37,7 +37,7 @@ def test_how_they_are_told():
         Remedied(exchange, ((joined, on), (hashed,))),
         Remedied(other, why="it is so"),
     )
-    lines = EngineTold(plan, shuffles=nodes).lines()
+    lines = EngineReport(plan, shuffles=nodes).lines()
     assert lines[:5] == [
         "in the engine's plan: 1 Exchange, 2 Sort",
         "  Sort (3) sorts the source for the join; removed by `k: 'false'` in conf",
@@ -47,7 +47,7 @@ def test_how_they_are_told():
         "the engine's plan:",
     ]
     assert "        :- Sort (3)   <-- sorts the source for the join" in lines
-    assert told_as_json(EngineTold(plan, shuffles=nodes))["shuffles"][1] == {
+    assert report_as_json(EngineReport(plan, shuffles=nodes))["shuffles"][1] == {
         "node": "Exchange",
         "number": 2,
         "purpose": "join",
@@ -62,7 +62,7 @@ def test_how_they_are_told():
         ],
         "why": None,
     }
-    assert told_as_json(EngineTold(plan))["shuffles"] is None
+    assert report_as_json(EngineReport(plan))["shuffles"] is None
 
 
 JOINED = """== Physical Plan ==

@@ -13,7 +13,7 @@ from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, l
 from merge_runner.pruning.runtime_filter.bound_predicate import (
     MOST_RANGES,
     BoundValues,
-    Told,
+    KeyedLiteral,
     ValueRange,
     bound_predicate,
 )
@@ -26,7 +26,7 @@ def values(kind, keys, null=False):
     for key in sorted(set(keys) - {None}):
         literal = kind.literal(key)
         if literal is not None:
-            told.append(ValueRange(Told(key, literal), Told(key, literal)))
+            told.append(ValueRange(KeyedLiteral(key, literal), KeyedLiteral(key, literal)))
     return BoundValues(tuple(told), kind.step, null and None in keys)
 
 

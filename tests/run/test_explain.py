@@ -40,7 +40,12 @@ def asked(root, driver, **flags):
 
 
 def told(explanation):
-    return {node.name: node.told for level in explanation.levels for node in level if node.told is not None}
+    return {
+        node.name: node.engine_report
+        for level in explanation.levels
+        for node in level
+        if node.engine_report is not None
+    }
 
 
 def folder(root):

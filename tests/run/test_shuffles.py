@@ -85,9 +85,9 @@ class Merge:
                 keys = ", ".join(map(repr, properties))
                 self.driver.spark.sql(f"alter table {table} unset tblproperties ({keys})")
         (node,) = itertools.chain(*explanation.levels)
-        assert node.told.error is None, node.told.error
-        assert node.told.shuffles is not None, node.told.notes
-        return node.told
+        assert node.engine_report.error is None, node.engine_report.error
+        assert node.engine_report.shuffles is not None, node.engine_report.notes
+        return node.engine_report
 
 
 def short(each):

@@ -239,7 +239,7 @@ def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
     assert stream(root)[0].ok
     loaded = Project.load(root)
     told = explain_on_spark(loaded.prepared, explain(loaded.prepared, loaded.select("eu").ids), driver)
-    assert "raw.orders is a stream, and no batch of it is being worked on" in told.levels[0][0].told.error
+    assert "raw.orders is a stream, and no batch of it is being worked on" in told.levels[0][0].engine_report.error
     events = []
     results = Project.load(root).build(driver=driver, lint=False, on_event=events.append)
     assert [result.unique_id for result in results.results] == ["model.shop.total"]

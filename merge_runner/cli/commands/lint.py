@@ -160,7 +160,7 @@ def _words(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _write(report: Report, options: Options) -> None:
-    def tell(text: str) -> None:
+    def note(text: str) -> None:
         if not options.quiet:
             say(text)
 
@@ -181,16 +181,16 @@ def _write(report: Report, options: Options) -> None:
         _write_file(file, text + "\n")
         from merge_runner.lint.outputs.summary import summary
 
-        tell(f"{summary(report)}; written to {file}")
+        note(f"{summary(report)}; written to {file}")
     else:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # an excerpt can hold any character
         click.echo(text, color=colour is not None)
     if report.files == 0 and not report.findings:
-        tell("there was nothing to lint")
+        note("there was nothing to lint")
     if report.stale:
         entries = "1 entry" if report.stale == 1 else f"{report.stale} entries"
-        tell(f"{entries} of the baseline matched nothing: --write-baseline rewrites it")
+        note(f"{entries} of the baseline matched nothing: --write-baseline rewrites it")
 
 
 def _write_file(file: Path, text: str) -> None:

@@ -146,7 +146,7 @@ class ClassicDriver:
                     raise
                 lost = True
         if lost:
-            let_go(self.spark)
+            release(self.spark)
         self.ended()
 
     def kill(self) -> None:
@@ -188,7 +188,7 @@ def open_driver(
     return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill)
 
 
-def let_go(spark: SparkSession) -> None:
+def release(spark: SparkSession) -> None:
     """PySpark in this process forgets the JVM of a session, without stopping what runs there."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

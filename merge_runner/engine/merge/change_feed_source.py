@@ -29,7 +29,7 @@ _FEED = "delta.enableChangeDataFeed"
 _RECENT = 50
 """The search for a RESTORE after the model's latest commit ends after this many commits of other writers."""
 
-_ANEW = "build the model with --full-refresh: it then reads the whole table"
+_REBUILD = "build the model with --full-refresh: it then reads the whole table"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Unread:
 
     `first` None: nothing was consumed, and the rows of the version `last` are the changes. `batch` is what the MERGE
     that consumes them is stamped with, `at` when `last` was committed (milliseconds since the epoch), `folder` where
-    the table lies. `told_by` is the state of the reader's table from which the record was read; None of Iceberg.
+    the table lies. `read_at` is the state of the reader's table from which the record was read; None of Iceberg.
     """
 
     first: int | None
@@ -46,7 +46,7 @@ class Unread:
     batch: Batch
     at: int
     folder: str
-    told_by: Snapshot | None
+    read_at: Snapshot | None
 
     def consumed(self, feed: Feed) -> Changes:
         """Return what the response of the MERGE has of them."""
@@ -107,7 +107,7 @@ def unread(context: NodeContext, feed: Feed, reader: Relation, format: Format | 
             "changes-unknown",
             f"{reader.name} has rows, and none of its snapshots says which changes of {feed.table.name} it has "
             "consumed (an Iceberg table forgets that with the snapshot, when it expires)",
-            hint=_ANEW,
+            hint=_REBUILD,
         )
     return Unread(first, parent.version, batch, parent.milliseconds, parent.folder, own)
 
@@ -137,7 +137,7 @@ def unreadable(feed: Feed, changes: Unread, error: EngineError) -> EngineError:
     return EngineError(
         "changes-unreadable",
         f"the changes of {feed.table.name} from {range_} cannot be read: {error.message}",
-        hint=_ANEW,
+        hint=_REBUILD,
     )
 
 
@@ -162,15 +162,15 @@ def overtaken(
     Delta stops a MERGE that meets such a commit, or that would commit no higher version; not one that begins after it.
     Raises EngineError.
     """
-    told_by = changes.told_by
-    if told_by is None or committed <= told_by.version + 1:
+    read_at = changes.read_at
+    if read_at is None or committed <= read_at.version + 1:
         return False
     prefix = changes.batch.app.rpartition(" ")[0]
     read, merged = (
-        table_format.recorded_batches(session, reader, prefix, version) for version in (told_by.version, committed - 1)
+        table_format.recorded_batches(session, reader, prefix, version) for version in (read_at.version, committed - 1)
     )
     before = table_format.snapshot(session, reader, committed - 1)
-    return read != merged or before is None or before.table_id != told_by.table_id
+    return read != merged or before is None or before.table_id != read_at.table_id
 
 
 def _check_past(
@@ -193,7 +193,7 @@ def _check_past(
         "changes-of-another-table",
         f"{feed.table.name} is not the table whose changes were consumed up to version {version}: "
         f"the table was dropped and recreated (now at version {parent.version})",
-        hint=_ANEW,
+        hint=_REBUILD,
     )
 
 
@@ -206,7 +206,7 @@ def _check_not_restored(session: SparkSession, reader: Relation, table_format: T
             raise EngineError(
                 "changes-restored",
                 f"{reader.name} was restored in version {commit.version}: which changes its rows hold is not known",
-                hint=_ANEW,
+                hint=_REBUILD,
             )
 
 

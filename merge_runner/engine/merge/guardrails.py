@@ -27,10 +27,10 @@ def check_before(step: RunMerge, expect: Expectation, made: Bounded, context: No
     """Counts what the MERGE would do, as `made` is going to run. Raises EngineError where that is not as expected."""
     limits = expect.limits
     figures = dry_count(context.session, step.target, step.judged.statement, made, limits)
-    told = list(violations(limits, figures))
-    if told and _may_count_twice(step, limits):
+    exceeded = list(violations(limits, figures))
+    if exceeded and _may_count_twice(step, limits):
         _refuse_duplicates(step, context)
-    _refuse(told, figures, "query", context, made.not_fixed)
+    _refuse(exceeded, figures, "query", context, made.not_fixed)
     _check_keys(step, expect, made, context)
     return figures
 
@@ -83,13 +83,13 @@ def check_committed(step: RunMerge, expect: Expectation, before: Figures, commit
     Raises EngineError where it went beyond them all the same.
     """
     rows = Figures(None, before.target, committed.rows_inserted, committed.rows_updated, committed.rows_deleted)
-    told = list(violations(expect.limits, rows))
-    if told:
+    exceeded = list(violations(expect.limits, rows))
+    if exceeded:
         raise EngineError(
             "expect-merge-committed",
             f"version {committed.table_version} of {step.target.name} has gone beyond `expect_merge`, and is "
-            f"committed: {'; '.join(told)}; counted before, it had kept within: the table, the source or the clock has "
-            "changed in between",
+            f"committed: {'; '.join(exceeded)}; counted before, it had kept within: the table, the source or the clock "
+            "has changed in between",
             hint="where it is not meant, take it back: RESTORE TABLE on Delta, rollback_to_snapshot on Iceberg",
         )
 
@@ -122,13 +122,13 @@ def violations(limits: ExpectMerge, figures: Figures) -> Iterator[str]:
 
 
 def _refuse(
-    told: list[str], figures: Figures, by: CountedBy, context: NodeContext, not_fixed: str | None = None
+    exceeded: list[str], figures: Figures, by: CountedBy, context: NodeContext, not_fixed: str | None = None
 ) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
     known = {f"rows_{kind}": count for kind, count in asdict(figures).items()}
     context.output.response.expect_merge = Counted(by, **known, source_read_twice=not_fixed)
-    if told:
-        message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(told)}"
+    if exceeded:
+        message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(exceeded)}"
         raise EngineError("expect-merge", message, hint=_HINT)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, OutOfRangeError
-from merge_runner.pruning.runtime_filter.bound_predicate import BoundValues, Told, ValueRange, length_in_common
+from merge_runner.pruning.runtime_filter.bound_predicate import BoundValues, KeyedLiteral, ValueRange, length_in_common
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,10 +59,14 @@ def _distinct(session: SparkSession, prefix: str, source: str, keys: Sequence[st
 def _single(item: AskedValues, keys: set[Any]) -> BoundValues | None:
     null = item.null and None in keys
     try:
-        told = [Told(key, literal) for key in sorted(keys - {None}) if (literal := item.kind.literal(key)) is not None]
+        literals = [
+            KeyedLiteral(key, literal)
+            for key in sorted(keys - {None})
+            if (literal := item.kind.literal(key)) is not None
+        ]
     except OutOfRangeError:
         return None
-    return BoundValues(tuple(ValueRange(each, each) for each in told), item.kind.step, null)
+    return BoundValues(tuple(ValueRange(each, each) for each in literals), item.kind.step, null)
 
 
 def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: AskedValues) -> BoundValues | None:
@@ -88,7 +92,7 @@ def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: Ask
             return None
         if first is None or last is None:
             return None  # an end that the column cannot hold, as a bigint beyond all ints
-        ranges.append(ValueRange(Told(low, first), Told(high, last)))
+        ranges.append(ValueRange(KeyedLiteral(low, first), KeyedLiteral(high, last)))
     return BoundValues(tuple(ranges), item.kind.step, item.null and ends["nulls"])
 
 

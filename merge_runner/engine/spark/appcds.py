@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _SWITCH = "MERGE_RUNNER_CDS"
 _TRAINED_AS = 1
 """Counts the ways that archives were made: another one is made where the statements of training.py change much."""
-_TOLD_IN_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_READ_FROM_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Variables that put something on the class path of the driver."""
-_ROOM = 1 << 30
+_FREE_BYTES = 1 << 30
 _AGAIN_SECONDS = 24 * 3600.0
 _LOW_PRIORITY = ("nice", "-n", "19")
 
@@ -64,11 +64,11 @@ class Archive:
     def is_whole(self) -> bool:
         """Whether the archive is there as it was made."""
         try:
-            told = json.loads(self.record.read_text(encoding="utf-8"))
+            recorded = json.loads(self.record.read_text(encoding="utf-8"))
             stat = self.path.stat()
         except (OSError, ValueError):
             return False
-        return bool(told == {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns})
+        return bool(recorded == {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns})
 
     def used(self) -> None:
         """Notes that it is in use, so that it is kept longest."""
@@ -117,14 +117,14 @@ def archive(
     own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
     if not local or own or env.get(_SWITCH) == "0":
         return None
-    told = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _TOLD_IN_ENV)]
+    parts = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _READ_FROM_ENV)]
     jars = [Path(jar) for jar in confs[CLASS_PATH].split(os.pathsep)]
     try:
-        told += _java(java_home)
-        told += _files([*jars, *sorted((spark_home() / "jars").iterdir())])
+        parts += _java(java_home)
+        parts += _files([*jars, *sorted((spark_home() / "jars").iterdir())])
     except OSError:  # an installation of another kind, of which nothing is known
         return None
-    return Archive(cache_folder(env) / "cds", hashlib.sha256("\n".join(told).encode()).hexdigest()[:16])
+    return Archive(cache_folder(env) / "cds", hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16])
 
 
 def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -> dict[str, str]:
@@ -150,7 +150,7 @@ def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: 
             return
     with suppress(OSError):
         fitting.folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(fitting.folder, os.W_OK) or shutil.disk_usage(fitting.folder).free < _ROOM:
+        if not os.access(fitting.folder, os.W_OK) or shutil.disk_usage(fitting.folder).free < _FREE_BYTES:
             return
         subprocess.Popen(
             [*_LOW_PRIORITY, *training_command(profile, java_home)],

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from merge_runner.engine.spark.java_exception import Told, told
+from merge_runner.engine.spark.java_exception import Raised, raised_chain
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
 from merge_runner.formats.rewordings import Reworded, reworded
@@ -118,13 +118,13 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         where = f"{error.filename}: " if error.filename else ""
         around = surroundings(str(error.strerror))
         return EngineError("file-system", f"{where}{error.strerror}", around[1] if around is not None else None)
-    chain = told(error)
+    chain = raised_chain(error)
     known = known_failure(tuple((name, each.message) for each in chain for name in each.names))
     kind = known.kind if known is not None else Kind.USER
     most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
-    telling = _telling(chain)
-    code = telling.condition or telling.name
-    message, offset = _trimmed(_with_file(telling, chain)), _offset(error, statement)
+    decisive = _decisive(chain)
+    code = decisive.condition or decisive.name
+    message, offset = _trimmed(_with_file(decisive, chain)), _offset(error, statement)
     said = reworded(code, message) if kind is Kind.USER else Reworded(message, None)
     message, hint = said.message, HINTS.get(code, said.hint)
     if said.name is not None:
@@ -144,7 +144,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     return EngineError(code, message, hint, kind, statement, offset, most)
 
 
-def _telling(chain: tuple[Told, ...]) -> Told:
+def _decisive(chain: tuple[Raised, ...]) -> Raised:
     """Of an error and its causes, the one that says what is wrong: the first with a condition that is no wrapper's.
 
     Without any, what a task raised; else the first with the last cause, which says where it comes from.
@@ -153,19 +153,19 @@ def _telling(chain: tuple[Told, ...]) -> Told:
     if named:
         return named[0]
     if found := _EMBEDDED.search(chain[0].message):
-        return Told(*found.groups())
+        return Raised(*found.groups())
     first, last = chain[0], chain[-1]
     if _trimmed(last.message) in _trimmed(first.message):
         return first
-    return Told(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
+    return Raised(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
 
 
-def _with_file(telling: Told, chain: tuple[Told, ...]) -> str:
+def _with_file(decisive: Raised, chain: tuple[Raised, ...]) -> str:
     """The message of what is wrong, with the file that it is wrong in, where a wrapper names that."""
     reading = next((each for each in chain if each.condition == READING), None)
-    if reading is None or reading is telling:
-        return telling.message
-    return f"{_trimmed(reading.message)}: {telling.message}"
+    if reading is None or reading is decisive:
+        return decisive.message
+    return f"{_trimmed(reading.message)}: {decisive.message}"
 
 
 def _trimmed(text: str) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 _LONGEST_CHAIN = 20
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\]\s*")
 _CLASS = re.compile(r"((?:[\w$]+\.)+[\w$]+)(?:: |\Z)")
-_CLASS_IN_BRACKETS = re.compile(r"\(((?:[\w$]+\.)+[\w$]+)\) ")
-_NO_TEXT_OF_ITS_OWN = "Cannot find main error class"
+_CLASS_IN_PARENTHESES = re.compile(r"\(((?:[\w$]+\.)+[\w$]+)\) ")
+_NO_TEXT = "Cannot find main error class"
 """PySpark 4.1.4 asks Spark for the text of a condition that only Delta knows: the real error is the context then."""
 
 
 @dataclass(frozen=True)
-class Told:
+class Raised:
     """One exception of a chain: the simple name of its class, its error condition, its message without both."""
 
     name: str
@@ -29,38 +29,38 @@ class Told:
         return (self.name,) if self.condition is None else (self.name, self.condition)
 
 
-def told(error: BaseException) -> tuple[Told, ...]:
+def raised_chain(error: BaseException) -> tuple[Raised, ...]:
     """An exception and its causes in the JVM, the first one raised first; never empty."""
     context = error.__context__
     java = getattr(error, "java_exception", None)
-    if context is not None and context is not error and _NO_TEXT_OF_ITS_OWN in _java_text(java):
-        return told(context)
+    if context is not None and context is not error and _NO_TEXT in _java_text(java):
+        return raised_chain(context)
     if java is not None:
         return tuple(_of_text(text, type(error).__name__) for text in _java_chain(java))
     own = _of_text(_remote_text(str(error)), type(error).__name__)
     condition = _condition(error) or own.condition
-    raised = Told(type(error).__name__, condition, own.message)
+    raised = Raised(type(error).__name__, condition, own.message)
     # PySpark's own exceptions keep the throwable that they were made of.
     causes = [_of_text(text, own.name) for text in _java_chain(getattr(error, "_origin", None))]
     return (raised, own, *causes) if own.name != raised.name else (raised, *causes)
 
 
-def _of_text(text: str, name: str) -> Told:
+def _of_text(text: str, name: str) -> Raised:
     """What a throwable's own text says: `package.Class: [CONDITION] message`."""
     body = text.strip()
     if found := _CLASS.match(body):
         name, body = found[1].rpartition(".")[2].rpartition("$")[2], body[found.end() :]
     condition = _CONDITION.match(body)
     if condition is None:
-        return Told(name, None, body)
-    return Told(name, condition[1], body[condition.end() :])
+        return Raised(name, None, body)
+    return Raised(name, condition[1], body[condition.end() :])
 
 
 def _remote_text(text: str) -> str:
     """Format the error of a Spark Connect server as a Java throwable prints it: its class first, and no stack."""
     message, _, stack = text.partition("\n\nJVM stacktrace:\n")
     message = message.lstrip()
-    if found := _CLASS_IN_BRACKETS.match(message):
+    if found := _CLASS_IN_PARENTHESES.match(message):
         return f"{found[1]}: {message[found.end() :]}"
     throwable = stack.partition("\n")[0].strip()
     return f"{throwable}: {message}" if throwable else message

@@ -54,13 +54,13 @@ class Jvm:
 
     def _wait(self) -> tuple[int, str]:
         """Waits for the gateway in the JVM: its port and secret. Raises ChildProcessError where the JVM has ended."""
-        told = self._folder / "gateway"
-        while not told.exists():
+        port_file = self._folder / "gateway"
+        while not port_file.exists():
             if self.process.poll() is not None:
                 self._tidy()
                 raise ChildProcessError(f"the JVM ended with status {self.process.returncode}")
             time.sleep(_POLL_SECONDS)
-        data = told.read_bytes()  # Spark writes another file and renames it
+        data = port_file.read_bytes()  # Spark writes another file and renames it
         self._tidy()
         port, length = struct.unpack(">ii", data[:8])
         return port, data[8 : 8 + length].decode("utf-8")

@@ -48,12 +48,12 @@ def writing(
     folder = warehouse / ".locks"
     folder.mkdir(parents=True, exist_ok=True)
     path = (folder / f"{name}.lock").resolve()
-    told = False
+    reported = False
     while (handle := _acquire(path, shared)) is None:
-        if not told:
+        if not reported:
             holder = path.read_text(encoding="ascii", errors="replace")[:32].strip() or "unknown"
             waiting(f"{name} is being written by process {holder}: waiting for it")
-            told = True
+            reported = True
         if cancelled():
             raise InterruptedError(name)
         time.sleep(_POLL_SECONDS)

@@ -20,12 +20,12 @@ def stamp(invocation_id: str, node: str) -> str:
 
 def of_hook(stamp: str, hook: str) -> str:
     """The stamp of a hook (`pre_hook`, `post_hook`) of that node, whose commits are not the statement's."""
-    return _beside(stamp, "hook", hook)
+    return _with_entry(stamp, "hook", hook)
 
 
 def of_maintenance(stamp: str, what: str) -> str:
     """The stamp of what changes no row of that node's table (`optimize`, `vacuum`), and is not the statement's."""
-    return _beside(stamp, "maintenance", what)
+    return _with_entry(stamp, "maintenance", what)
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Writer:
 def written_by(stamp: str | None) -> Writer | None:
     """Return what a stamp says; None for no stamp and for other writers' texts."""
     try:
-        told = json.loads(stamp or "")["merge_runner"]
-        return Writer(told["node"], told.get("hook") or told.get("maintenance"))
+        parsed = json.loads(stamp or "")["merge_runner"]
+        return Writer(parsed["node"], parsed.get("hook") or parsed.get("maintenance"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -51,9 +51,9 @@ def is_of_a_statement(stamp: str | None) -> bool:
     return writer is not None and writer.of is None
 
 
-def _beside(stamp: str, key: str, value: str) -> str:
-    told = json.loads(stamp)
-    return json.dumps({"merge_runner": {**told["merge_runner"], key: value}})
+def _with_entry(stamp: str, key: str, value: str) -> str:
+    parsed = json.loads(stamp)
+    return json.dumps({"merge_runner": {**parsed["merge_runner"], key: value}})
 
 
 def same_node(stamp: str | None, other: str) -> bool:

@@ -60,14 +60,14 @@ class RealLayout:
 class RealColumn:
     """A column of a table as it is; `default` and `generated` are as in DDL, None: it has none.
 
-    `told`: whether the generation expression could be read.
+    `readable`: whether the generation expression could be read.
     """
 
     nullable: bool
     comment: str | None
     default: str | None
     generated: str | None = None
-    told: bool = True
+    readable: bool = True
 
 
 @dataclass(frozen=True)

@@ -75,21 +75,21 @@ class BranchCatalog(Catalog):
 
     def _check_columns(self, session: SparkSession, relation: Relation, schema: StructType) -> None:
         real = {field.name.casefold(): field for field in analyse(session, f"SELECT * FROM {relation}").fields}
-        told = []
+        changes = []
         for field in schema.fields:
             own = real.pop(field.name.casefold(), None)
             if own is None:
-                told.append(f"column {field.name} is new")
+                changes.append(f"column {field.name} is new")
             elif own.dataType != field.dataType:
-                told.append(
+                changes.append(
                     f"column {field.name} is {own.dataType.simpleString()} in the table, "
                     f"{field.dataType.simpleString()} in the query"
                 )
-        told += [f"column {field.name} is gone" for field in real.values()]
-        if told:
+        changes += [f"column {field.name} is gone" for field in real.values()]
+        if changes:
             raise EngineError(
                 "branch-schema",
-                f"{relation.name} would get other columns, and a branch has those of its table: {'; '.join(told)}",
+                f"{relation.name} would get other columns, and a branch has those of its table: {'; '.join(changes)}",
                 hint="build it once without --branch: columns are changed for all who read the table",
             )
 
@@ -101,8 +101,8 @@ class BranchCatalog(Catalog):
 @contextmanager
 def _as_hook(session: SparkSession, hook: str, conf: str) -> Iterator[None]:
     """What a session commits inside the block is a hook's, and not the statement's that its stamp (`conf`) is of."""
-    told = session.conf.get(conf, None)
-    with temporary_confs(session, {conf: of_hook(told, hook)} if told is not None else {}):
+    stamp = session.conf.get(conf, None)
+    with temporary_confs(session, {conf: of_hook(stamp, hook)} if stamp is not None else {}):
         yield
 
 

@@ -39,7 +39,7 @@ def constraint_drift(
     for column, own in present:
         yield from _of_null(layout, column, own, [*checks.values(), *layout.checks.values()])
         yield from _of_default(layout, column, own)
-        if own.told:
+        if own.readable:
             yield from _of_generation(layout, column, own)
     yield from _of_comments(layout, present)
     yield from check_drift(layout, checks)

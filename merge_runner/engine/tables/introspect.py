@@ -20,7 +20,7 @@ from merge_runner.relation import Relation
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_TOLD = (
+_DECLARED = (
     "delta.dataskipping",
     "delta.columnmapping.mode",
     "delta.enablechangedatafeed",
@@ -84,7 +84,7 @@ def _laid_out(session: SparkSession, relation: Relation, table_format: TableForm
     columns = _columns(session, relation, table_format.columns(session, relation))
     sort_by = real.sort_by if table_format.capabilities.sort_order else None
     layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, sort_by, columns)
-    return FileTable(*layout, None, _told(real.properties), files=state.files, bytes=state.bytes)
+    return FileTable(*layout, None, _declared(real.properties), files=state.files, bytes=state.bytes)
 
 
 def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealColumn]) -> tuple[FileColumn, ...]:
@@ -101,5 +101,5 @@ def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealC
     return tuple(found)
 
 
-def _told(properties: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in properties.items() if key.lower().startswith(_TOLD)}
+def _declared(properties: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in properties.items() if key.lower().startswith(_DECLARED)}

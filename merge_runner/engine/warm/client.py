@@ -128,17 +128,17 @@ def socket_path(root: Path, env: Mapping[str, str]) -> Path:
 
 def driver_key(confs: Mapping[str, str], java_home: Path, env: Mapping[str, str]) -> str:
     """The key of a driver: its versions, JVM, confs, jars, and what a JVM reads of the environment."""
-    told = [version(), str(java_home.resolve()), str(spark_home())]
-    told += [f"{name}={value}" for name, value in sorted(confs.items())]
+    parts = [version(), str(java_home.resolve()), str(spark_home())]
+    parts += [f"{name}={value}" for name, value in sorted(confs.items())]
     read = [name for name in env if name.startswith(_READ_BY_A_JVM) and name not in _SET_BY_PYSPARK]
-    told += [f"{name}={env[name]}" for name in sorted(read)]
-    told += sorted(hidden(confs, env))  # its log keeps silent about these, and no others
+    parts += [f"{name}={env[name]}" for name in sorted(read)]
+    parts += sorted(hidden(confs, env))  # its log keeps silent about these, and no others
     listed = confs.get("spark.driver.extraClassPath", "").split(os.pathsep) + confs.get("spark.jars", "").split(",")
     for path in [java_home / "release", spark_home() / "jars", *(Path(jar) for jar in listed if jar)]:
         with suppress(OSError):
             found = path.stat()
-            told.append(f"{path} {found.st_size} {found.st_mtime_ns}")
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()
+            parts.append(f"{path} {found.st_size} {found.st_mtime_ns}")
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def status(path: Path) -> dict[str, Any] | None:
@@ -162,21 +162,21 @@ def start(order: Order, spawn: Callable[[Order], subprocess.Popen[bytes]] | None
     the driver does not start. `spawn` starts the process of a keeper.
     """
     path = Path(order.socket)
-    told = status(path)
-    if told is not None and told["key"] != order.key:
-        if told["user"] is not None:
+    state = status(path)
+    if state is not None and state["key"] != order.key:
+        if state["user"] is not None:
             raise Refused("busy")
         stop(path)
-        told = None
-    keeper = None if told is not None else (spawn or _spawn)(order)
+        state = None
+    keeper = None if state is not None else (spawn or _spawn)(order)
     deadline = time.monotonic() + _START_SECONDS
-    while told is None or not told["ready"]:
+    while state is None or not state["ready"]:
         if keeper is not None and keeper.poll() not in (None, ANOTHER) and status(path) is None:
             raise ChildProcessError(f"the warm driver did not start: its log is {order.log}")
         if time.monotonic() > deadline:
             raise ChildProcessError(f"the warm driver is not up after {_START_SECONDS:.0f} s: its log is {order.log}")
         time.sleep(_POLL_SECONDS)
-        told = status(path)
+        state = status(path)
 
 
 def _spawn(order: Order) -> subprocess.Popen[bytes]:
@@ -208,7 +208,7 @@ def attach(path: Path, key: str, log: Path) -> AttachedDriver:
     start = log.stat().st_size if log.exists() else 0
     line = Line(path)
     try:
-        told = line.ask("attach", key=key)
+        attached = line.ask("attach", key=key)
 
         def leave(clean: bool) -> None:
             if clean:
@@ -220,7 +220,7 @@ def attach(path: Path, key: str, log: Path) -> AttachedDriver:
             # The keeper ends with its JVM, whose status it does not report.
             return how_it_ended(None, logged(log, start)) if status(path) is None else None
 
-        return attach_driver(told["port"], told["secret"], leave, fate)
+        return attach_driver(attached["port"], attached["secret"], leave, fate)
     except BaseException:
         line.close()
         raise

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.engine.driver.local_driver import ClassicDriver, forget_gateway, let_go
+from merge_runner.engine.driver.local_driver import ClassicDriver, forget_gateway, release
 from merge_runner.engine.spark.errors import silence_error_log
 from merge_runner.engine.spark.jvm import gateway
 
@@ -30,7 +30,7 @@ class AttachedDriver(ClassicDriver):
                 self._clear()
             except Exception:  # whatever it is, such a JVM must not be used again
                 clean = False
-        let_go(self.spark)
+        release(self.spark)
         self.leave(clean)
 
     def kill(self) -> None:

@@ -44,48 +44,48 @@ def _marked(lines: Sequence[str], place: Place) -> Iterator[tuple[int, int, int]
     first, column = place.line, place.column
     if not 1 <= first <= len(lines) or lines == [""]:
         return
-    last, behind = place.end_line or first, place.end_column or column + 1
+    last, stop = place.end_line or first, place.end_column or column + 1
     if last > len(lines):
-        last, behind = len(lines), len(lines[-1]) + 1
-    while last > first and not lines[last - 1][: behind - 1].strip():
+        last, stop = len(lines), len(lines[-1]) + 1
+    while last > first and not lines[last - 1][: stop - 1].strip():
         last -= 1
-        behind = len(lines[last - 1].rstrip()) + 1
-    if (last, behind) <= (first, column):
-        last, behind = first, column + 1
+        stop = len(lines[last - 1].rstrip()) + 1
+    if (last, stop) <= (first, column):
+        last, stop = first, column + 1
     long = last - first + 1 > _FIRST + _LAST + 1
     for number in range(first, last + 1):
         if long and first + _FIRST <= number <= last - _LAST:
             continue
         line = lines[number - 1]
         start = min(column - 1, len(line)) if number == first else len(line) - len(line.lstrip())
-        end = min(behind - 1, len(line)) if number == last else len(line.rstrip())
+        end = min(stop - 1, len(line)) if number == last else len(line.rstrip())
         yield number, start, max(end, start + 1) if number == first else end
 
 
-def _line(line: str, start: int, end: int, room: int, ellipsis: str) -> tuple[str, str]:
-    """What is shown of a line in `room` columns, and the carets below it."""
+def _line(line: str, start: int, end: int, available: int, ellipsis: str) -> tuple[str, str]:
+    """What is shown of a line in `available` columns, and the carets below it."""
     shown = cells(line)
     edges = [0]
     for _, columns in shown:
         edges.append(edges[-1] + columns)
     left = edges[start]
     right = max(edges[min(end, len(shown))], left + 1)
-    first, behind, mark = 0, len(shown), len(ellipsis)
+    first, stop, mark = 0, len(shown), len(ellipsis)
     total = max(edges[-1], right)
-    if total > room:
-        inner = room - 2 * mark
+    if total > available:
+        inner = available - 2 * mark
         # A quarter of what is shown precedes the carets, or less where they would not fit after it.
         wanted = left - max(0, min(inner // 4, inner - (right - left)))
-        if right <= room - mark or left <= inner // 4:
+        if right <= available - mark or left <= inner // 4:
             wanted = 0
-        wanted = max(min(wanted, total - room + mark), 0)
+        wanted = max(min(wanted, total - available + mark), 0)
         first = next(index for index, edge in enumerate(edges) if edge >= wanted)
-        end_of_room = edges[first] + room - (mark if first else 0)
-        if total > end_of_room:
-            behind = max(index for index, edge in enumerate(edges) if edge <= end_of_room - mark)
-    text = "".join(character for character, _ in shown[first:behind])
-    before, after = ellipsis if first else "", ellipsis if behind < len(shown) else ""
+        last_column = edges[first] + available - (mark if first else 0)
+        if total > last_column:
+            stop = max(index for index, edge in enumerate(edges) if edge <= last_column - mark)
+    text = "".join(character for character, _ in shown[first:stop])
+    before, after = ellipsis if first else "", ellipsis if stop < len(shown) else ""
     if after:
-        right = min(right, edges[behind])
+        right = min(right, edges[stop])
     carets = " " * (len(before) + left - edges[first]) + "^" * (right - left)
     return f"{before}{text}{after}", carets if end > start else ""

@@ -59,15 +59,15 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
         first = findings[0].place
         source = SourceText(first.path, report.sources.get(first.text_name, ""))
         head = next((finding for finding in findings if finding.code == _HEAD), None)
-        beside = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
+        related = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
         if head is not None:
             block = list(_finding(head, source, style, merges.get(head.merge or first.path)))
             inner = replace(style, width=style.width - 2)
-            for finding in beside:
+            for finding in related:
                 block += ["", *(f"  {line}".rstrip() for line in _finding(finding, source, inner))]
             yield block
         for finding in findings:
-            if finding is not head and finding not in beside:
+            if finding is not head and finding not in related:
                 yield list(_finding(finding, source, style))
     if grouped:
         yield list(_group(grouped, style))

@@ -28,9 +28,9 @@ def listed(report: Report, style: Style) -> Iterator[str]:
     merges = sorted(report.merges, key=_order)
     shown = merges
     if len(merges) >= _MANY:
-        told = {finding.merge or finding.place.path for finding in report.findings if finding.code == "P001"}
+        reported = {finding.merge or finding.place.path for finding in report.findings if finding.code == "P001"}
         shown = [merge for merge in merges if not bounded_or_meant(merge)]
-        shown = [merge for merge in shown if merge.place not in told and merge.path not in told][:_MANY]
+        shown = [merge for merge in shown if merge.place not in reported and merge.path not in reported][:_MANY]
     path = max((width(_where(merge)) for merge in shown), default=0)
     target = max((width(one_line(merge.target)) for merge in shown), default=0)
     with_target = style.width - path - target - 13 >= _REASON
@@ -78,16 +78,16 @@ def proof(merge: ReportedMerge, style: Style) -> Iterator[str]:
     texts = [one_line(conjunct.text) for conjunct in merge.conjuncts]
     places = [f"{conjunct.line}:{conjunct.column}" for conjunct in merge.conjuncts]
     place = max(len(text) for text in places)
-    beside = max((width(text) for text in texts if width(text) <= _COLUMN), default=0)
-    if style.wrap and style.width - place - beside - 6 < _REASON:
-        beside = -1  # each reason below its conjunct
+    widest = max((width(text) for text in texts if width(text) <= _COLUMN), default=0)
+    if style.wrap and style.width - place - widest - 6 < _REASON:
+        widest = -1  # each reason below its conjunct
     least = 0 if style.wrap else _COLUMN
     for conjunct, text, at in zip(merge.conjuncts, texts, places, strict=True):
         front = f"{_mark(conjunct, style)} {style.styled(f'{at:<{place}}', dim=True)}  "
         reason = style.styled(one_line(conjunct.reason), dim=True)
-        if width(text) <= min(_COLUMN, beside):
-            column = place + beside + 6
-            yield from style.lines(f"{front}{padded(text, beside)}  {reason}".rstrip(), column)
+        if width(text) <= min(_COLUMN, widest):
+            column = place + widest + 6
+            yield from style.lines(f"{front}{padded(text, widest)}  {reason}".rstrip(), column)
         else:
             yield f"{front}{cut(text, max(style.width - place - 8, least), style.ellipsis)}"
             yield from style.lines(f"{' ' * (place + 6)}{reason}")
@@ -122,9 +122,9 @@ def _mark(conjunct: ReportedConjunct, style: Style) -> str:
     return style.styled("✗" if style.unicode else "x", fg="red")
 
 
-def _verdict(merge: ReportedMerge, style: Style, room: int) -> str:
+def _verdict(merge: ReportedMerge, style: Style, available: int) -> str:
     fg = "green" if merge.scans_all_on_purpose else _COLOURS[merge.verdict]
-    return style.styled(f"{merge.verdict:<{room}}", fg=fg)
+    return style.styled(f"{merge.verdict:<{available}}", fg=fg)
 
 
 def _reason(merge: ReportedMerge) -> str:

@@ -57,9 +57,12 @@ def lint_project(
     linter = ProjectLinter(prepared, Layouts.load(prepared, options.layout), selection)
     chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
     checked = check_all(linter, chosen, processes)
-    told = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
+    reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
-        finding for item in checked for finding in item.findings if finding.code != "J001" or finding.place not in told
+        finding
+        for item in checked
+        for finding in item.findings
+        if finding.code != "J001" or finding.place not in reported
     ]
     merges = [item.merge for item in checked if item.merge is not None]
     parsed = {merge.path for merge in merges}
@@ -133,7 +136,7 @@ class LintError(Exception):
 
 def refuse_errors(report: Report, *, warnings: bool = False) -> None:
     """Raise LintError where the report has an error, or a warning if `warnings` count as errors."""
-    grave = ("error", "warning") if warnings else ("error",)
-    refused = [finding for finding in report.findings if finding.severity in grave]
+    severities = ("error", "warning") if warnings else ("error",)
+    refused = [finding for finding in report.findings if finding.severity in severities]
     if refused:
         raise LintError(report, refused)

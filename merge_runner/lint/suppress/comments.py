@@ -64,7 +64,7 @@ def comments(source: SourceText) -> tuple[Comment, ...]:
 _SPACE = re.compile(r"\s*")
 
 
-def behind_space(text: str, at: int) -> int:
+def after_space(text: str, at: int) -> int:
     """The offset of the first character from `at` on that is no blank."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
@@ -146,7 +146,7 @@ def _blotted(text: str, tags: Sequence[Span]) -> str:
         if text.startswith("-", tag.start + 2):
             before = before.rstrip()
         if text.startswith("-", tag.end - 3) and tag.end - tag.start > 5:
-            end = behind_space(text, end)
+            end = after_space(text, end)
         pieces += [before, _BLOT * (end - at - len(before))]
         at = end
     return "".join([*pieces, text[at:]])

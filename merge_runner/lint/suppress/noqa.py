@@ -17,7 +17,7 @@ from typing import TypeAlias
 from merge_runner.lint.finding import Edit, Finding, Fix, Severity
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selector import meant, suggestion
-from merge_runner.lint.suppress.comments import Comment, behind_space, comments
+from merge_runner.lint.suppress.comments import Comment, after_space, comments
 from merge_runner.text import Place, SourceText, Span
 
 UNUSED = "S001"
@@ -248,13 +248,13 @@ def _words(comment: Comment, at: int, known: tuple[Rule, ...]) -> Iterator[_Word
     text = comment.text
     exact = {key for rule in known for key in (rule.code.lower(), rule.name)}
     comma = True
-    while word := _NAME.match(text, behind_space(text, at)):
+    while word := _NAME.match(text, after_space(text, at)):
         if not comma and word[0].lower() not in exact:
             return
         start = comment.body.start + word.start()
         rules = meant(word[0], known)
         yield _Word(word[0], Span(start, start + len(word[0])), rules, not rules and bool(_FOREIGN.fullmatch(word[0])))
-        at = behind_space(text, word.end())
+        at = after_space(text, word.end())
         comma = text.startswith(",", at)
         at += comma
 

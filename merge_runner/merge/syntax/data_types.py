@@ -57,33 +57,33 @@ def read_type(sql: Sql, i: int, stop: int) -> int:
         raise MergeSyntaxError(
             f"Spark has no type {sql.word(i)}", sql.at(i), f"write {FOREIGN[key]}", kind="unsupported"
         )
-    behind = i + 1
+    after = i + 1
     if key == "INTERVAL":
-        while behind < stop and sql.key(behind) in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "TO"):
-            behind += 1
-        return behind
+        while after < stop and sql.key(after) in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "TO"):
+            after += 1
+        return after
     if key in COMPLEX_TYPES:
         return _read_complex(sql, i, stop)
-    if behind < stop and sql.key(behind) == "(":
-        close = sql.partner[behind]
+    if after < stop and sql.key(after) == "(":
+        close = sql.partner[after]
         _check_parameters(sql, i, close)
-        behind = close + 1
+        after = close + 1
     elif key in LENGTH_TYPES:
         raise MergeSyntaxError(
             f"{sql.word(i)} wants a length", sql.at(i), f"write {sql.word(i)}(10), or STRING", kind="unsupported"
         )
-    if behind < stop and sql.key(behind) == "[":
+    if after < stop and sql.key(after) == "[":
         raise MergeSyntaxError(
             "Spark has no type with [] after it",
-            sql.span(i, sql.partner[behind] + 1),
+            sql.span(i, sql.partner[after] + 1),
             f"write ARRAY<{sql.word(i)}>",
             kind="unsupported",
         )
-    if key == "DOUBLE" and sql.key(behind) == "PRECISION":
+    if key == "DOUBLE" and sql.key(after) == "PRECISION":
         raise MergeSyntaxError(
-            "Spark has no type DOUBLE PRECISION", sql.span(i, behind + 1), "write DOUBLE", kind="unsupported"
+            "Spark has no type DOUBLE PRECISION", sql.span(i, after + 1), "write DOUBLE", kind="unsupported"
         )
-    return behind
+    return after
 
 
 def _read_complex(sql: Sql, i: int, stop: int) -> int:

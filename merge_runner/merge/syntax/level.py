@@ -96,7 +96,7 @@ class Level(Operands):
             raise self._unexpected()
         if key in (".", "["):
             self._access(key)
-        elif key == "(" and (sql.kind(self.i - 1) in ("word", "name") or self._behind_identifier()):
+        elif key == "(" and (sql.kind(self.i - 1) in ("word", "name") or self._after_identifier()):
             self._call()
         elif key == "::":
             self.i = read_type(sql, self.i + 1, self.stop)
@@ -186,7 +186,7 @@ class Level(Operands):
         self.boolean = True
         return False
 
-    def _behind_identifier(self) -> bool:
+    def _after_identifier(self) -> bool:
         """Whether the operand is IDENTIFIER(…), which may be the name of a function."""
         sql = self.sql
         return sql.key(self.i - 1) == ")" and any(
@@ -223,8 +223,8 @@ class Level(Operands):
     def _cast(self, start: int, cut: int, stop: int) -> None:
         sql = self.sql
         self.todo.append((start, cut, False))
-        behind = read_type(sql, cut + 1, stop)
-        if sql.key(cut + 1) in ("TIMESTAMP", "TIME") and sql.key(behind) == "WITH":
+        after = read_type(sql, cut + 1, stop)
+        if sql.key(cut + 1) in ("TIMESTAMP", "TIME") and sql.key(after) == "WITH":
             raise MergeSyntaxError(
                 "Spark has no type with a time zone",
                 sql.span(cut + 1, stop),
@@ -299,15 +299,15 @@ class Level(Operands):
         return True
 
     def _is(self) -> bool:
-        behind = 2 if self._peek(1) == "NOT" else 1
-        if self._peek(behind) in TRUTH:
-            self.i, self.closed = self.i + behind + 1, True
+        after = 2 if self._peek(1) == "NOT" else 1
+        if self._peek(after) in TRUTH:
+            self.i, self.closed = self.i + after + 1, True
             return True
-        if self._peek(behind) == "DISTINCT" and self._peek(behind + 1) == "FROM":
-            self.i, self.boolean = self.i + behind + 2, False
+        if self._peek(after) == "DISTINCT" and self._peek(after + 1) == "FROM":
+            self.i, self.boolean = self.i + after + 2, False
             return False
         raise MergeSyntaxError(
-            f"IS {self.sql.word(self.i + behind)} is not known".replace("  ", " "),
-            self.sql.span(self.i, min(self.i + behind + 1, self.stop)),
+            f"IS {self.sql.word(self.i + after)} is not known".replace("  ", " "),
+            self.sql.span(self.i, min(self.i + after + 1, self.stop)),
             "IS [NOT] takes NULL, TRUE, FALSE, UNKNOWN and DISTINCT FROM",
         )

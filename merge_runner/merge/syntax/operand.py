@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.merge.syntax.keywords import NAMES_TO_TELL, OPERATORS
+from merge_runner.merge.syntax.keywords import AMBIGUOUS_NAMES, OPERATORS
 from merge_runner.merge.syntax.literals import check_number, check_typed, read_interval
 from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import BINARY, COMPARISONS, Sql
 
-_BEHIND_A_NAME = BINARY - {"+", "-"} | {".", "[", "::", "->"}
+_AFTER_NAME = BINARY - {"+", "-"} | {".", "[", "::", "->"}
 """Where one of these follows, the word NOT is a column."""
 
 
@@ -109,7 +109,7 @@ class Operands:
         key = self._peek(1)
         if key in ("AND", "OR", "IS"):  # unless these are columns themselves
             return self.i + 2 < self.stop and self._peek(2) not in COMPARISONS | OPERATORS
-        return self.i + 1 >= self.stop or key in _BEHIND_A_NAME
+        return self.i + 1 >= self.stop or key in _AFTER_NAME
 
     def _word(self) -> None:
         sql, i = self.sql, self.i
@@ -126,7 +126,7 @@ class Operands:
         if sql.key(i) == "INTERVAL" and is_value and (not signed or sql.kind(value + 1) == "word"):
             self.i = read_interval(sql, i + 1, self.stop)
             return
-        if sql.key(i) in NAMES_TO_TELL:
+        if sql.key(i) in AMBIGUOUS_NAMES:
             self.remarks.names.add(sql.tokens[i].start)
         self.i += 1
 

@@ -9,7 +9,7 @@ from merge_runner.merge.syntax.keywords import SET_OPERATORS
 from merge_runner.merge.syntax.sql import Sql
 
 _STARTS = frozenset({"SELECT", "FROM", "WITH", "VALUES", "TABLE", "MAP", "REDUCE"})
-_MAX_BRACKETS = 100
+_MAX_PARENTHESES = 100
 """Parentheses around a query that are looked through; Spark itself stops at 300 to 500 nested ones."""
 
 
@@ -51,7 +51,7 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
 
     VALUES, FROM and the like are also names of columns, so the token after them counts too.
     """
-    for _ in range(_MAX_BRACKETS):
+    for _ in range(_MAX_PARENTHESES):
         if start >= stop or sql.key(start) != "(":
             break
         close = sql.partner[start]
@@ -60,12 +60,12 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
         start, stop = start + 1, close
     if stop - start < 2 or sql.key(start) not in _STARTS:
         return False
-    behind = sql.key(start + 1)
+    after = sql.key(start + 1)
     if sql.key(start) == "SELECT":
-        return sql.kind(start + 1) != "op" or behind in ("(", "*", "-", "+", "~", "!", ":", "?", "/*+")
+        return sql.kind(start + 1) != "op" or after in ("(", "*", "-", "+", "~", "!", ":", "?", "/*+")
     if sql.key(start) in ("MAP", "REDUCE"):
         return any(sql.key(i) == "USING" for i in sql.top(start, stop))
-    return sql.kind(start + 1) != "op" or behind in ("(", "-", ":", "?")
+    return sql.kind(start + 1) != "op" or after in ("(", "-", ":", "?")
 
 
 def check_patterns(sql: Sql, start: int, stop: int) -> None:

@@ -8,10 +8,10 @@ keywords against what Spark's own parser makes of them.
 
 from __future__ import annotations
 
-from merge_runner.merge.syntax.keywords import AFTER_RELATION, NAMES_TO_TELL, NO_ALIAS, OPERATORS, words
+from merge_runner.merge.syntax.keywords import AFTER_RELATION, AMBIGUOUS_NAMES, NO_ALIAS, OPERATORS, words
 from merge_runner.merge.syntax.sql import BINARY, Sql
 
-_KEYWORDS = NAMES_TO_TELL | {
+_KEYWORDS = AMBIGUOUS_NAMES | {
     *("CUBE", "LIMIT", "OFFSET", "ROLLUP", "WINDOW"),
     *("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER"),
 }
@@ -71,33 +71,33 @@ class _Names:
         return before == "JOIN" or (before == "." and self.relation_ends == i - 1)
 
     def _is_name(self, i: int, before: str) -> bool:
-        key, behind = self.sql.key(i), self._behind(i)
-        if before == "." or behind == ".":
+        key, after = self.sql.key(i), self._after(i)
+        if before == "." or after == ".":
             return True
-        if behind == "AS" and self.sql.key(i + 2) == "(" and before in ("WITH", "RECURSIVE", ","):
+        if after == "AS" and self.sql.key(i + 2) == "(" and before in ("WITH", "RECURSIVE", ","):
             return True
         if self.relation_ends == i:
             if key == "AS":  # `FROM s AS LEFT JOIN u`: no table has the alias LEFT
-                return behind in _ENDS or behind in NO_ALIAS
-            return behind in _ENDS or (behind in AFTER_RELATION and key not in NO_ALIAS and key not in _BEGIN_CLAUSE)
+                return after in _ENDS or after in NO_ALIAS
+            return after in _ENDS or (after in AFTER_RELATION and key not in NO_ALIAS and key not in _BEGIN_CLAUSE)
         if before == "AS":
             return i > self.type_ends
         if key == "DISTINCT" and before in ("SELECT", "BY"):
-            return behind in (",", ")")
+            return after in (",", ")")
         if before in _BEFORE_OPERAND:
-            return behind in _AFTER_OPERAND and key not in _WANT_OPERAND
+            return after in _AFTER_OPERAND and key not in _WANT_OPERAND
         is_operand = before in ("", ")") or (before not in _WANT_OPERAND and self.sql.kind(i - 1) != "op")
-        return i > self.start and is_operand and behind == "FROM" and key not in _NO_COLUMN_ALIAS
+        return i > self.start and is_operand and after == "FROM" and key not in _NO_COLUMN_ALIAS
 
     def _begins_more(self, i: int) -> bool:
         """Whether a keyword after FROM or JOIN begins something else than a name: VALUES (…), LATERAL f(x), NOT x."""
-        behind = self._behind(i)
-        if behind in _ENDS or behind == "." or (behind in AFTER_RELATION and behind != "LATERAL"):
+        after = self._after(i)
+        if after in _ENDS or after == "." or (after in AFTER_RELATION and after != "LATERAL"):
             return False
-        if behind == "(" or self.sql.kind(i + 1) in ("string", "number"):
+        if after == "(" or self.sql.kind(i + 1) in ("string", "number"):
             return True
         return self.sql.key(i) in ("LATERAL", "VALUES", "SELECT", "NOT", "CASE")
 
-    def _behind(self, i: int) -> str:
+    def _after(self, i: int) -> str:
         """The key of the token that follows; empty at the end only."""
         return (self.sql.key(i + 1) or "<name or value>") if i + 1 < self.stop else ""

@@ -14,7 +14,7 @@ from merge_runner.text import Span
 COMPARISONS = frozenset({"=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "!<", "!>"})
 BINARY = COMPARISONS | {"+", "-", "*", "/", "%", "&", "|", "^", "||", "<<", ">>", ">>>"}
 _CLOSERS = {"(": ")", "[": "]"}
-_NO_OPERAND_BEHIND = BINARY - {"+", "-", "*"} | {")", "]", ",", ".", "::", ";"}
+_NO_OPERAND_AFTER = BINARY - {"+", "-", "*"} | {")", "]", ",", ".", "::", ";"}
 """Where one of these follows, the word CASE is a column."""
 
 
@@ -100,7 +100,7 @@ class _Pairs:
                 raise MergeSyntaxError(f"the {key} closes nothing", token.span, "a bracket in front of it is missing")
             self.partner[self.opened.pop()] = i
         elif key == "CASE":
-            if i + 1 < len(self.tokens) and self.tokens[i + 1].key not in _NO_OPERAND_BEHIND:
+            if i + 1 < len(self.tokens) and self.tokens[i + 1].key not in _NO_OPERAND_AFTER:
                 self.opened.append(i)
         elif key == "END":
             # A column called END follows an operator; the END of a CASE follows an operand.

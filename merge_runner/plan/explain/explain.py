@@ -12,7 +12,7 @@ from merge_runner.formats.write_distribution import WriteDistribution
 from merge_runner.graph.graph import ModelNode, run_config
 from merge_runner.graph.order import contracted, levels, unit_tests_first
 from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
-from merge_runner.plan.explain.spark_explain import EngineTold, told_as_json
+from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.plan import Planner
@@ -42,7 +42,7 @@ class ExplainedNode:
     """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
 
     `kind` is a model's materialization (`merge`, `table`, `view`), for other nodes the resource type (`seed`, `test`,
-    `unit_test`). `told` is what a running engine reports about it, where one was queried.
+    `unit_test`). `engine_report` is what a running engine reports about it, where one was queried.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ExplainedNode:
     merge: JudgedMerge | None
     conf: Mapping[str, str] = field(default_factory=dict)
     """The confs of its session."""
-    told: EngineTold | None = None
+    engine_report: EngineReport | None = None
     forms: Forms | None = None
     """Which form of the node `plan` is, where a first run differs from the others."""
 
@@ -84,7 +84,9 @@ class Explanation:
     @property
     def ok(self) -> bool:
         """Whether no statement was refused by an engine that was asked."""
-        return not any(node.told is not None and node.told.error for level in self.levels for node in level)
+        return not any(
+            node.engine_report is not None and node.engine_report.error for level in self.levels for node in level
+        )
 
     def lines(self) -> Iterator[str]:
         """Return the plan as text. Tests are counted under their level; the JSON form has them in full."""
@@ -109,8 +111,8 @@ class Explanation:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
                 if node.distribution is not None:
                     yield f"    {node.distribution.words}"
-                if node.told is not None:
-                    yield from (f"    {line}".rstrip() for line in node.told.lines())
+                if node.engine_report is not None:
+                    yield from (f"    {line}".rstrip() for line in node.engine_report.lines())
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""
@@ -129,7 +131,7 @@ class Explanation:
                         "steps": _steps_json(node.plan),
                         "built": node.forms.built if node.forms else None,
                         "first_run": _steps_json(node.forms.first_run) if node.forms else None,
-                        **(told_as_json(node.told) if self.asked else {}),
+                        **(report_as_json(node.engine_report) if self.asked else {}),
                     }
                     for node in level
                 ]

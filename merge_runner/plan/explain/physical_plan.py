@@ -65,13 +65,13 @@ def plan_nodes(text: str) -> tuple[PlanNode, ...]:
 
 def _details(lines: list[str]) -> Iterator[tuple[int, str]]:
     """What the text says of each node below its trees, by the number of the node."""
-    number, told = None, []
+    number, node_lines = None, []
     for line in [*lines, ""]:
         if number is None:
             match = _DETAILS.match(line)
-            number, told = (int(match["number"]), [line]) if match else (None, [])
+            number, node_lines = (int(match["number"]), [line]) if match else (None, [])
         elif line.strip():
-            told.append(line)
+            node_lines.append(line)
         else:
-            yield number, "\n".join(told)
+            yield number, "\n".join(node_lines)
             number = None

@@ -22,7 +22,7 @@ class TargetFiles:
 
 
 @dataclass(frozen=True)
-class EngineTold:
+class EngineReport:
     """The engine's own plan of a MERGE, and the files of its target. `notes` say why a value is missing.
 
     `shuffles` are the shuffles and sorts of the plan with what takes each away; None where the plan does not show them,
@@ -60,14 +60,14 @@ def _count(kind: str, found: tuple[Remedied, ...]) -> str:
     return f"{sum(each.shuffle.kind == kind for each in found)} {kind}"
 
 
-def told_as_json(told: EngineTold | None) -> dict[str, Any]:
+def report_as_json(report: EngineReport | None) -> dict[str, Any]:
     """The keys that `explain --spark` adds to a node; None where it has no MERGE."""
-    told = told or EngineTold()
-    files = {"total": told.files.total, "read": told.files.read} if told.files is not None else None
+    report = report or EngineReport()
+    files = {"total": report.files.total, "read": report.files.read} if report.files is not None else None
     return {
-        "spark_plan": told.plan,
+        "spark_plan": report.plan,
         "files": files,
-        "shuffles": None if told.shuffles is None else [each.as_json() for each in told.shuffles],
-        "spark_notes": list(told.notes),
-        "spark_error": told.error,
+        "shuffles": None if report.shuffles is None else [each.as_json() for each in report.shuffles],
+        "spark_notes": list(report.notes),
+        "spark_error": report.error,
     }

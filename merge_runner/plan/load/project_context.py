@@ -102,8 +102,8 @@ class Prepared:
         """
         env = self.invocation.env
         asked = env.asked if isinstance(env, RecordingEnv) else {}
-        told = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
-        values = frozenset(told)
+        known = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
+        values = frozenset(known)
         if values not in self._secrets:
             self._secrets[values] = frozenset(value for value in values if redact(self._names, (value,)) == self._names)
         return self._secrets[values]
@@ -112,7 +112,7 @@ class Prepared:
         """The text without secrets."""
         return redact(text, self.secrets)
 
-    def tells_a_secret(self, text: str) -> bool:
+    def reveals_secret(self, text: str) -> bool:
         """Whether the text holds a secret."""
         return self.conceal(text) != text
 

@@ -126,8 +126,10 @@ class DataTestPlanner:
         """The table for the failing rows of a test: of the format of what it tests, in a catalog of that one."""
         relation = failures_table(self._profile, node.name)
         nodes = (self._prepared.graph.nodes[parent] for parent in node.depends_on)
-        beside = (each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog)
-        formats = (each.config.format for each in beside if isinstance(each, RefNode))
+        same_catalog = (
+            each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog
+        )
+        formats = (each.config.format for each in same_catalog if isinstance(each, RefNode))
         format = next(formats, DEFAULT) if relation.catalog is not None else DEFAULT
         return Layout(relation, format, table_location(self._root, self._profile, relation, format))
 

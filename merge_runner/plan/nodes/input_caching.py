@@ -29,7 +29,7 @@ def with_shared_inputs(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dic
         if not any(isinstance(step, DefineView) for step in plan.steps):  # which reads nothing yet
             for parent in dict.fromkeys(sharing.read_by(unique_id)):
                 readers.setdefault(parent, []).append(unique_id)
-    shared = {parent: nodes for parent, nodes in readers.items() if len(nodes) > 1 and sharing.is_dear(parent)}
+    shared = {parent: nodes for parent, nodes in readers.items() if len(nodes) > 1 and sharing.is_expensive(parent)}
     found = dict(plans)
     for unique_id, plan in plans.items():
         own = {sharing.relation(parent): tuple(nodes) for parent, nodes in shared.items() if unique_id in nodes}
@@ -61,7 +61,7 @@ class _Sharing:
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
         self._nodes = prepared.graph.nodes
-        self._dear: dict[str, bool] = {}
+        self._expensive: dict[str, bool] = {}
 
     def relation(self, unique_id: str) -> Relation:
         relation = self._nodes[unique_id].relation
@@ -80,15 +80,17 @@ class _Sharing:
             elif isinstance(node, SourceNode) or node.materialized == "view":
                 yield parent
 
-    def is_dear(self, unique_id: str) -> bool:
+    def is_expensive(self, unique_id: str) -> bool:
         """Whether reading a source or view costs more than reading what was kept of it."""
-        if unique_id not in self._dear:
+        if unique_id not in self._expensive:
             node = self._nodes[unique_id]
             if isinstance(node, SourceNode):
                 table = node.config
                 files = table.path is not None and table.stream is None  # a batch of a stream is kept anyway
-                self._dear[unique_id] = files and table.format in _TEXT_FORMATS
+                self._expensive[unique_id] = files and table.format in _TEXT_FORMATS
             else:
                 text = self._prepared.compiler.rendered(unique_id).text
-                self._dear[unique_id] = not reads_row_by_row(text) or any(map(self.is_dear, self.read_by(unique_id)))
-        return self._dear[unique_id]
+                self._expensive[unique_id] = not reads_row_by_row(text) or any(
+                    map(self.is_expensive, self.read_by(unique_id))
+                )
+        return self._expensive[unique_id]

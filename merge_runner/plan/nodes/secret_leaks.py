@@ -15,7 +15,7 @@ from merge_runner.text import Place
 CODE = "secret-is-kept"
 
 
-def kept_secrets(plan: NodePlan, place: Place, tells: Callable[[str], bool]) -> Iterator[Problem]:
+def kept_secrets(plan: NodePlan, place: Place, reveals: Callable[[str], bool]) -> Iterator[Problem]:
     """Yield what a node's steps would store with its table and holds a secret; `tells` returns whether a text does.
 
     Delta writes the conditions of a MERGE and of OPTIMIZE into its log (`operationParameters` of 4.4.0), a catalog
@@ -23,7 +23,7 @@ def kept_secrets(plan: NodePlan, place: Place, tells: Callable[[str], bool]) -> 
     """
     for step in plan.steps:
         for what, text, offset in _kept(step):
-            if tells(text):
+            if reveals(text):
                 where = plan.rendered.place(offset) if plan.rendered is not None and offset is not None else place
                 yield Problem(CODE, f"{what} holds a secret, and is stored with it", where, _HINT)
 

@@ -18,7 +18,7 @@ from merge_runner.text import Place
 
 Kind = Literal["model", "seed"]
 
-_BESIDE = ("tags", "meta", "docs", "contract", "group", "access")
+_WITH_CONFIG = ("tags", "meta", "docs", "contract", "group", "access")
 """Config keys that dbt also has next to `config`."""
 
 
@@ -82,10 +82,10 @@ class Described:
             self._check_columns((entry.name,), f"{kind} {entry.name}", entry.columns, at, tree)
 
     def _layers(self, kind: Kind, entry: ModelProperties, at: KeyPath, tree: YamlTree) -> tuple[Layer, ...]:
-        beside = {key: value for key in _BESIDE if (value := getattr(entry, key))}
+        with_config = {key: value for key in _WITH_CONFIG if (value := getattr(entry, key))}
         layers = []
-        if beside:
-            layers.append(Layer(beside, {key: tree.key_place((*at, key)) for key in beside}))
+        if with_config:
+            layers.append(Layer(with_config, {key: tree.key_place((*at, key)) for key in with_config}))
         if entry.config:
             of = f"{kind} {entry.name}"
             layers.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_BESIDE = dict.fromkeys(
+_READ_BY_DBT = dict.fromkeys(
     ("columns", "constraints", "data_tests", "description", "tests"),
     'it is written next to "config", not in it',
 )
@@ -26,7 +26,7 @@ _BUCKETS = (
 )
 
 CONFIG: Mapping[str, str] = {
-    **_BESIDE,
+    **_READ_BY_DBT,
     # dbt-core
     "database": _CATALOG,
     "catalog": _CATALOG,

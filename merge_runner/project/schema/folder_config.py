@@ -37,10 +37,10 @@ class FolderConfig:
                 if written[path].values:
                     self._layers[folder] = (*self._layers.get(folder, ()), written[path])
             elif folder[:-1] in known or len(folder) == 1:
-                beside = {other[-1] for other in known if other[:-1] == folder[:-1] and other}
+                siblings = {other[-1] for other in known if other[:-1] == folder[:-1] and other}
                 message = f'{kind}: "{folder[-1]}" is neither a folder nor a config key'
                 place = settings.places.key_place((kind, *path)) if settings.places else None
-                problems.add("unknown-folder", message, place, _hint(folder[-1], beside))
+                problems.add("unknown-folder", message, place, _hint(folder[-1], siblings))
 
     def layers(self, path: tuple[str, ...]) -> tuple[Layer, ...]:
         """The layers of a model or seed, by its folders and its name; the most specific last."""

@@ -60,7 +60,7 @@ def rows_outside(
             return
         found = [each for each in filters if _leaves_out(each, filters, own, former)]
         found = [each for each in found if not _in_other_state(each, own, constants)]
-        found = [each for each in found if not _writes_what_is_there(each.term, clause, scope)]
+        found = [each for each in found if not _writes_same_value(each.term, clause, scope)]
         if found:
             yield OutsideWindow(clause, tuple(each.conjunct for each in found), _reach(own, found))
         former.append(negated(own[0] if len(own) == 1 else Call("and", tuple(own))))
@@ -155,7 +155,7 @@ def _is_state_test(part: Term) -> bool:
     )
 
 
-def _writes_what_is_there(wanted: Term, clause: Clause, scope: Scope) -> bool:
+def _writes_same_value(wanted: Term, clause: Clause, scope: Scope) -> bool:
     """Whether the clause only sets a flag to the value that it has outside of the filter already."""
     if clause.action != "update" or not isinstance(wanted, Call) or wanted.name not in ("=", "<=>"):
         return False

@@ -54,8 +54,8 @@ def number(text: str) -> Lit | None:
 
 def day(text: str) -> Lit | None:
     """The date of `2024-01-31`; of `2024-01-31 10:00` too, as a cast to a date gives it. None where it is none."""
-    moment = timestamp(text)
-    return Lit("date", moment.value.date()) if moment else None
+    instant = timestamp(text)
+    return Lit("date", instant.value.date()) if instant else None
 
 
 def timestamp(text: str) -> Lit | None:
@@ -86,7 +86,7 @@ def cast(lit: Lit, type_name: str) -> Lit | None:
     if type_name == "date":
         return _to_date(lit)
     if type_name in ("timestamp", "timestamp_ntz"):
-        return lit if kind == "today" else _moment(lit)
+        return lit if kind == "today" else _instant(lit)
     if type_name in ("tinyint", "smallint", "int", "bigint", "decimal", "double", "float"):
         found = lit if kind == "number" else number(value) if kind == "text" else None
         if found is not None and type_name.endswith("int") and found.value != found.value.to_integral_value():
@@ -127,10 +127,10 @@ def truncated(lit: Lit, unit: str) -> Lit | None:
         return lit if unit == "day" else None
     if lit.kind == "now":
         return _day_of(lit) if unit == "day" else None
-    moment = _moment(lit)
-    if moment is None:
+    instant = _instant(lit)
+    if instant is None:
         return None
-    start = moment.value.replace(minute=0, second=0, microsecond=0)
+    start = instant.value.replace(minute=0, second=0, microsecond=0)
     if unit == "hour":
         return Lit("timestamp", start)
     start = start.replace(hour=0)
@@ -165,21 +165,21 @@ def compare(left: Lit, right: Lit) -> int | None:
 def _readings(lit: Lit) -> tuple[Any, Any, Any, Any]:
     """As a text, a number, a moment and a truth value."""
     if lit.kind == "text":
-        as_number, moment = number(lit.value), timestamp(lit.value)
-        return lit.value, as_number and as_number.value, moment and moment.value, None
+        as_number, instant = number(lit.value), timestamp(lit.value)
+        return lit.value, as_number and as_number.value, instant and instant.value, None
     if lit.kind == "number":
         return None, lit.value, None, None
     if lit.kind == "bool":
         return None, None, None, lit.value
-    moment = _moment(lit)
-    return None, None, moment and moment.value, None
+    instant = _instant(lit)
+    return None, None, instant and instant.value, None
 
 
 def _order(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
 
 
-def _moment(lit: Lit) -> Lit | None:
+def _instant(lit: Lit) -> Lit | None:
     if lit.kind == "timestamp":
         return lit
     if lit.kind == "date":
@@ -217,11 +217,11 @@ def _compare_moving(left: Lit, right: Lit) -> int | None:
     if right.moves:
         other_low, other_high = _range(right)
         return 1 if low > other_high else -1 if high < other_low else None
-    moment = _moment(right)
-    if moment is None:
+    instant = _instant(right)
+    if instant is None:
         return None
     try:
-        return 1 if moment.value < _SOME_DAY + timedelta(seconds=low) else None
+        return 1 if instant.value < _SOME_DAY + timedelta(seconds=low) else None
     except OverflowError:
         return None
 
@@ -235,12 +235,12 @@ def _range(lit: Lit) -> tuple[int, int]:
     return days[0] * _DAY + rest, (days[1] + 1) * _DAY + rest
 
 
-def _add_months(moment: date, months: int) -> date:
-    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
+def _add_months(instant: date, months: int) -> date:
+    year, month = divmod(instant.year * 12 + instant.month - 1 + months, 12)
     for last in (31, 30, 29, 28):
         try:
-            return moment.replace(year=year, month=month + 1, day=min(moment.day, last))
+            return instant.replace(year=year, month=month + 1, day=min(instant.day, last))
         except ValueError:
-            if moment.day <= 28:
+            if instant.day <= 28:
                 raise
     raise ValueError(months)

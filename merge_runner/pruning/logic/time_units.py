@@ -68,13 +68,13 @@ def of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Ter
     """What holds for the year, month, day or hour of what constants bound."""
     lows, highs = [], []
     for name, value in known:
-        moment = constant_value.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
-        if moment is None or moment.kind != "timestamp":
+        instant = constant_value.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
+        if instant is None or instant.kind != "timestamp":
             continue
         if name in ("=", ">=", ">"):
-            lows.append(moment.value)
+            lows.append(instant.value)
         if name in ("=", "<=", "<"):
-            highs.append(moment.value - _TICK if name == "<" else moment.value)
+            highs.append(instant.value - _TICK if name == "<" else instant.value)
     low, high = max(lows, default=None), min(highs, default=None)
     above = PARTS[part]
     if above and (low is None or high is None or any(getattr(low, each) != getattr(high, each) for each in above)):

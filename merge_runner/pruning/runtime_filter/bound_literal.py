@@ -69,10 +69,10 @@ def _decimal(column: DataType, value: DataType) -> LiteralType | None:
     def literal(key: Decimal | int) -> str | None:
         number = Decimal(key)
         if number.copy_abs() >= Decimal(10) ** (precision - scale) or number != (
-            told := number.quantize(step, context=_WIDE)
+            rounded := number.quantize(step, context=_WIDE)
         ):
             return None
-        return f"CAST('{told:f}' AS DECIMAL({precision}, {scale}))"
+        return f"CAST('{rounded:f}' AS DECIMAL({precision}, {scale}))"
 
     if value.name in _WHOLE:
         return LiteralType("cast({value} as decimal(20, 0))", literal, step)

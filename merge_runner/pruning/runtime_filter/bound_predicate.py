@@ -14,13 +14,13 @@ MOST_LISTED = 1000
 
 MOST_RANGES = 32
 
-_TOLD_APART = 16
-"""Bytes in which texts are told apart, from the first one on in which any two of them differ."""
+_COMPARED_BYTES = 16
+"""Number of bytes that are compared, from the first one on in which any two of them differ."""
 _KINDS = tuple(frozenset(kind.encode()) for kind in (digits, ascii_uppercase, ascii_lowercase))
 
 
 @dataclass(frozen=True)
-class Told:
+class KeyedLiteral:
     """A value: its key as in a LiteralType, and Spark's literal of it."""
 
     key: Any
@@ -31,8 +31,8 @@ class Told:
 class ValueRange:
     """Values from a first to a last one, both of which are there; a single value is both."""
 
-    first: Told
-    last: Told
+    first: KeyedLiteral
+    last: KeyedLiteral
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,11 @@ def _on_a_line(keys: Sequence[str]) -> list[Decimal]:
     """
     texts = [bytes.fromhex(key) for key in keys]
     same = length_in_common(texts[0], texts[-1])
-    parts = [text[same : same + _TOLD_APART] for text in texts]
+    parts = [text[same : same + _COMPARED_BYTES] for text in texts]
     used = {byte for part in parts for byte in part}
     ranges = (range(min(of), max(of) + 1) for of in (used & kind for kind in _KINDS) if of)
     order = {byte: place for place, byte in enumerate(sorted(used.union(*ranges)), 1)}
-    weights = [(len(order) + 1) ** place for place in reversed(range(_TOLD_APART))]
+    weights = [(len(order) + 1) ** place for place in reversed(range(_COMPARED_BYTES))]
     return [Decimal(sum(order[byte] * weight for byte, weight in zip(part, weights, strict=False))) for part in parts]
 
 

@@ -13,7 +13,7 @@ from merge_runner.formats.facts.statistics import NULL_COUNTS
 from merge_runner.pruning.layout.statistics import is_indexed, leaf_type
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, Some, Truth, columns_of
 from merge_runner.pruning.skipping.pruning_model import PruningModel
-from merge_runner.pruning.skipping.pruning_result import Outcome, beside_the_target, quoted, target_columns
+from merge_runner.pruning.skipping.pruning_result import Outcome, outside_the_target, quoted, target_columns
 from merge_runner.pruning.skipping.type_coercion import null_of_cast
 from merge_runner.pruning.verdict import listed
 
@@ -26,9 +26,9 @@ class DeltaPruning(PruningModel):
 
     def whole(self, predicate: Predicate) -> Outcome:
         """Return what a condition does that is evaluated on partition values where these are all it needs."""
-        beside = beside_the_target(predicate)
-        if beside is not None:
-            return beside
+        outside = outside_the_target(predicate)
+        if outside is not None:
+            return outside
         on_partitions = self._on_partitions(predicate)
         if on_partitions is True:
             return self._by_metadata(predicate)

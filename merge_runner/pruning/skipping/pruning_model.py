@@ -14,8 +14,8 @@ from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.predicate import All, Comparison, Other, Predicate, Some, Truth
 from merge_runner.pruning.skipping.pruning_result import (
     Outcome,
-    beside_the_target,
     never_or_always,
+    outside_the_target,
     quoted,
     strongest,
     target_columns,
@@ -47,9 +47,9 @@ class PruningModel(ABC):
 
     def part(self, predicate: Predicate) -> Outcome:
         """Return what a condition does inside another one, or by itself."""
-        beside = beside_the_target(predicate)
-        if beside is not None:
-            return beside
+        outside = outside_the_target(predicate)
+        if outside is not None:
+            return outside
         if isinstance(predicate, Some):
             return self.disjunction(predicate)
         if isinstance(predicate, All):

@@ -45,7 +45,7 @@ def target_columns(predicate: Predicate) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def beside_the_target(predicate: Predicate) -> Outcome | None:
+def outside_the_target(predicate: Predicate) -> Outcome | None:
     """What holds in every format: constants, conditions on the source, on both sides, and what cannot be read."""
     if isinstance(predicate, Truth):
         return _truth(predicate)

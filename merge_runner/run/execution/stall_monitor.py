@@ -32,7 +32,7 @@ def watching(driver: Driver, events: Events) -> Iterator[None]:
 
 
 def _watch(trouble: Callable[[], str | None], waits: Waits, events: Events, over: threading.Event) -> None:
-    known, since, told = None, 0.0, False
+    known, since, reported = None, 0.0, False
     while not over.wait(min(waits.check, waits.trouble)):
         try:
             found = trouble()
@@ -40,7 +40,7 @@ def _watch(trouble: Callable[[], str | None], waits: Waits, events: Events, over
             return
         now = time.monotonic()
         if found != known:
-            known, since, told = found, now, False
-        if known is not None and not told and not over.is_set() and now - since >= waits.trouble:
+            known, since, reported = found, now, False
+        if known is not None and not reported and not over.is_set() and now - since >= waits.trouble:
             events.emit(Message(f"for {now - since:.0f} s: {known}", level="warn"))
-            told = True
+            reported = True

@@ -30,8 +30,12 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
     if context.output.tested is not None:
         return context.output.tested.verdict, context.output.tested.words or ""
     if response.operation == "MERGE":
-        told = response.merge or MergeFigures.unknown()
-        counts = ((told.rows_inserted, "inserted"), (told.rows_updated, "updated"), (told.rows_deleted, "deleted"))
+        figures = response.merge or MergeFigures.unknown()
+        counts = (
+            (figures.rows_inserted, "inserted"),
+            (figures.rows_updated, "updated"),
+            (figures.rows_deleted, "deleted"),
+        )
         parts = [f"{count:,} {kind}" for count, kind in counts if count is not None]
         lost = response.target is not None and response.target.history_replaced
         first = "; the history that the table held is replaced" if lost else ""

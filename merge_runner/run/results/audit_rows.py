@@ -47,8 +47,8 @@ def audit(
     except Exception as error:
         if not from_engine(error) and not isinstance(error, OSError):
             raise
-        told = str(error) if isinstance(error, OSError) else engine_error(error).message
-        events.emit(AuditFailed(table=table.name, message=f"the audit table {table.name} is not written: {told}"))
+        reason = str(error) if isinstance(error, OSError) else engine_error(error).message
+        events.emit(AuditFailed(table=table.name, message=f"the audit table {table.name} is not written: {reason}"))
         return
     for item in drift:
         events.emit(Message(f"audit table {table.name}: {item}", level="warn"))

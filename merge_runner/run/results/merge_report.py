@@ -65,39 +65,39 @@ def summary(results: Iterable[Result], formats: Mapping[str, Format]) -> list[Me
 
 
 def _row(result: Result, format: Format) -> MergeRow:
-    told = result.response.merge or MergeFigures.unknown()
-    copied, changed = told.rows_copied, _changed(told)
+    figures = result.response.merge or MergeFigures.unknown()
+    copied, changed = figures.rows_copied, _changed(figures)
     return MergeRow(
         result.unique_id,
         result.unique_id.split(".", 2)[-1],
         round(result.execution_time, 3),
-        told.files_scanned,
-        told.files_total,
-        told.rows_inserted,
-        told.rows_updated,
-        told.rows_deleted,
+        figures.files_scanned,
+        figures.files_total,
+        figures.rows_inserted,
+        figures.rows_updated,
+        figures.rows_deleted,
         copied,
         round(copied / changed, 2) if copied is not None and changed else None,
-        tuple(_hints(result.response, told, format)),
+        tuple(_hints(result.response, figures, format)),
     )
 
 
-def _changed(told: MergeFigures) -> int | None:
+def _changed(figures: MergeFigures) -> int | None:
     """Rows updated and deleted: inserting copies nothing."""
-    updated, deleted = told.rows_updated, told.rows_deleted
+    updated, deleted = figures.rows_updated, figures.rows_deleted
     return updated + deleted if updated is not None and deleted is not None else None
 
 
-def _hints(response: NodeResponse, told: MergeFigures, format: Format) -> Iterator[str]:
-    total, scanned = told.files_total, told.files_scanned
+def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Iterator[str]:
+    total, scanned = figures.files_total, figures.files_scanned
     if total is not None and scanned == total >= MANY_FILES:
-        touched = _touched(told)
+        touched = _touched(figures)
         if touched <= FEW_TOUCHED * total:
             yield (
                 f"all {total:,} files were scanned to change {touched:,}: filter the target in ON by a partition or "
                 "clustering column; lint says what prunes"
             )
-    copied, changed = told.rows_copied or 0, _changed(told)
+    copied, changed = figures.rows_copied or 0, _changed(figures)
     if copied >= MANY_COPIES and changed == 0:
         yield (
             f"{copied:,} rows were rewritten and none was changed: leave rows that have not changed out of the source"
@@ -123,7 +123,7 @@ def _hints(response: NodeResponse, told: MergeFigures, format: Format) -> Iterat
         )
 
 
-def _touched(told: MergeFigures) -> int:
+def _touched(figures: MergeFigures) -> int:
     """Files that were rewritten, or of which rows were marked as deleted."""
     marked = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsUpdated", "added-delete-files")
-    return max(told.files_removed or 0, sum(int(told.metrics.get(name, 0)) for name in marked))
+    return max(figures.files_removed or 0, sum(int(figures.metrics.get(name, 0)) for name in marked))

@@ -143,7 +143,7 @@ def _of_journal(journal: Path) -> LastInvocation | None:
     _check_no_stream(started["command"])
     if started["command"] not in _COMMANDS:
         return None
-    statuses = {_node(each["node"]): _status_told(each) for each in since}
+    statuses = {_node(each["node"]): _reported_status(each) for each in since}
     if not isinstance(started["nodes"], list):
         raise TypeError("nodes")
     nodes = tuple(map(_node, started["nodes"]))
@@ -157,7 +157,7 @@ def _of_journal(journal: Path) -> LastInvocation | None:
     )
 
 
-def _status_told(event: Mapping[str, Any]) -> str | None:
+def _reported_status(event: Mapping[str, Any]) -> str | None:
     """The outcome of the node of an event; None: it has begun."""
     return None if event["event"] == "node_started" else _status(event["result"]["status"])
 

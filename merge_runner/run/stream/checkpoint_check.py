@@ -14,7 +14,7 @@ from merge_runner.errors import Problem
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.text import Place
 
-_ANEW = "or start over: set another `checkpoint` and a higher `generation` in the stream's YAML"
+_START_OVER = "or start over: set another `checkpoint` and a higher `generation` in the stream's YAML"
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def judge_checkpoint(
                 f"{where} {has}, and {target.name} has committed batch {target.recorded}: it would "
                 "silently skip new rows up to that batch"
             )
-            found.append((message, f"bring back the checkpoint that made it, {_ANEW}"))
+            found.append((message, f"bring back the checkpoint that made it, {_START_OVER}"))
     read_before = state.note.models if state.note is not None else ()
     left_out = [model for model in read_before if model in known and model not in stream.direct]
     if left_out and not found:
         names = ", ".join(model.rpartition(".")[2] for model in left_out)
         message = f"stream {stream.name} feeds {names} as well: what is read without them would pass them by"
-        found.append((message, f"select them too, {_ANEW}, for a stream without them"))
+        found.append((message, f"select them too, {_START_OVER}, for a stream without them"))
     problems = tuple(Problem("checkpoint", message, place, hint) for message, hint in found)
     return Judged(problems, () if problems else tuple(_warnings(stream, state, targets)))
 

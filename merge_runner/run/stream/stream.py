@@ -132,7 +132,7 @@ class _Streaming:
         while any(reader.goes_on() for reader in readers):
             try:
                 for reader in readers:
-                    reader.tell_progress()
+                    reader.report_progress()
                 if self.outcome.failed.is_set() and not self.settings.available_now:
                     ending.set()
                 if ending.is_set():
@@ -182,7 +182,7 @@ class _Reader:
         self.nodes = batches.prepared.graph.nodes
         self.place = self.nodes[self.stream.unique_id].place
         self.running: RunningStream | None = None
-        self.told = -1
+        self.reported = -1
 
     def check(self) -> None:
         """Raises ProblemsError where the checkpoint and what the targets have recorded do not fit."""
@@ -199,7 +199,7 @@ class _Reader:
                 write_note(session, stream.checkpoint, note(stream, state, known))
             except EngineError as error:
                 raise ProblemsError([self._problem(error)]) from error
-        self.told = state.done
+        self.reported = state.done
 
     def _targets(self, session: SparkSession) -> Iterator[tuple[str, Target]]:
         for unique_id, plan in self.batches.plans.items():
@@ -237,15 +237,15 @@ class _Reader:
         if self.running is not None:
             self.running.stop()
 
-    def tell_progress(self) -> None:
+    def report_progress(self) -> None:
         """Emit what Spark has measured of the batches that have ended since."""
-        for each in self.running.progress(self.told) if self.running is not None else ():
-            self.told = max(self.told, int(each["batchId"]))
+        for each in self.running.progress(self.reported) if self.running is not None else ():
+            self.reported = max(self.reported, int(each["batchId"]))
             self.batches.events.emit(StreamProgress(stream=self.stream.name, progress=dict(each)))
 
     def end(self) -> Problem | None:
         """Report how it went; return what ended the reading where that was no batch."""
-        self.tell_progress()
+        self.report_progress()
         outcome = self.batches.outcome
         self.batches.events.emit(StreamFinished(stream=self.stream.name, **outcome.totals.of_stream(self.stream.name)))
         error = self.running.error() if self.running is not None else None

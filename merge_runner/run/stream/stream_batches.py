@@ -94,7 +94,7 @@ class StreamBatches:
                 rows=rows,
                 seconds=round(seconds, 3),
                 ok=not failed,
-                targets=[_told(result) for result in results],
+                targets=[_target_entry(result) for result in results],
                 level="error" if failed else "info",
             )
         )
@@ -129,8 +129,8 @@ def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) 
     return replace(result, response=response, plan=None)  # the manifest has the plans that the stream began with
 
 
-def _told(result: Result) -> dict[str, Any]:
+def _target_entry(result: Result) -> dict[str, Any]:
     response = result.adapter_response
     keys = ("rows_inserted", "rows_updated", "rows_deleted", "table_version", "lag_ms")
-    told = {key: response[key] for key in keys if response.get(key) is not None}
-    return {"node": result.unique_id, "status": result.status, "seconds": round(result.execution_time, 3), **told}
+    figures = {key: response[key] for key in keys if response.get(key) is not None}
+    return {"node": result.unique_id, "status": result.status, "seconds": round(result.execution_time, 3), **figures}

@@ -32,6 +32,6 @@ def recorded_batches(session: SparkSession, table: Relation, prefix: str, versio
         return {}
     with engine_errors(), active_session(session):  # a table with a checkpoint is read by it
         # One answer of the JVM, however many there are.
-        told = str(current.state.transactions().mkString("\n"))
-    pairs = (line.rpartition(" -> ") for line in told.splitlines())
+        printed = str(current.state.transactions().mkString("\n"))
+    pairs = (line.rpartition(" -> ") for line in printed.splitlines())
     return {app: int(version) for app, _, version in pairs if app.startswith(prefix)}

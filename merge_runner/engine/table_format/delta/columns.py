@@ -28,14 +28,14 @@ def columns(session: SparkSession, table: Relation) -> dict[str, RealColumn]:
     Over Spark Connect generated ones look like others. Raises EngineError.
     """
     fields = schema_fields(session, table)
-    told = fields is not None
+    readable = fields is not None
     if fields is None:
         with engine_errors():
             fields = json.loads(session.table(str(table)).schema.json())["fields"]
-    return {field["name"].lower(): _column(field, told) for field in fields}
+    return {field["name"].lower(): _column(field, readable) for field in fields}
 
 
-def _column(field: Mapping[str, Any], told: bool) -> RealColumn:
+def _column(field: Mapping[str, Any], readable: bool) -> RealColumn:
     """A field of a schema as Spark writes it, with Delta's keys (seen in the log of Delta 4.4.0)."""
     metadata = field.get("metadata", {})
     generated = None
@@ -44,7 +44,7 @@ def _column(field: Mapping[str, Any], told: bool) -> RealColumn:
     elif "delta.identity.start" in metadata:
         kind = "by default" if metadata.get("delta.identity.allowExplicitInsert") else "always"
         generated = f"generated {kind} as identity"
-    return RealColumn(field["nullable"], metadata.get("comment"), metadata.get("CURRENT_DEFAULT"), generated, told)
+    return RealColumn(field["nullable"], metadata.get("comment"), metadata.get("CURRENT_DEFAULT"), generated, readable)
 
 
 def columns_after(session: SparkSession, merge: MergeStatement) -> list[StructField] | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_ANEW = ("CREATE", "REPLACE")
+_RECREATED = ("CREATE", "REPLACE")
 """How the operations begin that write a table as a whole: with rows only where they end in AS SELECT."""
 _METADATA = frozenset(
     {"ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "CHANGE COLUMN", "CHANGE COLUMNS", "REPLACE COLUMNS"}
@@ -49,7 +49,7 @@ def wrote_rows(commits: Iterable[Commit], others: Collection[str]) -> bool:
     for commit in commits:
         oldest = commit.version
         writer = written_by(commit.stamp)
-        if commit.operation.startswith(_ANEW):
+        if commit.operation.startswith(_RECREATED):
             if not commit.operation.endswith("AS SELECT"):
                 return False
         elif commit.operation in _METADATA:

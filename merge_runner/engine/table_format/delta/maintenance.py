@@ -17,7 +17,7 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_ANEW = ("CREATE", "REPLACE")
+_RECREATED = ("CREATE", "REPLACE")
 """How the operations begin that write a table as a whole: none of its older files is left."""
 _CONFS = {
     # The commits VACUUM START and VACUUM END say what was done; on S3 they are left out unless asked for.
@@ -34,16 +34,16 @@ def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compacti
     `table_version` is None where there was nothing to do: nothing is committed then.
     """
     with temporary_confs(session, {COMMIT_METADATA_CONF: stamp}):
-        told = run_statement(session, _statement(step))[0]["metrics"].asDict(recursive=True)
-    added, removed = told["filesAdded"], told["filesRemoved"]
-    changed = told["numFilesAdded"] or told["numFilesRemoved"]
+        reported = run_statement(session, _statement(step))[0]["metrics"].asDict(recursive=True)
+    added, removed = reported["filesAdded"], reported["filesRemoved"]
+    changed = reported["numFilesAdded"] or reported["numFilesRemoved"]
     return Compaction(
-        files_added=told["numFilesAdded"],
-        files_removed=told["numFilesRemoved"],
+        files_added=reported["numFilesAdded"],
+        files_removed=reported["numFilesRemoved"],
         bytes_added=added["totalSize"],
         bytes_removed=removed["totalSize"],
         table_version=maintained_version(session, step.layout.relation, stamp) if changed else None,
-        metrics={name: value for name, value in told.items() if value is not None},
+        metrics={name: value for name, value in reported.items() if value is not None},
     )
 
 
@@ -74,6 +74,6 @@ def merges_since_compaction(session: SparkSession, table: Relation, limit: int) 
 def merges(commits: Iterable[Commit]) -> Iterator[bool]:
     """Yield the same of commits, newest first."""
     for commit in commits:
-        if commit.operation == "OPTIMIZE" or commit.operation.startswith(_ANEW):
+        if commit.operation == "OPTIMIZE" or commit.operation.startswith(_RECREATED):
             return
         yield commit.operation == "MERGE"

@@ -60,8 +60,8 @@ def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> t
         return ()
     # A table that was rolled back or replaced has lost what the snapshots of its other past had written, and what
     # another branch has committed is not in this one.
-    told = branches(session, table)
-    own = set(ancestry(session, table, told.heads.get(told.read_by(session))))
+    refs = branches(session, table)
+    own = set(ancestry(session, table, refs.heads.get(refs.read_by(session))))
     found: dict[str, Record] = {}
     for row in sorted((row for row in rows if row["snapshot_id"] in own), key=lambda row: (row["batch"], row["at"])):
         found[row["app"]] = Record(row["app"], int(row["batch"]), int(row["at"]))

@@ -26,10 +26,10 @@ class IcebergBranches:
 
     def begin(self, session: SparkSession, table: Relation, branch: str) -> None:
         """Set the property that counts for sessions with a branch alone, and create the branch."""
-        told = branches(session, table)
-        if not told.isolated:
+        refs = branches(session, table)
+        if not refs.isolated:
             run_command(session, f"ALTER TABLE {table} SET TBLPROPERTIES ({string_literal(PROPERTY)} = 'true')")
-        if branch not in told.heads:
+        if branch not in refs.heads:
             run_command(session, f"ALTER TABLE {table} CREATE BRANCH IF NOT EXISTS {quote(branch)}")
 
     def create(self, session: SparkSession, table: Relation, branch: str) -> None:
@@ -58,8 +58,8 @@ class IcebergBranches:
         query = f"SELECT operation, summary FROM {table}.snapshots WHERE snapshot_id = {snapshot}"
         found = run_statement(session, query)[0]
         summary = {name: int(value) for name, value in found["summary"].items() if value.isdigit()}
-        told = changed_rows(summary, found["operation"])
-        return ChangedRows(told["rows_inserted"], told["rows_updated"], told["rows_deleted"])
+        counts = changed_rows(summary, found["operation"])
+        return ChangedRows(counts["rows_inserted"], counts["rows_updated"], counts["rows_deleted"])
 
     def fast_forward(self, session: SparkSession, branch: Branch) -> None:
         """Move main to the newest snapshot of a branch."""

@@ -63,7 +63,7 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
     """
     loaded = _table(session, table)
     if loaded is None:
-        yield from _told_by_sql(session, table, limit)
+        yield from _read_by_sql(session, table, limit)
         return
     with engine_errors():
         snapshot = loaded.snapshot(_branches(loaded).read_by(session))
@@ -116,9 +116,9 @@ def snapshot_summary(session: SparkSession, table: Relation, snapshot_id: int) -
         return dict(snapshot.summary()) if snapshot is not None else {}
 
 
-def _told_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
-    told = branches(session, table)
-    ids = ancestry(session, table, told.heads.get(told.read_by(session)))[:limit]
+def _read_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
+    refs_of_table = branches(session, table)
+    ids = ancestry(session, table, refs_of_table.heads.get(refs_of_table.read_by(session)))[:limit]
     if not ids:
         return
     listed = ", ".join(str(snapshot_id) for snapshot_id in ids)

@@ -40,13 +40,13 @@ def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compacti
     if step.where is not None:
         arguments["where"] = string_literal(step.where)
     data = call_procedure(session, table, "rewrite_data_files", **arguments).asDict()
-    told = {f"rewrite_data_files.{name}": value for name, value in data.items()}
+    metrics_of_files = {f"rewrite_data_files.{name}": value for name, value in data.items()}
     marks = int(data["removed_delete_files_count"])
     now = _newest(session, table)
     if now is not None and now.metrics.get("total-delete-files", "0") != "0":
         deletes = call_procedure(session, table, "rewrite_position_delete_files").asDict()
         marks += int(deletes["rewritten_delete_files_count"]) - int(deletes["added_delete_files_count"])
-        told |= {f"rewrite_position_delete_files.{name}": value for name, value in deletes.items()}
+        metrics_of_files |= {f"rewrite_position_delete_files.{name}": value for name, value in deletes.items()}
     rewrites = list(_rewrites_since(session, table, before)) if marks or data["rewritten_data_files_count"] else []
     ours = (str(data["added_data_files_count"]), str(data["rewritten_data_files_count"]))
     counted = (one.metrics for one in rewrites if _data_files(one) == ours)
@@ -57,7 +57,7 @@ def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compacti
         bytes_removed=data["rewritten_bytes_count"],
         delete_files_removed=marks,
         table_version=rewrites[0].version if rewrites else None,
-        metrics=told,
+        metrics=metrics_of_files,
     )
 
 
@@ -95,9 +95,9 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
         held = min((record.written for record in batch_records(session, table)), default=before)
         kept = f"{table.name}: snapshots since {_utc(held)} are kept: they alone say which batches are committed"
         until = f"TIMESTAMP '{_utc(min(before, held))}'"
-        told = call_procedure(session, table, "expire_snapshots", older_than=until).asDict()
-    deleted = sum(int(told[name] or 0) for name in _DELETED)
-    metrics = {f"expire_snapshots.{name}": value for name, value in told.items()}
+        deleted_files = call_procedure(session, table, "expire_snapshots", older_than=until).asDict()
+    deleted = sum(int(deleted_files[name] or 0) for name in _DELETED)
+    metrics = {f"expire_snapshots.{name}": value for name, value in deleted_files.items()}
     return Vacuumed(deleted, metrics, kept if held < before else None)
 
 

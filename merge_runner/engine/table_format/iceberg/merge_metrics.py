@@ -62,7 +62,7 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran)
             ("bytes_removed", "removed-files-size"),
         )
     }
-    told = scan.metrics if scan is not None else {}
+    measured = scan.metrics if scan is not None else {}
     figures = {
         **rows,
         **written,
@@ -71,7 +71,7 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran)
         "execution_ms": ran.milliseconds,
         "table_version": commit.version if commit is not None else None,
     }
-    metrics = summary | {SCAN_METRICS[name]: value for name, value in told.items() if name in SCAN_METRICS}
+    metrics = summary | {SCAN_METRICS[name]: value for name, value in measured.items() if name in SCAN_METRICS}
     return MergeFigures.of(figures, metrics)
 
 
