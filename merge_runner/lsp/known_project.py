@@ -1,0 +1,306 @@
+"""What the names in a project mean and where they are written: what most answers to an editor are made of.
+
+It is made of the last state of the project that could be loaded; the texts that an editor has open are newer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from merge_runner.errors import Problems, ProblemsError
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
+from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
+from merge_runner.lsp.syntax.relations import Relation, Select, Subject
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.project_paths import project_paths
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.template.static.macro_definitions import MacroDefinition
+from merge_runner.template.static.tags import STRING
+from merge_runner.text import Place, SourceText, Span
+
+_HEAD = re.compile(
+    rf"\{{%[-+]?\s*(?:macro|test|data_test)\s+(?P<text>\w+\s*\((?:{STRING}|[^'\"])*?\))\s*[-+]?%\}}", re.S
+)
+_COMMENT = re.compile(r"\{#[-+]?(?P<text>(?:(?!#\}).)*?)[-+]?#\}\s*\Z", re.S)
+_DEEPEST = 20
+"""Subqueries in subqueries, of which the columns are followed."""
+
+
+@dataclass(frozen=True)
+class KnownColumn:
+    """A column: its type as Spark writes it, "" where that is not known, and what YAML says that it is.
+
+    `node` is the model, seed or source that has it; None for a column that a query computes, which is at `span`.
+    """
+
+    name: str
+    data_type: str = ""
+    description: str = ""
+    nullable: bool | None = None
+    node: Node | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a relation; `complete`: there are no others."""
+
+    found: tuple[KnownColumn, ...] = ()
+    complete: bool = False
+
+    def named(self, name: str) -> KnownColumn | None:
+        """Return the column of this name."""
+        folded = name.casefold()
+        return next((column for column in self.found if column.name.casefold() == folded), None)
+
+
+_UNKNOWN = Columns()
+
+
+class KnownProject:
+    """A loaded project; what costs time is found when it is first asked for. `open_texts` are texts by project path."""
+
+    def __init__(self, prepared: Prepared, open_texts: Mapping[str, str] | None = None) -> None:
+        self.prepared = prepared
+        self.open_texts: Mapping[str, str] = open_texts or {}
+        self._columns: dict[str, Columns] = {}
+
+    @cached_property
+    def layouts(self) -> Layouts:
+        """The layouts of its tables; without those of a recorded catalog that cannot be read."""
+        try:
+            return Layouts.load(self.prepared)
+        except ProblemsError:
+            return Layouts(self.prepared)
+
+    @cached_property
+    def refs(self) -> Mapping[str, RefNode]:
+        """Models and seeds by name."""
+        return {node.name: node for node in self.prepared.graph.nodes.values() if isinstance(node, RefNode)}
+
+    @cached_property
+    def sources(self) -> Mapping[tuple[str, str], SourceNode]:
+        """Tables of sources by the names of source and table."""
+        nodes = self.prepared.graph.nodes.values()
+        return {(node.source_name, node.name): node for node in nodes if isinstance(node, SourceNode)}
+
+    @cached_property
+    def macros(self) -> Mapping[str, MacroDefinition]:
+        """The project's macros by name."""
+        return {macro.name: macro for macro in self.prepared.templates.macros()}
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, ModelNode]:
+        nodes = self.prepared.graph.nodes.values()
+        return {node.path: node for node in nodes if isinstance(node, ModelNode)}
+
+    def model_at(self, path: str) -> ModelNode | None:
+        """Return the model whose file this is."""
+        return self._by_path.get(path)
+
+    def text(self, path: str) -> str:
+        """Return the text of a file, as an editor has it or as it was when the project was loaded; "" for no file."""
+        if path in self.open_texts:
+            return self.open_texts[path]
+        return self._texts.get(path, "")
+
+    def source_text(self, path: str) -> SourceText:
+        """Return a file with its text, for places in it."""
+        return SourceText(path, self.text(path))
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        files = self.prepared.files
+        sources = [model.source for model in files.models.values()]
+        sources += [*files.macros, *files.singular_tests]
+        for path in (*self.property_files, PYPROJECT):
+            found = read_text(files.root / path, path, Problems())
+            if found is not None:
+                sources.append(found)
+        return {source.path: source.text for source in sources}
+
+    @cached_property
+    def property_files(self) -> tuple[str, ...]:
+        """The paths of the YAML files that describe models, seeds, sources and macros."""
+        files = self.prepared.files
+        return tuple(project_paths(str(files.root), files.settings, Problems()).property_files)
+
+    @property
+    def sql_files(self) -> Iterator[str]:
+        """The paths of all files with Jinja."""
+        return (path for path in self._texts if path.endswith(".sql"))
+
+    def node(self, subject: Subject, here: ModelNode | None = None) -> Node | None:
+        """Return the node that a relation of the model `here` is."""
+        if subject.kind == "ref":
+            return self.refs.get(subject.parts[0])
+        if subject.kind == "source":
+            return self.sources.get((subject.parts[0], subject.parts[1]))
+        return here if subject.kind == "this" else None
+
+    def layout(self, node: Node) -> TableLayout:
+        """Return what is known of a table."""
+        return self.layouts.of(node.unique_id)
+
+    def columns(self, node: Node) -> Columns:
+        """Return the columns of a model, seed or source."""
+        if node.unique_id not in self._columns:
+            self._columns[node.unique_id] = self._find_columns(node)
+        return self._columns[node.unique_id]
+
+    def _find_columns(self, node: Node) -> Columns:
+        declared = node.columns if isinstance(node, RefNode | SourceNode) else {}
+        said = {name.casefold(): column for name, column in declared.items()}
+        found: dict[str, KnownColumn] = {}
+        layout = self.layout(node)
+        for column in layout.columns or ():
+            written = said.get(column.name.casefold(), {})
+            data_type = written.get("data_type") or (str(column.data_type) if column.data_type is not None else "")
+            description = str(written.get("description") or "")
+            found[column.name.casefold()] = KnownColumn(column.name, data_type, description, column.nullable, node)
+        for name, keys in declared.items():
+            known = KnownColumn(name, keys.get("data_type") or "", str(keys.get("description") or ""), None, node)
+            found.setdefault(name.casefold(), known)
+        return Columns(tuple(found.values()), self.layouts.names(node.unique_id) is not None)
+
+    def relation_columns(self, relation: Relation, here: ModelNode | None, depth: int = 0) -> Columns:
+        """Return the columns of a relation in a text of the model `here`."""
+        if relation.query is not None:
+            found = self.query_columns(relation.query, here, depth + 1)
+            if relation.columns and len(relation.columns) == len(found.found):
+                pairs = zip(relation.columns, found.found, strict=True)
+                return Columns(tuple(KnownColumn(name, known.data_type) for name, known in pairs), found.complete)
+            return found if not relation.columns else Columns(tuple(map(KnownColumn, relation.columns)), True)
+        node = self.node(relation.subject, here)
+        return self.columns(node) if node is not None else _UNKNOWN
+
+    def query_columns(self, query: Select, here: ModelNode | None, depth: int = 0) -> Columns:
+        """Return the columns that a SELECT gives."""
+        if depth > _DEEPEST:
+            return _UNKNOWN
+        found: list[KnownColumn] = []
+        complete = bool(query.outputs)
+        for output in query.outputs:
+            if output.star:
+                inner = self.star_columns(query, output.qualifier, here, depth)
+                found += inner.found
+                complete = complete and inner.complete
+            elif output.name is None:
+                complete = False
+            else:
+                origin = self.column(query, output.qualifier, output.column, here, depth) if output.column else None
+                data_type = origin.data_type if origin is not None else ""
+                description = origin.description if origin is not None else ""
+                found.append(KnownColumn(output.name, data_type, description, None, None, output.span))
+        return Columns(tuple(found), complete)
+
+    def star_columns(self, query: Select, qualifier: str | None, here: ModelNode | None, depth: int = 0) -> Columns:
+        """Return the columns of `*`, or of `qualifier.*`."""
+        if qualifier is not None:
+            relation = query.named(qualifier)
+            return self.relation_columns(relation, here, depth) if relation is not None else _UNKNOWN
+        parts = [self.relation_columns(relation, here, depth) for relation in query.relations]
+        return Columns(tuple(c for part in parts for c in part.found), all(part.complete for part in parts))
+
+    def column(
+        self, query: Select, qualifier: str | None, name: str, here: ModelNode | None, depth: int = 0
+    ) -> KnownColumn | None:
+        """Return the column that a name in a SELECT or MERGE means; None where that is not known."""
+        if depth > _DEEPEST:
+            return None
+        if qualifier is not None:
+            relation = self.qualified(query, qualifier, here)
+            return self.relation_columns(relation, here, depth).named(name) if relation is not None else None
+        for relation in query.visible():
+            found = self.relation_columns(relation, here, depth).named(name)
+            if found is not None:
+                return found
+        return None
+
+    def qualified(self, query: Select, qualifier: str, here: ModelNode | None) -> Relation | None:
+        """Return the relation of an alias or name; that of a target without an alias by the name of the model."""
+        found = query.named(qualifier)
+        if found is None and here is not None and here.name.casefold() == qualifier.casefold():
+            own = [each for each in query.visible() if each.qualifier is None]
+            return next((each for each in own if self.node(each.subject, here) is here), None)
+        if found is None:
+            unnamed = [each for each in query.visible() if each.qualifier is None]
+            named = (each for each in unnamed if _table(self.node(each.subject, here)) == qualifier.casefold())
+            return next(named, None)
+        return found
+
+    def place(self, node: Node) -> Place:
+        """Return where a model, seed or source is defined."""
+        return node.place if isinstance(node, SourceNode) else Place(node.path, 1, 1)
+
+    def described(self, node: Node) -> Entry | None:
+        """Return the entry of YAML that describes a model, seed or source."""
+        path = self.described_in(node)
+        if path is None:
+            return None
+        root = yaml_outline(self.text(path))
+        if isinstance(node, SourceNode):
+            sources = [each for each in _items(root, "sources") if _name(each) == node.source_name]
+            tables = (table for source in sources for table in _items(source, "tables"))
+            return next((table for table in tables if _name(table) == node.name), None)
+        key = "seeds" if isinstance(node, SeedNode) else "models"
+        return next((each for each in _items(root, key) if _name(each) == node.name), None)
+
+    def described_in(self, node: Node) -> str | None:
+        """Return the path of the YAML that describes a model, seed or source."""
+        return node.path if isinstance(node, SourceNode) else node.patch_path
+
+    def column_place(self, node: Node, name: str) -> Place | None:
+        """Return where YAML declares a column."""
+        entry, path = self.described(node), self.described_in(node)
+        for item in _items(entry, "columns") if entry is not None else ():
+            written = item.get("name")
+            if written is not None and path is not None and written.value.casefold() == name.casefold():
+                return self.source_text(path).place(written.value_span.start, written.value_span.end)
+        return None
+
+    def var_place(self, name: str) -> Place | None:
+        """Return where pyproject.toml declares a var."""
+        table = toml_outline(self.text(PYPROJECT))
+        for key in ("tool", "merge-runner", "vars", name):
+            inner = table.get(key)
+            if inner is None:
+                return None
+            table = inner
+        return self.source_text(PYPROJECT).place(table.span.start, table.span.end)
+
+    def macro_signature(self, macro: MacroDefinition) -> str:
+        """Return the head of a macro: `in_window(column)`."""
+        head = _HEAD.match(macro.text)
+        return " ".join(head["text"].split()) if head is not None else f"{macro.name}()"
+
+    def macro_text(self, macro: MacroDefinition) -> str:
+        """Return what YAML says of a macro, else the comment before it."""
+        described = self.prepared.files.macro_properties.get(macro.name)
+        if described is not None and described.description:
+            return described.description
+        source = self.source_text(macro.place.path)
+        before = source.text[: source.text.rfind("{%", 0, source.offset(macro.place.line, macro.place.column))]
+        comment = _COMMENT.search(before)
+        lines = comment["text"].strip("\n").split("\n") if comment is not None else []
+        return "\n".join(line.strip() for line in lines).strip()
+
+
+def _table(node: Node | None) -> str | None:
+    return node.relation.identifier.casefold() if node is not None and node.relation is not None else None
+
+
+def _items(entry: Entry, key: str) -> list[Entry]:
+    found = entry.get(key)
+    return found.children if found is not None else []
+
+
+def _name(entry: Entry) -> str | None:
+    found = entry.get("name")
+    return found.value if found is not None else None

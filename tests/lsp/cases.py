@@ -1,0 +1,63 @@
+"""Cases of the language server: a file of a project, an edit that is not saved, and a cursor `|` in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from merge_runner.lsp.known_project import KnownProject
+from merge_runner.plan.load.project_context import Flags, Prepared, prepare_to_lint
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+
+
+@cache
+def _prepared(project: str) -> Prepared:
+    return prepare_to_lint(ROOT / project, Flags(), {}, cache=False)[0]
+
+
+@cache
+def saved(project: str = "") -> KnownProject:
+    """A project of the repository as it is on disk; "" is flights."""
+    return KnownProject(_prepared(project))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file that an editor has open: its text, and the offset of the cursor."""
+
+    project: KnownProject
+    path: str
+    text: str
+    offset: int
+
+    @property
+    def arguments(self) -> tuple[KnownProject, str, str, int]:
+        return self.project, self.path, self.text, self.offset
+
+
+def cases(name: str) -> list[Any]:
+    """The cases of a file next to the tests, as parameters."""
+    found = yaml.safe_load((HERE / f"{name}.yml").read_text(encoding="utf-8"))
+    return [pytest.param(case, id=f"{case['file'].rpartition('/')[2]}-{case['at'].strip()}") for case in found]
+
+
+def opened(case: dict[str, Any]) -> Opened:
+    """The file of a case. `at` is a part of its text with the cursor; it takes the place of `instead`, where there is one.
+
+    A file that the project does not have is new, and `at` is all of it.
+    """
+    project, path, at = saved(case.get("project", "")), case["file"], case["at"]
+    before, _, after = at.partition("|")
+    saved_text = project.text(path)
+    replaced = case.get("instead", before + after if saved_text else "")
+    assert replaced in saved_text, f"{path} has no {replaced!r}"
+    text = saved_text.replace(replaced, before + after, 1)
+    opened_project = KnownProject(project.prepared, {path: text}) if text != saved_text else project
+    return Opened(opened_project, path, text, saved_text.index(replaced) + len(before))
