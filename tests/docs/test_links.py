@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     *sorted(DOCS.rglob("*.md")),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md", "examples/README.md")),
+    ROOT / "editors/vscode/README.md",
     *sorted(ROOT.glob("examples/*/README.md")),
 ]
 _REPOSITORY = re.compile(r"https://github\.com/merge-runner/merge-runner/(?:blob|tree)/main/([^#\s]+)(?:#(.*))?")

@@ -1,0 +1,31 @@
+// What VS Code loads: the session with the API and a client of the real ones.
+import * as vscode from "vscode";
+import { LanguageClient } from "vscode-languageclient/node";
+import { type Client, Session } from "./session";
+import { type MergeVerdict, VERDICTS } from "./status";
+
+const SERVED = "**/*.{sql,py,scala,yml,yaml,toml}";
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const session = new Session(vscode, connect);
+  context.subscriptions.push(session);
+  await session.start();
+}
+
+function connect(command: string, args: string[], roots: string[], outputChannel: vscode.LogOutputChannel): Client {
+  const program = { command, args, options: { cwd: roots[0] } };
+  // by path: files of other extensions have languages of their own, such as `jinja-sql`
+  const documentSelector = roots.map((root) => ({
+    scheme: "file",
+    pattern: { baseUri: vscode.Uri.file(root).toString(), pattern: SERVED },
+  }));
+  const client = new LanguageClient("merge-runner", "merge-runner", program, { documentSelector, outputChannel });
+  return {
+    start: () => client.start(),
+    stop: () => client.dispose(),
+    verdicts: async (uri) => {
+      if (!client.isRunning() || !client.initializeResult?.capabilities.experimental?.verdicts) return [];
+      return client.sendRequest<MergeVerdict[]>(VERDICTS, { textDocument: { uri } });
+    },
+  };
+}

@@ -1,0 +1,198 @@
+// The extension in a window: when the server starts, and what is shown. VS Code's API is an argument.
+import * as os from "node:os";
+import type * as vscode from "vscode";
+import { ACTIONS, type Action, commandLine } from "./command";
+import { type Candidate, candidates, choose, question, stateOf } from "./interpreter";
+import { run } from "./program";
+import { type Project, projectAround, projectOf, schemaOf } from "./project";
+import { type MergeVerdict, statusOf } from "./status";
+
+export type Api = typeof vscode;
+
+/** A connection to a server. */
+export interface Client {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  verdicts(uri: string): Promise<MergeVerdict[]>;
+}
+
+/** Make a client of the server that `command` starts, for files of the projects at `roots`. */
+export type Connect = (command: string, args: string[], roots: string[], log: vscode.LogOutputChannel) => Client;
+
+const SCHEMA = "merge-runner";
+
+/** What is used of the API of the Python extension. */
+interface PythonApi {
+  environments: {
+    getActiveEnvironmentPath(resource?: vscode.Uri): { path: string };
+    resolveEnvironment(path: { path: string }): Promise<{ executable: { uri?: vscode.Uri } } | undefined>;
+    onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+  };
+}
+
+/** What is used of the API of the YAML extension: it asks for the schema of each file, then for its text. */
+interface YamlApi {
+  registerContributor(scheme: string, schemaOfFile: (uri: string) => string | undefined, text: (uri: string) => Promise<string>): boolean;
+}
+
+export class Session implements vscode.Disposable {
+  private readonly log: vscode.LogOutputChannel;
+  private readonly bar: vscode.StatusBarItem;
+  private readonly disposables: vscode.Disposable[];
+  private projects: Project[] = [];
+  private server: Candidate | undefined;
+  private client: Client | undefined;
+  private starting: Promise<void> = Promise.resolve();
+  private python: PythonApi | undefined;
+
+  constructor(
+    private readonly api: Api,
+    private readonly connect: Connect,
+  ) {
+    const { commands, languages, window, workspace } = api;
+    this.log = window.createOutputChannel("merge-runner", { log: true });
+    this.bar = window.createStatusBarItem("merge-runner.verdict", api.StatusBarAlignment.Left);
+    this.bar.name = "Verdict of the MERGE";
+    this.bar.command = "workbench.actions.view.problems";
+    const restart = () => this.restart();
+    const verdict = () => this.showVerdict();
+    this.disposables = [
+      this.log,
+      this.bar,
+      commands.registerCommand("merge-runner.restart", restart),
+      commands.registerCommand("merge-runner.log", () => this.log.show()),
+      ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, () => this.perform(action))),
+      workspace.onDidGrantWorkspaceTrust(restart),
+      workspace.onDidChangeWorkspaceFolders(restart),
+      workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("merge-runner.interpreter") && restart()),
+      window.onDidChangeActiveTextEditor(verdict),
+      languages.onDidChangeDiagnostics((event) => {
+        const current = window.activeTextEditor?.document.uri.toString();
+        return event.uris.some((uri) => uri.toString() === current) && verdict();
+      }),
+    ];
+  }
+
+  dispose(): void {
+    void this.client?.stop();
+    for (const each of this.disposables) each.dispose();
+  }
+
+  /** Start the server where the workspace has a project and is trusted, and offer schemas to the YAML extension. */
+  async start(): Promise<void> {
+    await this.restart();
+    const { extensions, Uri } = this.api;
+    const yaml = await extensions.getExtension<YamlApi>("redhat.vscode-yaml")?.activate();
+    yaml?.registerContributor(SCHEMA, (uri) => this.schemaUri(Uri.parse(uri)), (uri) => this.schemaText(Uri.parse(uri)));
+  }
+
+  /** One at a time: what is asked while a start is under way follows it. */
+  private restart(): Promise<void> {
+    this.starting = this.starting.then(() => this.startServer()).catch((error: unknown) => this.report(String(error)));
+    return this.starting;
+  }
+
+  private async startServer(): Promise<void> {
+    const { Uri, workspace } = this.api;
+    await this.client?.stop();
+    this.client = this.server = undefined;
+    this.projects = workspace.isTrusted ? await this.findProjects() : [];
+    const [first] = this.projects;
+    if (first === undefined) return;
+    const folder = workspace.getWorkspaceFolder(Uri.file(first.root))?.uri.fsPath ?? first.root;
+    const setting = workspace.getConfiguration("merge-runner").get<string>("interpreter", "");
+    const around = { setting, selected: await this.selected(folder), folder, home: os.homedir(), platform: process.platform };
+    const choice = await choose(candidates(around), async (candidate) => {
+      const { status, output } = await run(candidate.command, question(candidate), first.root);
+      return stateOf(candidate, status, output);
+    });
+    for (const line of choice.log) this.log.info(line);
+    if (choice.server === undefined) {
+      this.report(choice.problem);
+      return;
+    }
+    const { command, arguments: before } = choice.server;
+    this.server = choice.server;
+    const roots = this.projects.map((project) => project.root);
+    this.client = this.connect(command, [...before, "lsp"], roots, this.log);
+    await this.client.start();
+    await this.showVerdict();
+  }
+
+  private async findProjects(): Promise<Project[]> {
+    const { workspace } = this.api;
+    const files = await workspace.findFiles("**/pyproject.toml", "**/{node_modules,.venv,venv,target}/**", 200);
+    const texts = await Promise.all(files.map((file) => workspace.fs.readFile(file)));
+    const found = files.map((file, at) => projectOf(file.fsPath, new TextDecoder().decode(texts[at])));
+    // the outermost project first: its folder is that of the server
+    return found.filter((project) => project !== undefined).sort((a, b) => a.root.length - b.root.length);
+  }
+
+  /** Return the interpreter that the Python extension has selected; a change of it restarts the server. */
+  private async selected(folder: string): Promise<string | undefined> {
+    const { extensions, Uri } = this.api;
+    if (this.python === undefined) {
+      this.python = await extensions.getExtension<PythonApi>("ms-python.python")?.activate();
+      const changed = this.python?.environments.onDidChangeActiveEnvironmentPath(() => this.restart());
+      if (changed !== undefined) this.disposables.push(changed);
+    }
+    const environments = this.python?.environments;
+    const found = await environments?.resolveEnvironment(environments.getActiveEnvironmentPath(Uri.file(folder)));
+    return found?.executable.uri?.fsPath;
+  }
+
+  private report(problem: string): void {
+    this.log.error(problem);
+    void this.api.window.showErrorMessage(problem, "Show Log", "Restart").then((answer) => {
+      if (answer === "Show Log") this.log.show();
+      if (answer === "Restart") void this.restart();
+    });
+  }
+
+  private async perform(action: Action): Promise<void> {
+    const { ProcessExecution, Task, TaskScope, tasks, window } = this.api;
+    const file = window.activeTextEditor?.document;
+    const project = file && projectAround(file.uri.fsPath, this.projects);
+    if (file === undefined || project === undefined || this.server === undefined) {
+      const inProject = project !== undefined;
+      void window.showWarningMessage(inProject ? "merge-runner was not found: see the log." : "This file is in no merge-runner project.");
+      return;
+    }
+    await file.save();
+    const line = commandLine(this.server, action, file.uri.fsPath, project.root);
+    const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder });
+    await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
+  }
+
+  private async showVerdict(): Promise<void> {
+    const { ThemeColor, window } = this.api;
+    const uri = window.activeTextEditor?.document.uri;
+    const served = uri !== undefined && projectAround(uri.fsPath, this.projects) !== undefined;
+    const merges = served ? await this.client?.verdicts(uri.toString()).catch(() => []) : [];
+    if (window.activeTextEditor?.document.uri.toString() !== uri?.toString()) return; // another file by now
+    const status = statusOf(merges ?? []);
+    if (status === undefined) {
+      this.bar.hide();
+      return;
+    }
+    this.bar.text = status.text;
+    this.bar.tooltip = status.tooltip;
+    this.bar.backgroundColor = status.warns ? new ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.bar.show();
+  }
+
+  private schemaUri(file: vscode.Uri): string | undefined {
+    const project = file.scheme === "file" ? projectAround(file.fsPath, this.projects) : undefined;
+    const name = project && schemaOf(file.fsPath, project);
+    return name && this.server && `${SCHEMA}://schema/${name}`;
+  }
+
+  private async schemaText(schema: vscode.Uri): Promise<string> {
+    const [project] = this.projects;
+    if (this.server === undefined || project === undefined) throw new Error("merge-runner is not running");
+    const given = [...this.server.arguments, "schema", schema.path.slice(1)];
+    const { status, output, errors } = await run(this.server.command, given, project.root);
+    if (status !== 0) throw new Error(errors);
+    return output;
+  }
+}

@@ -1,0 +1,193 @@
+// The session with an API in memory and a client that is recorded; merge-runner and its processes are real.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { type Api, type Client, Session } from "../src/session";
+import type { MergeVerdict } from "../src/status";
+import { makeProject, PYTHON } from "./server";
+
+let root: string;
+beforeEach(() => (root = makeProject()));
+afterEach(() => rmSync(root, { recursive: true }));
+
+/** What VS Code does as far as the session uses it, with what a user sees and can do as fields. */
+class Window {
+  setting = PYTHON;
+  trusted = true;
+  current = "models/orders.sql";
+  verdicts: MergeVerdict[] = [];
+  readonly errors: string[] = [];
+  readonly warnings: string[] = [];
+  readonly clients: string[] = [];
+  readonly bar = { text: "", shown: false, show: () => (this.bar.shown = true), hide: () => (this.bar.shown = false), dispose: () => {} };
+  tasks: { command: string; args: string[]; options: object }[] = [];
+  private readonly commands = new Map<string, () => Promise<void>>();
+  private readonly listeners = new Map<string, (event: unknown) => unknown>();
+  schema: ((uri: string) => string | undefined) | undefined;
+  schemaText: ((uri: string) => Promise<string>) | undefined;
+  readonly session: Session;
+
+  constructor() {
+    const event = (name: string) => (listener: (event: unknown) => unknown) => {
+      this.listeners.set(name, listener);
+      return { dispose: () => {} };
+    };
+    const uri = (file: string) => ({ scheme: "file", fsPath: file, path: file, toString: () => pathToFileURL(file).toString() });
+    const window = this;
+    const api = {
+      Uri: { file: uri, parse: (text: string) => (text.startsWith("file:") ? uri(new URL(text).pathname) : { path: new URL(text).pathname }) },
+      StatusBarAlignment: { Left: 1 },
+      TaskScope: { Workspace: 2 },
+      ThemeColor: class {},
+      ProcessExecution: class { constructor(readonly command: string, readonly args: string[], readonly options: object) {} },
+      Task: class { constructor(_kind: object, _scope: number, _name: string, _source: string, readonly execution: Window["tasks"][0]) {} },
+      tasks: { executeTask: async (task: { execution: Window["tasks"][0] }) => void this.tasks.push(task.execution) },
+      commands: { registerCommand: (name: string, perform: () => Promise<void>) => (this.commands.set(name, perform), { dispose: () => {} }) },
+      languages: { onDidChangeDiagnostics: event("diagnostics") },
+      extensions: { getExtension: (name: string) => (name === "redhat.vscode-yaml" ? { activate: async () => yaml } : undefined) },
+      window: {
+        createOutputChannel: () => ({ info: () => {}, error: () => {}, show: () => {}, dispose: () => {} }),
+        createStatusBarItem: () => this.bar,
+        showErrorMessage: async (text: string) => void this.errors.push(text),
+        showWarningMessage: async (text: string) => void this.warnings.push(text),
+        onDidChangeActiveTextEditor: event("editor"),
+        get activeTextEditor() {
+          return { document: { uri: uri(join(root, window.current)), save: async () => true } };
+        },
+      },
+      workspace: {
+        get isTrusted() {
+          return window.trusted;
+        },
+        findFiles: async () => [uri(join(root, "pyproject.toml"))],
+        fs: { readFile: async (file: { fsPath: string }) => readFileSync(file.fsPath) },
+        getWorkspaceFolder: () => ({ uri: uri(root) }),
+        getConfiguration: () => ({ get: () => this.setting }),
+        onDidGrantWorkspaceTrust: event("trust"),
+        onDidChangeWorkspaceFolders: event("folders"),
+        onDidChangeConfiguration: event("configuration"),
+      },
+    };
+    const yaml = {
+      registerContributor: (_: string, schema: (uri: string) => string | undefined, text: (uri: string) => Promise<string>) => {
+        this.schema = schema;
+        this.schemaText = text;
+        return true;
+      },
+    };
+    this.session = new Session(api as unknown as Api, (command, args, roots) => this.connect(command, args, roots));
+  }
+
+  private connect(command: string, args: string[], roots: string[]): Client {
+    const name = [command, ...args, ...roots].join(" ");
+    return {
+      start: async () => void this.clients.push(`start ${name}`),
+      stop: async () => void this.clients.push(`stop ${name}`),
+      verdicts: async () => this.verdicts,
+    };
+  }
+
+  perform(command: string): Promise<void> {
+    return this.commands.get(command)?.() ?? Promise.reject(new Error(command));
+  }
+
+  happens(name: string, event?: unknown): Promise<unknown> {
+    return Promise.resolve(this.listeners.get(name)?.(event));
+  }
+}
+
+test("the server starts with the interpreter that is set, and restarts when asked", async () => {
+  const window = new Window();
+  await window.session.start();
+  const name = `${PYTHON} -m merge_runner lsp ${root}`;
+  assert.deepEqual([window.clients, window.errors], [[`start ${name}`], []]);
+  await window.perform("merge-runner.restart");
+  assert.deepEqual(window.clients.slice(1), [`stop ${name}`, `start ${name}`]);
+});
+
+test("nothing runs before the workspace is trusted", async () => {
+  const window = new Window();
+  window.trusted = false;
+  await window.session.start();
+  assert.deepEqual([window.clients, window.errors], [[], []]);
+  window.trusted = true;
+  await window.happens("trust");
+  assert.equal(window.clients.length, 1);
+});
+
+test("nothing runs where no pyproject.toml has merge-runner's table", async () => {
+  writeFileSync(join(root, "pyproject.toml"), "[project]\n");
+  const window = new Window();
+  await window.session.start();
+  await window.perform("merge-runner.build");
+  assert.deepEqual([window.clients, window.errors, window.warnings], [[], [], ["This file is in no merge-runner project."]]);
+});
+
+/** An interpreter that imports nothing but what the folder has. */
+function interpreterWith(packages: string[]): string {
+  for (const name of packages) mkdirSync(join(root, name));
+  for (const name of packages) writeFileSync(join(root, name, "__init__.py"), "");
+  const script = join(root, "python");
+  writeFileSync(script, `#!/bin/sh\nexec env -u PYTHONPATH ${PYTHON} -S "$@"\n`, { mode: 0o755 });
+  return script;
+}
+
+for (const [packages, message] of [
+  [[], "merge-runner is not installed in PYTHON (the setting merge-runner.interpreter). Install it: PYTHON -m pip install 'merge-runner[lsp]'"],
+  [["merge_runner"], "merge-runner in PYTHON has no language server. Install it: PYTHON -m pip install 'merge-runner[lsp]'"],
+] as [string[], string][]) {
+  test(`an interpreter with ${packages.join() || "nothing"} installed: the user learns what to install`, async () => {
+    const window = new Window();
+    window.setting = interpreterWith(packages);
+    await window.session.start();
+    assert.deepEqual(window.errors, [message.replaceAll("PYTHON", window.setting)]);
+    assert.deepEqual(window.clients, []);
+  });
+}
+
+test("an interpreter that is missing is named; once it is set right, the server starts", async () => {
+  const window = new Window();
+  window.setting = join(root, "missing");
+  await window.session.start();
+  assert.match(window.errors.join(), /missing \(the setting merge-runner\.interpreter\) does not run/);
+  window.setting = PYTHON;
+  await window.happens("configuration", { affectsConfiguration: (name: string) => name === "merge-runner.interpreter" });
+  assert.equal(window.clients.length, 1);
+});
+
+test("commands run as tasks with the same interpreter", async () => {
+  const window = new Window();
+  await window.session.start();
+  await window.perform("merge-runner.lint");
+  await window.perform("merge-runner.explain");
+  const given = window.tasks.map(({ command, args, options }) => [command, ...args, options]);
+  assert.deepEqual(given, [
+    [PYTHON, "-m", "merge_runner", "lint", join("models", "orders.sql"), { cwd: root }],
+    [PYTHON, "-m", "merge_runner", "explain", "--select", "orders", { cwd: root }],
+  ]);
+});
+
+test("the status bar follows the verdict of the current file", async () => {
+  const window = new Window();
+  await window.session.start();
+  assert.equal(window.bar.shown, false);
+  window.verdicts = [{ verdict: "none", target: "shop.orders", line: 1 }];
+  await window.happens("diagnostics", { uris: [pathToFileURL(join(root, window.current))] });
+  assert.deepEqual([window.bar.shown, window.bar.text], [true, "$(warning) MERGE: full scan"]);
+  window.verdicts = [];
+  await window.happens("editor");
+  assert.equal(window.bar.shown, false);
+});
+
+test("the YAML extension gets the schema of a property file from merge-runner", async () => {
+  const window = new Window();
+  await window.session.start();
+  const schemaUri = (name: string) => window.schema?.(pathToFileURL(join(root, name)).toString());
+  assert.equal(schemaUri("mkdocs.yml"), undefined);
+  const schema = schemaUri("models/models.yml");
+  assert.equal(schema, "merge-runner://schema/properties");
+  const text = await window.schemaText?.(schema ?? "");
+  assert.ok(Object.hasOwn(JSON.parse(text ?? "{}").properties, "unit_tests"));
+});
