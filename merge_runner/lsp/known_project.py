@@ -12,6 +12,8 @@ from functools import cached_property
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
+from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Relation, Select, Subject
 from merge_runner.plan.layout.layouts import Layouts
@@ -70,6 +72,7 @@ class KnownProject:
         self.prepared = prepared
         self.open_texts: Mapping[str, str] = open_texts or {}
         self._columns: dict[str, Columns] = {}
+        self._merge_sources: dict[str, Columns] = {}
 
     @cached_property
     def layouts(self) -> Layouts:
@@ -173,12 +176,24 @@ class KnownProject:
         """Return the columns of a relation in a text of the model `here`."""
         if relation.query is not None:
             found = self.query_columns(relation.query, here, depth + 1)
+            if relation.is_source and not found.complete and here is not None:
+                found = _with(found, self._source_columns(here))
             if relation.columns and len(relation.columns) == len(found.found):
                 pairs = zip(relation.columns, found.found, strict=True)
                 return Columns(tuple(KnownColumn(name, known.data_type) for name, known in pairs), found.complete)
             return found if not relation.columns else Columns(tuple(map(KnownColumn, relation.columns)), True)
         node = self.node(relation.subject, here)
         return self.columns(node) if node is not None else _UNKNOWN
+
+    def _source_columns(self, here: ModelNode) -> Columns:
+        """Return what the analysis knows of the source of a model's MERGE, as it was when the project was loaded."""
+        if here.unique_id not in self._merge_sources:
+            merge = ProjectLinter(self.prepared, self.layouts, RuleSelection()).merge(here.unique_id)
+            known = merge.source.known if merge is not None else ()
+            found = tuple(KnownColumn(each.name, str(each.data_type or ""), "", each.nullable) for each in known)
+            complete = merge is not None and merge.source.columns is not None
+            self._merge_sources[here.unique_id] = Columns(found, complete)
+        return self._merge_sources[here.unique_id]
 
     def query_columns(self, query: Select, here: ModelNode | None, depth: int = 0) -> Columns:
         """Return the columns that a SELECT gives."""
@@ -290,6 +305,12 @@ class KnownProject:
         comment = _COMMENT.search(before)
         lines = comment["text"].strip("\n").split("\n") if comment is not None else []
         return "\n".join(line.strip() for line in lines).strip()
+
+
+def _with(written: Columns, analysed: Columns) -> Columns:
+    """Return the columns that are written, and those that macros put between them."""
+    more = [column for column in analysed.found if column.name and written.named(column.name) is None]
+    return Columns((*written.found, *more), analysed.complete)
 
 
 def _table(node: Node | None) -> str | None:

@@ -98,6 +98,8 @@ class Relation:
     span: Span
     query: Select | None = None
     columns: tuple[str, ...] = ()
+    is_source: bool = False
+    """Whether it is what a MERGE has in USING."""
 
 
 @dataclass(frozen=True)
@@ -327,7 +329,10 @@ class _Reader:
             qualifier, span, at = alias.value, alias.value_span, at + 1
             if self._key(at) == "(":
                 columns, at = self._names(at), min(self._closing[at] + 1, end)
-        here.relations.append(Relation(subject, qualifier, span, Span(item.start, last), query, columns or given))
+        is_source = here.kind == "merge" and len(here.relations) == 1
+        here.relations.append(
+            Relation(subject, qualifier, span, Span(item.start, last), query, columns or given, is_source)
+        )
         return at
 
     def _names(self, at: int) -> tuple[str, ...]:
