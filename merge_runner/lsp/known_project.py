@@ -20,6 +20,7 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.load.project_paths import project_paths
+from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.template.static.macro_definitions import MacroDefinition
@@ -122,7 +123,7 @@ class KnownProject:
         files = self.prepared.files
         sources = [model.source for model in files.models.values()]
         sources += [*files.macros, *files.singular_tests]
-        for path in (*self.property_files, PYPROJECT):
+        for path in (*self.property_files, PYPROJECT, SELECTORS):
             found = read_text(files.root / path, path, Problems())
             if found is not None:
                 sources.append(found)
