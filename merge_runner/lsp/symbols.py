@@ -80,17 +80,17 @@ def _ctes(read: Statements) -> Iterator[DocumentSymbol]:
 
 def _merges(read: Statements, text: str) -> Iterator[DocumentSymbol]:
     for merge in (each for each in read.selects if each.kind == "merge"):
-        parts: list[tuple[str, int]] = []
-        for relation, word in zip(merge.relations[1:], ("using",), strict=False):
-            parts.append((f"{word} {relation.qualifier or ''}".strip(), relation.span.start))
+        parts = [
+            (f"using {each.qualifier or ''}".strip(), each.span.start) for each in merge.relations if each.is_source
+        ]
         parts += [
             (" ".join(clause.group().lower().split()), clause.start())
             for clause in _CLAUSE.finditer(text, merge.span.start, merge.span.end)
         ]
-        ends = [start for _, start in parts[1:]] + [merge.span.end]
+        ends = [*(start for _, start in parts[1:]), merge.span.end]
         children = tuple(
             DocumentSymbol(name, "statement", _stripped(text, start, end), Span(start, start))
-            for (name, start), end in zip(parts, ends, strict=True)
+            for (name, start), end in zip(parts, ends, strict=False)
         )
         head = Span(merge.span.start, merge.target.span.end if merge.target else merge.span.start)
         yield DocumentSymbol("merge", "statement", _stripped(text, *(merge.span.start, merge.span.end)), head, children)
