@@ -22,11 +22,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from merge_runner.reads import NEVER, Question
+
 FILE = "contributions.sqlite"
 """The name of the file in the target folder."""
-
-Question = tuple[str, str]
-"""A kind (`var`, `env`, `macros`) and a name."""
 
 Answer = Callable[[str, str], str | None]
 """Returns what a question is answered with now; None: there is no such thing."""
@@ -65,6 +64,8 @@ class Contributions:
     def put(self, key: bytes, questions: Iterable[Question], answer: Answer, value: Any) -> None:
         """Keep a contribution with the questions that were asked while it was made. It must be what JSON can hold."""
         asked = sorted(questions)
+        if NEVER in asked:
+            return
         self._new[key] = json.dumps([asked, _answered(key, asked, answer), value])
 
     def write(self, most: int) -> None:
@@ -122,6 +123,11 @@ class Contributions:
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             with suppress(OSError):  # it is broken, and not only locked or unreachable
                 self._file.unlink()
+
+
+def most_of(files: int) -> int:
+    """Return how many contributions stay of a project with so many files: each has some, for some targets and vars."""
+    return 12 * files + 1000
 
 
 def key(*parts: Any) -> bytes:

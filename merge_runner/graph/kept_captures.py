@@ -8,15 +8,16 @@ not, and the texts of the macro files that it can reach. What holds a secret is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from merge_runner.contributions import Contributions, Question, key, tool
+from merge_runner.contributions import Contributions, key, most_of, tool
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.reads import Asked, Question, Reads
 from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
 from merge_runner.text import SourceText
 
@@ -56,9 +57,9 @@ class KeptCaptures:
         return self._made("holds_merge", source, context, make, bool, bool)
 
     def write(self, files: int) -> None:
-        """Keep what was made. A project has so many files: there are versions of each, for some targets and vars."""
+        """Keep what was made; the project has so many files."""
         if self._kept is not None:
-            self._kept.write(8 * files + 1000)
+            self._kept.write(most_of(files))
 
     def _made(
         self,
@@ -87,13 +88,12 @@ class KeptCaptures:
                 if kind == "env":
                     context.env.get(name)  # as the file would: what was asked for is never shown
             return of_json(value)
-        questions: set[Question] = {("macros", path) for path in self._templates.reachable_files(source.text)}
-        recorded = replace(
-            context, vars=_Asked(context.vars, "var", questions), env=_Asked(context.env, "env", questions)
-        )
-        made = make(recorded)
+        reads = Reads()
+        with reads.collected() as questions:
+            reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
+            made = make(replace(context, vars=Asked(context.vars, "var", reads), env=Asked(context.env, "env", reads)))
         value = as_json(made)
-        if value is not None and not _holds_secret(value, context, questions):
+        if value is not None and not may_hold_secret(value, questions, context.vars, context.env):
             self._kept.put(about, questions, answer, value)
         return made
 
@@ -104,31 +104,13 @@ def _known(context: Context) -> tuple[Any, ...]:
     return (context.model_name, context.this, context.target, runs, context.config, context.model)
 
 
-def _holds_secret(value: Any, context: Context, questions: Iterable[Question]) -> bool:
-    """Whether a value may hold an environment variable, or anything that was made of a secret."""
-    asked = {name: context.env.get(name) for kind, name in questions if kind == "env"}
-    read = {name: context.vars.get(name) for kind, name in questions if kind == "var"}
+def may_hold_secret(
+    value: Any, questions: Iterable[Question], vars_: Mapping[str, Any], env: Mapping[str, str]
+) -> bool:
+    """Return whether a value may hold an environment variable, or anything that was made of a secret."""
+    asked = {name: env.get(name) for kind, name in questions if kind == "env"}
+    read = {name: vars_.get(name) for kind, name in questions if kind == "var"}
     if [*secret_values(asked), *secret_vars(read)]:
         return True
     said = json.dumps(value)
     return any(text and json.dumps(text)[1:-1] in said for text in asked.values())
-
-
-class _Asked(Mapping[str, Any]):
-    """A mapping that notes which names it was asked for, those that it does not have as well."""
-
-    def __init__(self, values: Mapping[str, Any], kind: str, asked: set[Question]) -> None:
-        self._values = values
-        self._kind = kind
-        self._asked = asked
-
-    def __getitem__(self, name: str) -> Any:
-        self._asked.add((self._kind, name))
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        # Only the message of a Problem looks at all names, and what raises one is not kept.
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)

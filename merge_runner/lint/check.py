@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
@@ -17,6 +17,7 @@ from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.query.source import Lookup
+from merge_runner.reads import Question
 from merge_runner.text import Place, Span
 
 
@@ -26,6 +27,8 @@ class Checked:
 
     findings: tuple[Finding, ...]
     merge: ReportedMerge | None = None
+    reads: frozenset[Question] = field(default=frozenset(), compare=False, repr=False)
+    """What it was made of, where that was noted."""
 
 
 def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayout, lookup: Lookup) -> LintedMerge:

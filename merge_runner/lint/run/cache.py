@@ -18,9 +18,9 @@ from merge_runner.atomic import write_atomic
 from merge_runner.contributions import status
 from merge_runner.contributions import tool as current_tool
 from merge_runner.errors import Problem, Problems
-from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.registry import provided_paths
-from merge_runner.lint.report import Report, ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import Report
+from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.toml import parse_toml
@@ -76,7 +76,7 @@ class ReportCache:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         digest = hashlib.blake2b(digest_size=20)
-        said = json.dumps([str(root), _tool() if tool is None else tool, options], sort_keys=True, default=str)
+        said = json.dumps([str(root), linter() if tool is None else tool, options], sort_keys=True, default=str)
         digest.update(said.encode("utf-8", "surrogatepass"))
         for name, content in (*sorted(texts.items()), *outside):
             digest.update(f"\0{name}\0".encode("utf-8", "surrogatepass"))
@@ -126,37 +126,13 @@ class ReportCache:
 
 def _report(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:
     """The report that `asdict` took apart. Raises KeyError or TypeError for anything else."""
-    merges = [
-        ReportedMerge(
-            **{
-                **merge,
-                "clauses": tuple(ReportedClause(**clause) for clause in merge["clauses"]),
-                "conjuncts": tuple(ReportedConjunct(**conjunct) for conjunct in merge["conjuncts"]),
-            }
-        )
-        for merge in entry["merges"]
-    ]
-    findings = [
-        Finding(**{**finding, "place": Place(**finding["place"]), "fix": _fix(finding["fix"]), "merge": _at(finding)})
-        for finding in entry["findings"]
-    ]
+    merges, findings = map(merge_of_json, entry["merges"]), map(finding_of_json, entry["findings"])
     return Report(tuple(merges), tuple(findings), entry["files"], entry["hidden"], entry["stale"], sources)
-
-
-def _at(finding: Mapping[str, Any]) -> Place | None:
-    return Place(**finding["merge"]) if finding["merge"] is not None else None
 
 
 def _problem(entry: Mapping[str, Any]) -> Problem:
     place = Place(**entry["place"]) if entry["place"] is not None else None
     return Problem(**{**entry, "place": place, "calls": tuple(entry["calls"])})
-
-
-def _fix(entry: Mapping[str, Any] | None) -> Fix | None:
-    if entry is None:
-        return None
-    edits = tuple(Edit(Place(**edit["place"]), edit["content"]) for edit in entry["edits"])
-    return Fix(entry["message"], edits, entry["applicability"])
 
 
 def _files(root: Path, start: str, target: str, key: str) -> Iterator[tuple[str, bytes]]:
@@ -186,8 +162,8 @@ def _listed(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _tool() -> list[Any]:
-    """What reads the project: what makes contributions, and the packages with rules, down to their files."""
+def linter() -> list[Any]:
+    """Return what lints: what makes contributions, and the packages with rules, down to their files."""
     return [current_tool(), [found for package in provided_paths() for found in status(package)]]
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from merge_runner.errors import Problem, Problems
 from merge_runner.graph.graph import Graph, ModelNode
-from merge_runner.lint.check import check_file
+from merge_runner.lint.check import Checked, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report
+from merge_runner.lint.run.kept_checks import KeptChecks
 from merge_runner.lint.run.parallel import check_all
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
@@ -54,9 +55,10 @@ def lint_project(
     settings = prepared.files.settings
     selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
     baseline = _baseline(prepared, options)
-    linter = ProjectLinter(prepared, Layouts.load(prepared, options.layout), selection)
+    layouts = Layouts.load(prepared, options.layout)
+    linter = ProjectLinter(prepared, layouts, selection)
     chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
-    checked = check_all(linter, chosen, processes)
+    checked = _checked(linter, KeptChecks(prepared, layouts, selection), chosen, processes)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
         finding
@@ -83,6 +85,20 @@ def lint_project(
         models={model.source.path: name for name, model in prepared.files.models.items()},
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
     )
+
+
+def _checked(
+    linter: ProjectLinter, kept: KeptChecks, chosen: Sequence[str], processes: int | None
+) -> Sequence[Checked]:
+    """The outcome for each model: that of an earlier run, or one that is made and kept now."""
+    found = {unique_id: kept.get(unique_id) for unique_id in chosen}
+    missing = [unique_id for unique_id, known in found.items() if known is None]
+    kept.close()
+    made = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
+    for unique_id, checked in made.items():
+        kept.put(unique_id, checked)
+    kept.write()
+    return [known or made[unique_id] for unique_id, known in found.items()]
 
 
 def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:

@@ -15,6 +15,7 @@ from merge_runner.lint.run.renderings import RUNS, Text, merged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import no_query
+from merge_runner.plan.layout.answers import node_read
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
@@ -43,6 +44,11 @@ class ProjectLinter:
         What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
         hand.
         """
+        with self._prepared.reads.collected() as reads:
+            checked = self._check(unique_id)
+        return replace(checked, reads=frozenset(reads))
+
+    def _check(self, unique_id: str) -> Checked:
         if not self._prepared.graph.model(unique_id).differs_by_run:
             return self._checked(self._file(unique_id, self._compiler))
         found: dict[object, Text] = {}
@@ -103,6 +109,7 @@ class ProjectLinter:
             scan=node.config.scan,
         )
         try:
+            self._prepared.reads.note([node_read(node)])
             rendered = compiler.rendered(unique_id)
             file = replace(file, rendered=rendered)
             if file.is_merge:

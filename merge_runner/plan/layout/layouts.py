@@ -14,9 +14,11 @@ from merge_runner.formats.registry import table_format_of
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, run_config
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of
 from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
 from merge_runner.plan.layout.declared_schema import Declared, by_owner, declared, seed_header, type_of
-from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, TableKey, recorded_layouts
+from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
+from merge_runner.plan.layout.table_names import ChangesOf, TableNames
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.project.schema.config import ModelConfig, Optimize
@@ -32,7 +34,7 @@ from merge_runner.pruning.layout.layout import (
 )
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
-from merge_runner.relation import Relation, changes_of
+from merge_runner.reads import NEVER, Question
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -69,18 +71,17 @@ class Layouts:
     def __init__(self, prepared: Prepared, recorded: RecordedLayouts | None = None) -> None:
         self._prepared = prepared
         self._compiler = prepared.compiler
-        self._namespace = namespace(prepared.files.profile)
-        self._recorded = recorded or RecordedLayouts(self._namespace)
+        self._reads = prepared.reads
+        self._table_names = TableNames(prepared, recorded or RecordedLayouts(namespace(prepared.files.profile)))
         self._tests = by_owner(prepared.files.data_tests)
-        self._by_name: dict[TableKey, str] = {}
-        self._feeds: dict[str, str] = {}
-        """The tables whose changes are read, by the names of their views."""
-        self._sharing: dict[TableKey, list[ModelNode]] = {}
-        self._name_tables()
+        self.answers = Answers(prepared, self._table_names, self._tests)
+        """What is read while layouts are found, as it is now."""
         self._lock = threading.RLock()
         self._layouts: dict[str, TableLayout] = {}
         self._known: dict[str, KnownTable] = {}
         self._inlined: dict[exp.Expr, KnownTable] | None = None
+        self._read: dict[str, set[Question]] = {}
+        """What each layout, each known table and the inlined queries were made of."""
         self._asked: set[str] = set()
         """Nodes whose layout is just being found."""
         self._cut = 0
@@ -103,14 +104,17 @@ class Layouts:
         with self._lock:
             found = self._layouts.get(unique_id)
             if found is not None:
+                self._reads.note(self._read[unique_id])
                 return found
             if unique_id in self._asked:
                 self._cut += 1
+                self._reads.note([NEVER])
                 return UNKNOWN
             before = self._cut
             self._asked.add(unique_id)
             try:
-                found = self._find(self._prepared.graph.nodes[unique_id])
+                with self._reads.collected() as self._read[unique_id]:
+                    found = self._find(self._prepared.graph.nodes[unique_id])
             finally:
                 self._asked.discard(unique_id)
             if self._cut == before or not self._asked:
@@ -152,25 +156,26 @@ class Layouts:
         """
         if len(parts) == 1 and parts[0].startswith("("):
             return self.inlined(parts[0])
-        key = self._namespace.key(parts)
-        unique_id = self._by_name.get(key)
-        if unique_id is None and len(parts) == 1 and parts[0].casefold() in self._feeds:
-            return KnownTable(self._changes(self._feeds[parts[0].casefold()]), fixed=True)
-        if unique_id is None:
-            layout = self._recorded.tables.get(key)
-            return KnownTable(layout) if layout is not None else None
+        self._reads.note([named_table(parts)])
+        meaning = self._table_names.meaning(parts)
+        if meaning is None or isinstance(meaning, TableLayout):
+            return None if meaning is None else KnownTable(meaning)
+        if isinstance(meaning, ChangesOf):
+            return KnownTable(self._changes(meaning.unique_id), fixed=True)
         with self._lock:
-            if unique_id in self._known:
-                return self._known[unique_id]
-            node = self._prepared.graph.nodes[unique_id]
-            if node.materialized == "view":
-                # Who asks reads the query, and wants to know what is declared besides.
-                known = KnownTable(self._declared_columns(node), self._query(node))
-            else:
-                known = KnownTable(self.of(unique_id), fixed=is_stream(node))
-                if unique_id not in self._layouts:
-                    return known
-            self._known[unique_id] = known
+            if meaning in self._known:
+                self._reads.note(self._read[f"known {meaning}"])
+                return self._known[meaning]
+            node = self._prepared.graph.nodes[meaning]
+            with self._reads.collected() as self._read[f"known {meaning}"]:
+                if node.materialized == "view":
+                    # Who asks reads the query, and wants to know what is declared besides.
+                    known = KnownTable(self._declared_columns(node), self._query(node))
+                else:
+                    known = KnownTable(self.of(meaning), fixed=is_stream(node))
+                    if meaning not in self._layouts:
+                        return known
+            self._known[meaning] = known
             return known
 
     def inlined(self, query: str | exp.Expr) -> KnownTable | None:
@@ -185,12 +190,15 @@ class Layouts:
             tree = tree.this
         with self._lock:
             if self._inlined is None:
-                trees = [(read_query(known.query).expression, known) for known in self._ephemeral() if known.query]
+                with self._reads.collected() as self._read["inlined"]:
+                    trees = [(read_query(known.query).expression, known) for known in self._ephemeral() if known.query]
                 self._inlined = {each: known for each, known in trees if each is not None}
+            self._reads.note(self._read["inlined"])
             return self._inlined.get(tree) if tree is not None else None
 
     def _ephemeral(self) -> Iterator[KnownTable]:
         """What is declared of ephemeral models, with their queries."""
+        self._reads.note([EPHEMERAL])
         for node in self._prepared.graph.nodes.values():
             if node.materialized == "ephemeral":
                 yield KnownTable(self._declared_columns(node), self._query(node))
@@ -201,26 +209,6 @@ class Layouts:
         columns = [TableColumn(column.name, column.data_type) for column in layout.columns or ()]
         columns += [TableColumn(name, type_of(data_type), False) for name, data_type in _OF_A_CHANGE]
         return TableLayout(columns=tuple(columns), complete=layout.complete)
-
-    def _name_tables(self) -> None:
-        deferral = self._prepared.deferral
-        for node in self._prepared.graph.nodes.values():
-            if isinstance(node, ModelNode) and node.changes_of is not None:
-                view = changes_of(self._prepared.graph.nodes[node.changes_of].name)
-                self._feeds[view.identifier.casefold()] = node.changes_of
-            if node.relation is None or node.materialized == "ephemeral":
-                continue
-            self._by_name.setdefault(self._key(node), node.unique_id)
-            if node.unique_id in deferral.ids:
-                self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
-            if isinstance(node, ModelNode) and node.materialized == "merge":
-                self._sharing.setdefault(self._key(node), []).append(node)
-
-    def _key(self, node: Node) -> TableKey:
-        return self._relation_key(node.relation) if node.relation is not None else ()
-
-    def _relation_key(self, relation: Relation) -> TableKey:
-        return self._namespace.key(part for part in (relation.catalog, relation.schema, relation.identifier) if part)
 
     def _find(self, node: Node) -> TableLayout:
         if isinstance(node, SourceNode):
@@ -233,7 +221,8 @@ class Layouts:
         find = kinds.get(node.materialized)
         if find is None:
             return self._view(node)
-        layouts = [self._with_config(writer, find(writer)) for writer in self._writers(node)]
+        self._reads.note([writers_of(node)])
+        layouts = [self._with_config(writer, find(writer)) for writer in self._table_names.writers(node)]
         return self._with_recorded(node, layouts[0] if len(layouts) == 1 else common_layout(layouts))
 
     def _merge(self, node: ModelNode) -> TableLayout:
@@ -246,28 +235,6 @@ class Layouts:
         inserted = self._inserted(node)
         columns = said.over(inserted or (), True)
         return TableLayout(columns=columns or None, complete=inserted is not None and not evolves, unique=said.unique)
-
-    def _writers(self, node: ModelNode) -> Sequence[ModelNode]:
-        """The models whose layouts the table of a model may have: the one that creates it, where that is known.
-
-        Several MERGEs may write one table. The one that all others depend on runs first; else any of them may.
-        """
-        writers = self._sharing.get(self._key(node), ())
-        if len(writers) < 2:
-            return (node,)
-        names = {writer.unique_id for writer in writers}
-        first = [each for each in writers if names - {each.unique_id} <= self._descendants(each.unique_id)]
-        return first or writers
-
-    def _descendants(self, unique_id: str) -> set[str]:
-        dag = self._prepared.graph.dag
-        found: set[str] = set()
-        left = [unique_id]
-        while left:
-            children = set(dag.successors(left.pop())) - found
-            found |= children
-            left += children
-        return found
 
     def _table(self, node: ModelNode) -> TableLayout:
         """As CREATE TABLE AS does: the query says which columns there are, and every one takes NULL."""
@@ -343,10 +310,12 @@ class Layouts:
 
     def _with_recorded(self, node: Node, layout: TableLayout) -> TableLayout:
         """The layout with what is recorded where nothing is declared, and what the properties of both say."""
-        real = self._recorded.tables.get(self._key(node))
+        self._reads.note([node_read(node)])
+        real = self._table_names.recorded(node)
         return with_properties(layout if real is None else over_recorded(layout, real), {})
 
     def _declared(self, node: Node) -> Declared:
+        self._reads.note([node_read(node)])
         files = self._prepared.files
         if isinstance(node, SourceNode):
             tests = self._tests.get((node.source_name, node.name), ())

@@ -14,6 +14,7 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
 from merge_runner.project.load.files import ProjectFiles
+from merge_runner.reads import NEVER, Asked, Question, Reads
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.rendered import Log, Rendered
@@ -32,6 +33,7 @@ class Compiler:
         invocation: Invocation,
         deferral: Deferral,
         on_log: Callable[[Log], None],
+        reads: Reads,
     ) -> None:
         self._files = files
         self._templates = templates
@@ -39,6 +41,9 @@ class Compiler:
         self._invocation = invocation
         self._deferral = deferral
         self._on_log = on_log
+        self._reads = reads
+        self._read: dict[str, set[Question]] = {}
+        """What each rendered text was made of."""
         self._rendered: dict[str, Rendered] = {}
         self._failed: dict[str, tuple[Problem, ...]] = {}
         self._lock = threading.RLock()
@@ -47,14 +52,19 @@ class Compiler:
         """The compiled text of a model or a singular test. Raises ProblemsError."""
         with self._lock:
             if unique_id in self._failed:
+                self._reads.note([NEVER])
                 raise ProblemsError(self._failed[unique_id])
-            if unique_id not in self._rendered:
-                node = self._graph.nodes[unique_id]
+            if unique_id in self._rendered:
+                self._reads.note(self._read[unique_id])
+                return self._rendered[unique_id]
+            node = self._graph.nodes[unique_id]
+            with self._reads.collected() as self._read[unique_id]:
                 try:
                     self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
                 except ProblemsError as error:
                     # An ephemeral model may be inlined in many: each would try again, and so would theirs.
                     self._failed[unique_id] = error.problems
+                    self._reads.note([NEVER])
                     raise
             return self._rendered[unique_id]
 
@@ -90,6 +100,7 @@ class Compiler:
         return [parent for parent in node.depends_on if is_read(nodes[parent])]
 
     def _render(self, node: Node, source: SourceText) -> Rendered:
+        self._reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
         rendered = self._templates.render(source, self._context(node))
         for log in rendered.logs:
             self._on_log(log)
@@ -130,8 +141,10 @@ class Compiler:
         invocation = self._invocation
         full_refresh = is_rebuilt(node, invocation)
         nodes = self._graph.nodes
+        self._reads.note([("node", node.unique_id)])
 
         def resolve_ref(name: str) -> Relation:
+            self._reads.note([("ref", name)])
             for kind in ("model", "seed"):
                 if f"{kind}.{project}.{name}" in nodes:
                     return self.relation(f"{kind}.{project}.{name}")
@@ -142,6 +155,7 @@ class Compiler:
 
         def resolve_source(source: str, table: str) -> Relation:
             unique_id = f"source.{project}.{source}.{table}"
+            self._reads.note([("node", unique_id)])
             if unique_id not in nodes:
                 raise LookupError(f'there is no source table "{source}.{table}"')
             return self.relation(unique_id)
@@ -151,8 +165,8 @@ class Compiler:
             this=node.relation,
             resolve_ref=resolve_ref,
             resolve_source=resolve_source,
-            vars=files.vars,
-            env=invocation.env,
+            vars=Asked(files.vars, "var", self._reads),
+            env=Asked(invocation.env, "env", self._reads),
             target=files.profile.target_values,
             full_refresh=full_refresh,
             incremental=invocation.incremental and not full_refresh and node.materialized == "merge",

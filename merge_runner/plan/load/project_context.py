@@ -22,6 +22,7 @@ from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
@@ -52,11 +53,15 @@ class Prepared:
     """Receives what templates log while they are compiled."""
     deferral: Deferral = field(default_factory=Deferral)
     """The nodes that --defer reads from another target."""
+    kept: Contributions | None = field(default=None, repr=False, compare=False)
+    """What files contributed in earlier runs; None: nothing is kept."""
+    reads: Reads = field(default_factory=lambda: Reads(wanted=False), repr=False, compare=False)
+    """What is read while texts are rendered and tables looked up."""
 
     @cached_property
     def compiler(self) -> Compiler:
         """The compiled texts of this project, each made once however many ask for it."""
-        return Compiler(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log)
+        return Compiler(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads)
 
     @cached_property
     def first_run(self) -> Prepared:
@@ -171,14 +176,15 @@ def prepare_to_lint(
         templates = Templates(files.macros)
         with found.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
-        graph = build_graph(files, templates, invocation, found, _kept(files) if cache else None)
+        kept = _kept(files) if cache else None
+        graph = build_graph(files, templates, invocation, found, kept)
     except ProblemsError as error:
         found.extend(error.problems)
         raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
     blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    return Prepared(files, templates, graph, invocation), tuple(found)
+    return Prepared(files, templates, graph, invocation, kept=kept, reads=Reads(kept is not None)), tuple(found)
 
 
 def _kept(files: ProjectFiles) -> Contributions:

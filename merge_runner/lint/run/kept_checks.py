@@ -1,0 +1,72 @@
+"""What was found in each model in earlier runs: a model is looked at again where something that it read has changed.
+
+The key has what all models have in common: what lints, the rules that count, the profile, the kind of run, the names of
+all macros. The questions are what was asked while the model was looked at: its file and config, those of the tables
+that its SQL names, macros, vars, environment variables. What has a Problem or may hold a secret is not kept.
+"""
+
+from __future__ import annotations
+
+import json
+
+from merge_runner.contributions import key, most_of
+from merge_runner.graph.kept_captures import may_hold_secret
+from merge_runner.lint.check import Checked
+from merge_runner.lint.run.cache import linter
+from merge_runner.lint.run.outcome_json import checked_as_json, checked_of_json
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.load.project_context import Prepared
+
+
+class KeptChecks:
+    """What was found in the models of one project."""
+
+    def __init__(self, prepared: Prepared, layouts: Layouts, selection: RuleSelection) -> None:
+        invocation, profile = prepared.invocation, prepared.files.profile
+        self._prepared = prepared
+        self._kept = prepared.kept if not (prepared.deferral.ids or invocation.macros) else None
+        self._answers = layouts.answers
+        self._common = key(
+            linter(),
+            selection,
+            (profile, profile.remote, profile.conf, profile.catalogs),
+            (invocation.full_refresh, invocation.incremental),
+            [(macro.name, macro.place.path) for macro in prepared.templates.macros()],
+            prepared.graph.project,
+        )
+
+    def get(self, unique_id: str) -> Checked | None:
+        """Return what was found in a model, where nothing that it read has changed since."""
+        found = self._kept.get(self._key(unique_id), self._answers) if self._kept is not None else None
+        if found is None:
+            return None
+        asked, value = found
+        for kind, name in asked:
+            if kind == "env":
+                self._prepared.invocation.env.get(name)  # as the model would: what was asked for is never shown
+        return checked_of_json(value)
+
+    def put(self, unique_id: str, checked: Checked) -> None:
+        """Keep what was found in a model."""
+        if self._kept is None:
+            return
+        value = checked_as_json(checked)
+        vars_, env = self._prepared.files.vars, self._answers.env
+        if not may_hold_secret(value, checked.reads, vars_, env) and not self._prepared.reveals_secret(
+            json.dumps(value)
+        ):
+            self._kept.put(self._key(unique_id), checked.reads, self._answers, value)
+
+    def close(self) -> None:
+        """Close the file, before processes are forked."""
+        if self._kept is not None:
+            self._kept.close()
+
+    def write(self) -> None:
+        """Write what was put."""
+        if self._kept is not None:
+            self._kept.write(most_of(len(self._prepared.files.models)))
+
+    def _key(self, unique_id: str) -> bytes:
+        return key("check", self._common, unique_id)

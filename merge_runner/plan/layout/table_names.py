@@ -1,0 +1,84 @@
+"""What a name in rendered SQL means: a node, the view of a table's changes, a recorded table; who writes a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.relation import Relation, changes_of
+
+
+@dataclass(frozen=True)
+class ChangesOf:
+    """The view of the changes of a node's table."""
+
+    unique_id: str
+
+
+class TableNames:
+    """The tables of a project and of its recorded catalog, by name."""
+
+    def __init__(self, prepared: Prepared, recorded: RecordedLayouts) -> None:
+        self._graph = prepared.graph
+        self._recorded = recorded
+        self._by_name: dict[TableKey, str] = {}
+        self._feeds: dict[str, str] = {}
+        """The tables whose changes are read, by the names of their views."""
+        self._sharing: dict[TableKey, list[ModelNode]] = {}
+        deferral = prepared.deferral
+        for node in self._graph.nodes.values():
+            if isinstance(node, ModelNode) and node.changes_of is not None:
+                view = changes_of(self._graph.nodes[node.changes_of].name)
+                self._feeds[view.identifier.casefold()] = node.changes_of
+            if node.relation is None or node.materialized == "ephemeral":
+                continue
+            self._by_name.setdefault(self._key(node), node.unique_id)
+            if node.unique_id in deferral.ids:
+                self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
+            if isinstance(node, ModelNode) and node.materialized == "merge":
+                self._sharing.setdefault(self._key(node), []).append(node)
+
+    def meaning(self, parts: tuple[str, ...]) -> str | ChangesOf | TableLayout | None:
+        """Return the id of a node, the view of changes, or the layout of a recorded table; None: nothing is known."""
+        key = self._recorded.namespace.key(parts)
+        unique_id = self._by_name.get(key)
+        if unique_id is None and len(parts) == 1 and parts[0].casefold() in self._feeds:
+            return ChangesOf(self._feeds[parts[0].casefold()])
+        return self._recorded.tables.get(key) if unique_id is None else unique_id
+
+    def recorded(self, node: Node) -> TableLayout | None:
+        """Return what is recorded of the table of a node."""
+        return self._recorded.tables.get(self._key(node))
+
+    def writers(self, node: ModelNode) -> Sequence[ModelNode]:
+        """The models whose layouts the table of a model may have: the one that creates it, where that is known.
+
+        Several MERGEs may write one table. The one that all others depend on runs first; else any of them may.
+        """
+        writers = self._sharing.get(self._key(node), ())
+        if len(writers) < 2:
+            return (node,)
+        names = {writer.unique_id for writer in writers}
+        first = [each for each in writers if names - {each.unique_id} <= self._descendants(each.unique_id)]
+        return first or writers
+
+    def _descendants(self, unique_id: str) -> set[str]:
+        dag = self._graph.dag
+        found: set[str] = set()
+        left = [unique_id]
+        while left:
+            children = set(dag.successors(left.pop())) - found
+            found |= children
+            left += children
+        return found
+
+    def _key(self, node: Node) -> TableKey:
+        return self._relation_key(node.relation) if node.relation is not None else ()
+
+    def _relation_key(self, relation: Relation) -> TableKey:
+        parts = (relation.catalog, relation.schema, relation.identifier)
+        return self._recorded.namespace.key(part for part in parts if part)
