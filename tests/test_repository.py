@@ -61,7 +61,7 @@ def test_the_cache_is_the_folder_of_the_jars():
 
 def test_dependabot_knows_what_is_used():
     updates = yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]
-    assert {each["package-ecosystem"] for each in updates} == {"pip", "github-actions"}
+    assert {each["package-ecosystem"] for each in updates} == {"pip", "github-actions", "npm"}
 
 
 @pytest.mark.parametrize("file", sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda file: file.stem)

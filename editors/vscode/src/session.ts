@@ -61,7 +61,7 @@ export class Session implements vscode.Disposable {
       this.bar,
       commands.registerCommand("merge-runner.restart", restart),
       commands.registerCommand("merge-runner.log", () => this.log.show()),
-      ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, () => this.perform(action))),
+      ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, (...given: string[]) => this.perform(action, given))),
       workspace.onDidGrantWorkspaceTrust(restart),
       workspace.onDidChangeWorkspaceFolders(restart),
       workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("merge-runner.interpreter") && restart()),
@@ -149,7 +149,7 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  private async perform(action: Action): Promise<void> {
+  private async perform(action: Action, given: string[]): Promise<void> {
     const { ProcessExecution, Task, TaskScope, tasks, window } = this.api;
     const file = window.activeTextEditor?.document;
     const project = file && projectAround(file.uri.fsPath, this.projects);
@@ -159,7 +159,7 @@ export class Session implements vscode.Disposable {
       return;
     }
     await file.save();
-    const line = commandLine(this.server, action, file.uri.fsPath, project.root);
+    const line = commandLine(this.server, action, file.uri.fsPath, project.root, given);
     const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder });
     await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
   }

@@ -2,9 +2,10 @@
 
 export type Verdict = "static" | "runtime" | "none" | "unknown";
 
-/** A MERGE of a document; `line` counts from 0, as the protocol does. */
+/** A MERGE of a document; `line` counts from 0, as the protocol does. `meant`: the model says `scan: full`. */
 export interface MergeVerdict {
   verdict: Verdict;
+  meant: boolean;
   target: string;
   line: number;
 }
@@ -19,22 +20,24 @@ export interface Status {
 }
 
 /** Worst first: the entry shows the first that occurs. */
-const MEANINGS: [Verdict, string, string][] = [
+const MEANINGS: [Verdict | "meant", string, string][] = [
   ["none", "$(warning) MERGE: full scan", "the whole target is scanned"],
   ["unknown", "$(question) MERGE: unknown", "it depends on a layout or an expression that lint cannot know"],
   ["runtime", "$(check) MERGE: runtime", "files are skipped by values that are read from the source when it runs"],
+  ["meant", "$(check) MERGE: full scan", "the whole target is scanned, as the model says with scan: full"],
   ["static", "$(check) MERGE: static", "files are skipped by the text alone"],
 ];
 
 /** Return what the status bar shows for the MERGEs of a file; undefined where there are none. */
 export function statusOf(merges: readonly MergeVerdict[]): Status | undefined {
-  const worst = MEANINGS.find(([verdict]) => merges.some((merge) => merge.verdict === verdict));
+  const kinds = merges.map((merge) => (merge.meant ? "meant" : merge.verdict));
+  const worst = MEANINGS.find(([kind]) => kinds.includes(kind));
   if (worst === undefined) return undefined;
-  const [verdict, text] = worst;
-  const same = merges.filter((merge) => merge.verdict === verdict).length;
-  const lines = merges.map((merge) => {
-    const meaning = MEANINGS.find(([each]) => each === merge.verdict)?.[2] ?? merge.verdict;
-    return `Line ${merge.line + 1}, ${merge.target}: ${merge.verdict} (${meaning})`;
+  const [kind, text] = worst;
+  const same = kinds.filter((each) => each === kind).length;
+  const lines = merges.map(({ line, target, verdict }, at) => {
+    const meaning = MEANINGS.find(([each]) => each === kinds[at])?.[2];
+    return `Line ${line + 1}, ${target}: ${verdict} (${meaning})`;
   });
-  return { text: merges.length === 1 ? text : `${text} (${same} of ${merges.length})`, tooltip: lines.join("\n"), warns: verdict === "none" };
+  return { text: merges.length === 1 ? text : `${text} (${same} of ${merges.length})`, tooltip: lines.join("\n"), warns: kind === "none" };
 }

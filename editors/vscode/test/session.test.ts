@@ -23,7 +23,7 @@ class Window {
   readonly clients: string[] = [];
   readonly bar = { text: "", shown: false, show: () => (this.bar.shown = true), hide: () => (this.bar.shown = false), dispose: () => {} };
   tasks: { command: string; args: string[]; options: object }[] = [];
-  private readonly commands = new Map<string, () => Promise<void>>();
+  private readonly commands = new Map<string, (...given: string[]) => Promise<void>>();
   private readonly listeners = new Map<string, (event: unknown) => unknown>();
   schema: ((uri: string) => string | undefined) | undefined;
   schemaText: ((uri: string) => Promise<string>) | undefined;
@@ -89,8 +89,8 @@ class Window {
     };
   }
 
-  perform(command: string): Promise<void> {
-    return this.commands.get(command)?.() ?? Promise.reject(new Error(command));
+  perform(command: string, ...given: string[]): Promise<void> {
+    return this.commands.get(command)?.(...given) ?? Promise.reject(new Error(command));
   }
 
   happens(name: string, event?: unknown): Promise<unknown> {
@@ -162,10 +162,12 @@ test("commands run as tasks with the same interpreter", async () => {
   await window.session.start();
   await window.perform("merge-runner.lint");
   await window.perform("merge-runner.explain");
+  await window.perform("merge-runner.test", "test", "--select", "a_test"); // as a code lens of the server does
   const given = window.tasks.map(({ command, args, options }) => [command, ...args, options]);
   assert.deepEqual(given, [
     [PYTHON, "-m", "merge_runner", "lint", join("models", "orders.sql"), { cwd: root }],
     [PYTHON, "-m", "merge_runner", "explain", "--select", "orders", { cwd: root }],
+    [PYTHON, "-m", "merge_runner", "test", "--select", "a_test", { cwd: root }],
   ]);
 });
 
@@ -173,7 +175,7 @@ test("the status bar follows the verdict of the current file", async () => {
   const window = new Window();
   await window.session.start();
   assert.equal(window.bar.shown, false);
-  window.verdicts = [{ verdict: "none", target: "shop.orders", line: 1 }];
+  window.verdicts = [{ verdict: "none", meant: false, target: "shop.orders", line: 1 }];
   await window.happens("diagnostics", { uris: [pathToFileURL(join(root, window.current))] });
   assert.deepEqual([window.bar.shown, window.bar.text], [true, "$(warning) MERGE: full scan"]);
   window.verdicts = [];

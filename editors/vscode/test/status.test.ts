@@ -3,19 +3,22 @@ import { test } from "node:test";
 import { commandLine } from "../src/command";
 import { statusOf, type Verdict } from "../src/status";
 
-const shown: [Verdict[], string | undefined, boolean][] = [
+const shown: [(Verdict | "meant")[], string | undefined, boolean][] = [
   [[], undefined, false],
   [["static"], "$(check) MERGE: static", false],
   [["runtime"], "$(check) MERGE: runtime", false],
   [["none"], "$(warning) MERGE: full scan", true],
   [["unknown"], "$(question) MERGE: unknown", false],
   [["static", "none", "unknown", "none"], "$(warning) MERGE: full scan (2 of 4)", true],
+  [["meant"], "$(check) MERGE: full scan", false],
+  [["meant", "none"], "$(warning) MERGE: full scan (1 of 2)", true],
   [["static", "runtime"], "$(check) MERGE: runtime (1 of 2)", false],
 ];
 
 for (const [verdicts, text, warns] of shown) {
   test(`the status of ${verdicts.join(", ") || "no MERGE"}`, () => {
-    const status = statusOf(verdicts.map((verdict, line) => ({ verdict, line, target: "shop.orders" })));
+    const merges = verdicts.map((each, line) => ({ verdict: each === "meant" ? "none" : each, meant: each === "meant", line, target: "shop.orders" }));
+    const status = statusOf(merges);
     assert.equal(status?.text, text);
     assert.equal(status?.warns ?? false, warns);
     assert.equal(status?.tooltip.split("\n").length ?? 0, verdicts.length);
@@ -23,7 +26,7 @@ for (const [verdicts, text, warns] of shown) {
 }
 
 test("the tooltip names line, target and meaning", () => {
-  const tooltip = statusOf([{ verdict: "none", line: 6, target: "shop.orders" }])?.tooltip;
+  const tooltip = statusOf([{ verdict: "none", meant: false, line: 6, target: "shop.orders" }])?.tooltip;
   assert.equal(tooltip, "Line 7, shop.orders: none (the whole target is scanned)");
 });
 
