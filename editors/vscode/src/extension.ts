@@ -1,8 +1,7 @@
 // What VS Code loads: the session with the API and a client of the real ones.
 import * as vscode from "vscode";
-import { LanguageClient } from "vscode-languageclient/node";
+import { InlayHintRequest, LanguageClient } from "vscode-languageclient/node";
 import { type Client, Session } from "./session";
-import { type MergeVerdict, VERDICTS } from "./status";
 
 const SERVED = "**/*.{sql,py,scala,yml,yaml,toml}";
 
@@ -23,9 +22,10 @@ function connect(command: string, args: string[], roots: string[], outputChannel
   return {
     start: () => client.start(),
     stop: () => client.dispose(),
-    verdicts: async (uri) => {
-      if (!client.isRunning() || !client.initializeResult?.capabilities.experimental?.verdicts) return [];
-      return client.sendRequest<MergeVerdict[]>(VERDICTS, { textDocument: { uri } });
+    hints: async ({ uri, lineCount }) => {
+      if (!client.isRunning() || !client.initializeResult?.capabilities.inlayHintProvider) return [];
+      const range = { start: { line: 0, character: 0 }, end: { line: lineCount, character: 0 } };
+      return (await client.sendRequest(InlayHintRequest.type, { textDocument: { uri: uri.toString() }, range })) ?? [];
     },
   };
 }

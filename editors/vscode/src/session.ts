@@ -5,7 +5,7 @@ import { ACTIONS, type Action, commandLine } from "./command";
 import { type Candidate, candidates, choose, question, stateOf } from "./interpreter";
 import { run } from "./program";
 import { type Project, projectAround, projectOf, schemaOf } from "./project";
-import { type MergeVerdict, statusOf } from "./status";
+import { type Hint, statusOf } from "./status";
 
 export type Api = typeof vscode;
 
@@ -13,13 +13,16 @@ export type Api = typeof vscode;
 export interface Client {
   start(): Promise<void>;
   stop(): Promise<void>;
-  verdicts(uri: string): Promise<MergeVerdict[]>;
+  /** Return the inlay hints of a document: none where the server has none. */
+  hints(document: vscode.TextDocument): Promise<readonly Hint[]>;
 }
 
 /** Make a client of the server that `command` starts, for files of the projects at `roots`. */
 export type Connect = (command: string, args: string[], roots: string[], log: vscode.LogOutputChannel) => Client;
 
 const SCHEMA = "merge-runner";
+/** Milliseconds without a change after which the verdict is asked for. */
+const PAUSE = 400;
 
 /** What is used of the API of the Python extension. */
 interface PythonApi {
@@ -44,12 +47,13 @@ export class Session implements vscode.Disposable {
   private client: Client | undefined;
   private starting: Promise<void> = Promise.resolve();
   private python: PythonApi | undefined;
+  private changed: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly api: Api,
     private readonly connect: Connect,
   ) {
-    const { commands, languages, window, workspace } = api;
+    const { commands, window, workspace } = api;
     this.log = window.createOutputChannel("merge-runner", { log: true });
     this.bar = window.createStatusBarItem("merge-runner.verdict", api.StatusBarAlignment.Left);
     this.bar.name = "Verdict of the MERGE";
@@ -66,14 +70,16 @@ export class Session implements vscode.Disposable {
       workspace.onDidChangeWorkspaceFolders(restart),
       workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("merge-runner.interpreter") && restart()),
       window.onDidChangeActiveTextEditor(verdict),
-      languages.onDidChangeDiagnostics((event) => {
-        const current = window.activeTextEditor?.document.uri.toString();
-        return event.uris.some((uri) => uri.toString() === current) && verdict();
+      workspace.onDidChangeTextDocument((event) => {
+        if (event.document !== window.activeTextEditor?.document) return;
+        clearTimeout(this.changed);
+        this.changed = setTimeout(verdict, PAUSE);
       }),
     ];
   }
 
   dispose(): void {
+    clearTimeout(this.changed);
     void this.client?.stop();
     for (const each of this.disposables) each.dispose();
   }
@@ -165,18 +171,18 @@ export class Session implements vscode.Disposable {
   }
 
   private async showVerdict(): Promise<void> {
-    const { ThemeColor, window } = this.api;
-    const uri = window.activeTextEditor?.document.uri;
-    const served = uri !== undefined && projectAround(uri.fsPath, this.projects) !== undefined;
-    const merges = served ? await this.client?.verdicts(uri.toString()).catch(() => []) : [];
-    if (window.activeTextEditor?.document.uri.toString() !== uri?.toString()) return; // another file by now
-    const status = statusOf(merges ?? []);
+    const { MarkdownString, ThemeColor, window } = this.api;
+    const document = window.activeTextEditor?.document;
+    const served = document !== undefined && projectAround(document.uri.fsPath, this.projects) !== undefined;
+    const hints = served ? await this.client?.hints(document).catch(() => []) : [];
+    if (window.activeTextEditor?.document !== document) return; // another file by now
+    const status = statusOf(hints ?? []);
     if (status === undefined) {
       this.bar.hide();
       return;
     }
     this.bar.text = status.text;
-    this.bar.tooltip = status.tooltip;
+    this.bar.tooltip = new MarkdownString(status.markdown);
     this.bar.backgroundColor = status.warns ? new ThemeColor("statusBarItem.warningBackground") : undefined;
     this.bar.show();
   }

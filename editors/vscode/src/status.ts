@@ -1,43 +1,34 @@
-// The entry in the status bar: the verdict of the MERGEs in the current file.
+// The entry in the status bar: the verdict of the MERGE of the current file, which the server has as an inlay hint.
 
-export type Verdict = "static" | "runtime" | "none" | "unknown";
-
-/** A MERGE of a document; `line` counts from 0, as the protocol does. `meant`: the model says `scan: full`. */
-export interface MergeVerdict {
-  verdict: Verdict;
-  meant: boolean;
-  target: string;
-  line: number;
+/** What is used of an inlay hint of the protocol. */
+export interface Hint {
+  label: string | { value: string }[];
+  tooltip?: string | { value: string };
 }
 
-/** The request of the server, with the document; it answers with a list of `MergeVerdict`. */
-export const VERDICTS = "merge-runner/verdicts";
-
+/** `markdown` is the proof, condition by condition. */
 export interface Status {
   text: string;
-  tooltip: string;
+  markdown: string;
   warns: boolean;
 }
 
-/** Worst first: the entry shows the first that occurs. */
-const MEANINGS: [Verdict | "meant", string, string][] = [
-  ["none", "$(warning) MERGE: full scan", "the whole target is scanned"],
-  ["unknown", "$(question) MERGE: unknown", "it depends on a layout or an expression that lint cannot know"],
-  ["runtime", "$(check) MERGE: runtime", "files are skipped by values that are read from the source when it runs"],
-  ["meant", "$(check) MERGE: full scan", "the whole target is scanned, as the model says with scan: full"],
-  ["static", "$(check) MERGE: static", "files are skipped by the text alone"],
-];
+const LABEL = /^scan: (static|runtime|none|unknown)( \(meant\))?$/;
+const TEXTS: Record<string, string> = {
+  static: "$(check) MERGE: static",
+  runtime: "$(check) MERGE: runtime",
+  none: "$(warning) MERGE: full scan",
+  unknown: "$(question) MERGE: unknown",
+};
 
-/** Return what the status bar shows for the MERGEs of a file; undefined where there are none. */
-export function statusOf(merges: readonly MergeVerdict[]): Status | undefined {
-  const kinds = merges.map((merge) => (merge.meant ? "meant" : merge.verdict));
-  const worst = MEANINGS.find(([kind]) => kinds.includes(kind));
-  if (worst === undefined) return undefined;
-  const [kind, text] = worst;
-  const same = kinds.filter((each) => each === kind).length;
-  const lines = merges.map(({ line, target, verdict }, at) => {
-    const meaning = MEANINGS.find(([each]) => each === kinds[at])?.[2];
-    return `Line ${line + 1}, ${target}: ${verdict} (${meaning})`;
-  });
-  return { text: merges.length === 1 ? text : `${text} (${same} of ${merges.length})`, tooltip: lines.join("\n"), warns: kind === "none" };
+/** Return what the status bar shows for a file with these hints; undefined where none is a verdict. */
+export function statusOf(hints: readonly Hint[]): Status | undefined {
+  for (const { label, tooltip } of hints) {
+    const [, verdict, meant] = LABEL.exec(typeof label === "string" ? label : label.map((part) => part.value).join("")) ?? [];
+    if (verdict === undefined) continue;
+    const text = meant === undefined ? (TEXTS[verdict] ?? verdict) : "$(check) MERGE: full scan";
+    const markdown = typeof tooltip === "string" ? tooltip : (tooltip?.value ?? "");
+    return { text, markdown, warns: verdict === "none" && meant === undefined };
+  }
+  return undefined;
 }

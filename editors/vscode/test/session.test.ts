@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { type Api, type Client, Session } from "../src/session";
-import type { MergeVerdict } from "../src/status";
+import type { Hint } from "../src/status";
 import { makeProject, PYTHON } from "./server";
 
 let root: string;
@@ -15,9 +16,11 @@ afterEach(() => rmSync(root, { recursive: true }));
 /** What VS Code does as far as the session uses it, with what a user sees and can do as fields. */
 class Window {
   setting = PYTHON;
+  /** The interpreter of the Python extension. */
+  selected = "";
   trusted = true;
-  current = "models/orders.sql";
-  verdicts: MergeVerdict[] = [];
+  document: object;
+  hints: Hint[] = [];
   readonly errors: string[] = [];
   readonly warnings: string[] = [];
   readonly clients: string[] = [];
@@ -36,6 +39,7 @@ class Window {
     };
     const uri = (file: string) => ({ scheme: "file", fsPath: file, path: file, toString: () => pathToFileURL(file).toString() });
     const window = this;
+    this.document = { uri: uri(join(root, "models/orders.sql")), save: async () => true };
     const api = {
       Uri: { file: uri, parse: (text: string) => (text.startsWith("file:") ? uri(new URL(text).pathname) : { path: new URL(text).pathname }) },
       StatusBarAlignment: { Left: 1 },
@@ -45,8 +49,8 @@ class Window {
       Task: class { constructor(_kind: object, _scope: number, _name: string, _source: string, readonly execution: Window["tasks"][0]) {} },
       tasks: { executeTask: async (task: { execution: Window["tasks"][0] }) => void this.tasks.push(task.execution) },
       commands: { registerCommand: (name: string, perform: () => Promise<void>) => (this.commands.set(name, perform), { dispose: () => {} }) },
-      languages: { onDidChangeDiagnostics: event("diagnostics") },
-      extensions: { getExtension: (name: string) => (name === "redhat.vscode-yaml" ? { activate: async () => yaml } : undefined) },
+      MarkdownString: class { constructor(readonly value: string) {} },
+      extensions: { getExtension: (name: string) => extensions[name] && { activate: async () => extensions[name] } },
       window: {
         createOutputChannel: () => ({ info: () => {}, error: () => {}, show: () => {}, dispose: () => {} }),
         createStatusBarItem: () => this.bar,
@@ -54,7 +58,7 @@ class Window {
         showWarningMessage: async (text: string) => void this.warnings.push(text),
         onDidChangeActiveTextEditor: event("editor"),
         get activeTextEditor() {
-          return { document: { uri: uri(join(root, window.current)), save: async () => true } };
+          return { document: window.document };
         },
       },
       workspace: {
@@ -68,7 +72,13 @@ class Window {
         onDidGrantWorkspaceTrust: event("trust"),
         onDidChangeWorkspaceFolders: event("folders"),
         onDidChangeConfiguration: event("configuration"),
+        onDidChangeTextDocument: event("text"),
       },
+    };
+    const environments = {
+      getActiveEnvironmentPath: () => ({ path: this.selected }),
+      resolveEnvironment: async ({ path }: { path: string }) => (path === "" ? undefined : { executable: { uri: uri(path) } }),
+      onDidChangeActiveEnvironmentPath: event("environment"),
     };
     const yaml = {
       registerContributor: (_: string, schema: (uri: string) => string | undefined, text: (uri: string) => Promise<string>) => {
@@ -77,6 +87,7 @@ class Window {
         return true;
       },
     };
+    const extensions: Record<string, unknown> = { "ms-python.python": { environments }, "redhat.vscode-yaml": yaml };
     this.session = new Session(api as unknown as Api, (command, args, roots) => this.connect(command, args, roots));
   }
 
@@ -85,7 +96,7 @@ class Window {
     return {
       start: async () => void this.clients.push(`start ${name}`),
       stop: async () => void this.clients.push(`stop ${name}`),
-      verdicts: async () => this.verdicts,
+      hints: async () => this.hints,
     };
   }
 
@@ -105,6 +116,20 @@ test("the server starts with the interpreter that is set, and restarts when aske
   assert.deepEqual([window.clients, window.errors], [[`start ${name}`], []]);
   await window.perform("merge-runner.restart");
   assert.deepEqual(window.clients.slice(1), [`stop ${name}`, `start ${name}`]);
+});
+
+test("the interpreter of the Python extension is taken, and another one when it is selected", async () => {
+  const window = new Window();
+  window.setting = "";
+  window.selected = interpreterWith([]);
+  mkdirSync(join(root, ".venv/bin"), { recursive: true });
+  writeFileSync(join(root, ".venv/bin/python"), `#!/bin/sh\nexec ${PYTHON} "$@"\n`, { mode: 0o755 });
+  await window.session.start();
+  window.selected = PYTHON;
+  await window.happens("environment");
+  const [first, , second] = window.clients;
+  assert.equal(first, `start ${join(root, ".venv/bin/python")} -m merge_runner lsp ${root}`);
+  assert.equal(second, `start ${PYTHON} -m merge_runner lsp ${root}`);
 });
 
 test("nothing runs before the workspace is trusted", async () => {
@@ -175,10 +200,12 @@ test("the status bar follows the verdict of the current file", async () => {
   const window = new Window();
   await window.session.start();
   assert.equal(window.bar.shown, false);
-  window.verdicts = [{ verdict: "none", meant: false, target: "shop.orders", line: 1 }];
-  await window.happens("diagnostics", { uris: [pathToFileURL(join(root, window.current))] });
+  window.hints = [{ label: "scan: none" }];
+  await window.happens("text", { document: {} });
+  await window.happens("text", { document: window.document });
+  await setTimeout(600);
   assert.deepEqual([window.bar.shown, window.bar.text], [true, "$(warning) MERGE: full scan"]);
-  window.verdicts = [];
+  window.hints = [];
   await window.happens("editor");
   assert.equal(window.bar.shown, false);
 });

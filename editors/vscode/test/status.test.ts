@@ -1,34 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandLine } from "../src/command";
-import { statusOf, type Verdict } from "../src/status";
+import { statusOf } from "../src/status";
 
-const shown: [(Verdict | "meant")[], string | undefined, boolean][] = [
-  [[], undefined, false],
-  [["static"], "$(check) MERGE: static", false],
-  [["runtime"], "$(check) MERGE: runtime", false],
-  [["none"], "$(warning) MERGE: full scan", true],
-  [["unknown"], "$(question) MERGE: unknown", false],
-  [["static", "none", "unknown", "none"], "$(warning) MERGE: full scan (2 of 4)", true],
-  [["meant"], "$(check) MERGE: full scan", false],
-  [["meant", "none"], "$(warning) MERGE: full scan (1 of 2)", true],
-  [["static", "runtime"], "$(check) MERGE: runtime (1 of 2)", false],
+const shown: [string, string | undefined, boolean][] = [
+  ["scan: static", "$(check) MERGE: static", false],
+  ["scan: runtime", "$(check) MERGE: runtime", false],
+  ["scan: unknown", "$(question) MERGE: unknown", false],
+  ["scan: none", "$(warning) MERGE: full scan", true],
+  ["scan: none (meant)", "$(check) MERGE: full scan", false],
+  ["order_id, amount", undefined, false],
+  ["scan: other", undefined, false],
 ];
 
-for (const [verdicts, text, warns] of shown) {
-  test(`the status of ${verdicts.join(", ") || "no MERGE"}`, () => {
-    const merges = verdicts.map((each, line) => ({ verdict: each === "meant" ? "none" : each, meant: each === "meant", line, target: "shop.orders" }));
-    const status = statusOf(merges);
-    assert.equal(status?.text, text);
-    assert.equal(status?.warns ?? false, warns);
-    assert.equal(status?.tooltip.split("\n").length ?? 0, verdicts.length);
+for (const [label, text, warns] of shown) {
+  test(`the status for the hint ${label}`, () => {
+    const status = statusOf([{ label: "id, amount" }, { label, tooltip: { value: "**proof**" } }]);
+    assert.deepEqual(status, text === undefined ? undefined : { text, markdown: "**proof**", warns });
+    assert.deepEqual(statusOf([{ label: [{ value: label }], tooltip: "**proof**" }]), status);
   });
 }
-
-test("the tooltip names line, target and meaning", () => {
-  const tooltip = statusOf([{ verdict: "none", meant: false, line: 6, target: "shop.orders" }])?.tooltip;
-  assert.equal(tooltip, "Line 7, shop.orders: none (the whole target is scanned)");
-});
 
 test("a model is selected by the name of its file, lint is given the file", () => {
   const server = { command: "/e n v/python", arguments: ["-m", "merge_runner"], origin: "" };
