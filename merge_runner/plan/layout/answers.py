@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from merge_runner.contributions import key
-from merge_runner.graph.graph import ModelNode, Node, SeedNode, SourceNode
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
 from merge_runner.plan.layout.table_names import TableNames
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.load.files import DataTestEntry
@@ -75,6 +76,8 @@ class Answers:
         files = self._prepared.files
         on: tuple[str, ...] = (node.name,)
         said: Any = None
+        if isinstance(node, RefNode):
+            node = replace(node, columns={})  # its properties say the same
         if isinstance(node, ModelNode):
             model = files.models[node.name]
             said = (model.layers, model.properties)

@@ -256,6 +256,8 @@ class _Reader:
             for key in inline.keys() & nested.keys():
                 message = f'{self.of}: "{key}" is set both in "config" and next to it'
                 self.problems.add("duplicate-key", message, self.places.key_place((*self.at, key)), "keep one of them")
+        if not inline and nested == {}:  # most data tests: types need not look at them
+            return DataTestConfig()
         first = validate(DataTestConfig, inline, self.places, self.problems, at=self.at, of=self.of)
         second = validate(DataTestConfig, nested, self.places, self.problems, at=(*self.at, "config"), of=self.of)
         if first is None or second is None:

@@ -111,7 +111,7 @@ class Column:
     """Keys and values of your own; written to the manifest. Example: `meta: {owner: ann}`"""
     quote: StrictBool | None = None
     """Accepted for dbt projects, without effect: names are quoted where Spark needs it. Example: `quote: true`"""
-    config: ColumnConfig = ColumnConfig()
+    config: ColumnConfig = field(default_factory=ColumnConfig)
     """dbt's place for `tags` and `meta` of a column. Example: `config: {tags: [pii]}`"""
 
 
@@ -222,7 +222,7 @@ class SourceTable:
     """Labels for selection (`--select tag:raw`). Example: `tags: [raw]`"""
     meta: Mapped = field(default_factory=dict)
     """Keys and values of your own; written to the manifest. Example: `meta: {owner: ann}`"""
-    config: SourceConfig = SourceConfig()
+    config: SourceConfig = field(default_factory=SourceConfig)
     """`enabled`, `tags`, `meta` and freshness, where dbt also accepts them. Example: `config: {enabled: false}`"""
     freshness: Freshness | None = UNSAID
     """From which age of the newest row on the table is a warning or an error of `merge-runner source freshness`.
@@ -273,7 +273,7 @@ class Source:
     """Labels for selection (`--select tag:raw`). Example: `tags: [raw]`"""
     meta: Mapped = field(default_factory=dict)
     """Keys and values of your own; written to the manifest. Example: `meta: {owner: ann}`"""
-    config: SourceConfig = SourceConfig()
+    config: SourceConfig = field(default_factory=SourceConfig)
     """`enabled`, `tags`, `meta` and freshness, where dbt also accepts them. Example: `config: {enabled: false}`"""
     freshness: Freshness | None = UNSAID
     """From which age of the newest row on the table is a warning or an error of `merge-runner source freshness`.
