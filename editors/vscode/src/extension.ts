@@ -1,6 +1,7 @@
 // What VS Code loads: the session with the API and a client of the real ones.
 import * as vscode from "vscode";
 import { InlayHintRequest, LanguageClient } from "vscode-languageclient/node";
+import { ENVIRONMENT } from "./program";
 import { type Client, Session } from "./session";
 
 const SERVED = "**/*.{sql,py,scala,yml,yaml,toml}";
@@ -12,7 +13,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 }
 
 function connect(command: string, args: string[], roots: string[], outputChannel: vscode.LogOutputChannel): Client {
-  const program = { command, args, options: { cwd: roots[0] } };
+  const program = { command, args, options: { cwd: roots[0], env: ENVIRONMENT } };
   // by path: files of other extensions have languages of their own, such as `jinja-sql`
   const documentSelector = roots.map((root) => ({
     scheme: "file",

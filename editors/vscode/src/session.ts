@@ -3,7 +3,7 @@ import * as os from "node:os";
 import type * as vscode from "vscode";
 import { ACTIONS, type Action, commandLine } from "./command";
 import { type Candidate, candidates, choose, question, stateOf } from "./interpreter";
-import { run } from "./program";
+import { ENVIRONMENT, run } from "./program";
 import { type Project, projectAround, projectOf, schemaOf } from "./project";
 import { type Hint, statusOf } from "./status";
 
@@ -166,7 +166,7 @@ export class Session implements vscode.Disposable {
     }
     await file.save();
     const line = commandLine(this.server, action, file.uri.fsPath, project.root, given);
-    const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder });
+    const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder, env: ENVIRONMENT });
     await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
   }
 

@@ -20,6 +20,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from "vscode-languageserver-protocol/node";
+import { ENVIRONMENT } from "../src/program";
 
 /** The interpreter that has merge-runner; the tests of the Python package set it. */
 export const PYTHON = process.env.MERGE_RUNNER_PYTHON ?? "python3";
@@ -73,7 +74,7 @@ export class Server {
     args: string[],
     private readonly root: string,
   ) {
-    const child = spawn(command, args, { cwd: root });
+    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...ENVIRONMENT } });
     child.stderr.on("data", (text) => (this.errors += text));
     this.ended = new Promise((resolve) => child.on("close", resolve));
     this.connection = createProtocolConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin));

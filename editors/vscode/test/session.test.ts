@@ -150,12 +150,11 @@ test("nothing runs where no pyproject.toml has merge-runner's table", async () =
   assert.deepEqual([window.clients, window.errors, window.warnings], [[], [], ["This file is in no merge-runner project."]]);
 });
 
-/** An interpreter that imports nothing but what the folder has. */
+/** An interpreter that imports nothing but these packages, which are empty. */
 function interpreterWith(packages: string[]): string {
-  for (const name of packages) mkdirSync(join(root, name));
-  for (const name of packages) writeFileSync(join(root, name, "__init__.py"), "");
+  for (const name of packages) mkdirSync(join(root, "packages", name), { recursive: true });
   const script = join(root, "python");
-  writeFileSync(script, `#!/bin/sh\nexec env -u PYTHONPATH ${PYTHON} -S "$@"\n`, { mode: 0o755 });
+  writeFileSync(script, `#!/bin/sh\nexec env PYTHONPATH=${root}/packages ${PYTHON} -S "$@"\n`, { mode: 0o755 });
   return script;
 }
 
@@ -188,11 +187,12 @@ test("commands run as tasks with the same interpreter", async () => {
   await window.perform("merge-runner.lint");
   await window.perform("merge-runner.explain");
   await window.perform("merge-runner.test", "test", "--select", "a_test"); // as a code lens of the server does
-  const given = window.tasks.map(({ command, args, options }) => [command, ...args, options]);
+  const options = { cwd: root, env: { PYTHONSAFEPATH: "1" } };
+  const given = window.tasks.map((task) => [task.command, ...task.args, task.options]);
   assert.deepEqual(given, [
-    [PYTHON, "-m", "merge_runner", "lint", join("models", "orders.sql"), { cwd: root }],
-    [PYTHON, "-m", "merge_runner", "explain", "--select", "orders", { cwd: root }],
-    [PYTHON, "-m", "merge_runner", "test", "--select", "a_test", { cwd: root }],
+    [PYTHON, "-m", "merge_runner", "lint", join("models", "orders.sql"), options],
+    [PYTHON, "-m", "merge_runner", "explain", "--select", "orders", options],
+    [PYTHON, "-m", "merge_runner", "test", "--select", "a_test", options],
   ]);
 });
 
