@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { commandLine } from "../src/command";
 import { type Candidate, candidates, choose, question, stateOf } from "../src/interpreter";
 import { run } from "../src/program";
+import { statusOf } from "../src/status";
 import { makeProject, PYTHON, Server } from "./server";
 
 let root: string;
@@ -33,11 +34,19 @@ after(async () => {
 
 test("what is wrong in an unsaved text is found at its place", async () => {
   const saved = readFileSync(join(root, "models/orders.sql"), "utf8");
-  const asSaved = await server.findings(await server.open("models/orders.sql", saved));
+  const asSaved = await server.findings(await server.edit("models/orders.sql", saved));
   assert.ok(asSaved.includes("P001 3:7"), asSaved.join());
   const changed = saved.replace("= s.order_id", "= s.order_id and '😀' = t.nothing");
-  const found = await server.findings(await server.open("models/orders.sql", changed));
+  const found = await server.findings(await server.edit("models/orders.sql", changed));
   assert.ok(found.includes("C009 3:42"), found.join()); // in units of UTF-16, as VS Code counts
+});
+
+test("the verdict of a MERGE is among the hints", async () => {
+  const saved = readFileSync(join(root, "models/orders.sql"), "utf8");
+  const shown = async (text: string) => statusOf(await server.hints(await server.edit("models/orders.sql", text)));
+  assert.equal((await shown(saved))?.text, "$(warning) MERGE: full scan");
+  assert.equal((await shown(saved.replace("order_id\n", "order_id and t.order_date = s.order_date\n")))?.text, "$(check) MERGE: runtime");
+  assert.match((await shown(saved))?.markdown ?? "", /order_id/);
 });
 
 test("lint and compile run with the same program", async () => {
@@ -60,7 +69,7 @@ const expand = ({ body }: Snippet) => body.join("\n").replace(/\$\{\d+[:|]([^,|}
 
 for (const [name, snippet] of snippets("sql").filter(([, { body }]) => body.join().includes("merge into"))) {
   test(`the snippet "${name}" has no finding`, async () => {
-    const uri = await server.open("models/orders.sql", expand(snippet));
+    const uri = await server.edit("models/orders.sql", expand(snippet));
     assert.deepEqual(await server.findings(uri, [1, 2]), []);
   });
 }

@@ -8,6 +8,7 @@ import {
   createProtocolConnection,
   DiagnosticRefreshRequest,
   type DiagnosticSeverity,
+  DidChangeTextDocumentNotification,
   DidOpenTextDocumentNotification,
   type DocumentDiagnosticReport,
   DocumentDiagnosticRequest,
@@ -15,6 +16,8 @@ import {
   InitializedNotification,
   InitializeRequest,
   type InitializeResult,
+  type InlayHint,
+  InlayHintRequest,
   type ProtocolConnection,
   ShutdownRequest,
   StreamMessageReader,
@@ -66,6 +69,7 @@ export function makeProject(): string {
 
 export class Server {
   private readonly connection: ProtocolConnection;
+  private readonly versions = new Map<string, number>();
   private readonly ended: Promise<number | null>;
   errors = "";
 
@@ -83,7 +87,7 @@ export class Server {
   }
 
   async initialize(): Promise<InitializeResult> {
-    const capabilities = { general: { positionEncodings: ["utf-16"] }, textDocument: { diagnostic: {} } };
+    const capabilities = { general: { positionEncodings: ["utf-16"] }, textDocument: { diagnostic: {}, inlayHint: {} } };
     const folder = pathToFileURL(this.root).toString();
     const workspaceFolders = [{ uri: folder, name: "shop" }];
     const result = await this.connection.sendRequest(InitializeRequest.type, { processId: process.pid, rootUri: folder, workspaceFolders, capabilities });
@@ -91,12 +95,18 @@ export class Server {
     return result;
   }
 
-  /** Open a file with an unsaved text, and return its URI. */
-  async open(name: string, text: string): Promise<string> {
+  /** Let a file have an unsaved text, and return its URI. */
+  async edit(name: string, text: string): Promise<string> {
     const uri = pathToFileURL(join(this.root, name)).toString();
-    await this.connection.sendNotification(DidOpenTextDocumentNotification.type, {
-      textDocument: { uri, languageId: "sql", version: 1, text },
-    });
+    const version = (this.versions.get(uri) ?? 0) + 1;
+    this.versions.set(uri, version);
+    if (version === 1) {
+      const textDocument = { uri, languageId: "sql", version, text };
+      await this.connection.sendNotification(DidOpenTextDocumentNotification.type, { textDocument });
+    } else {
+      const textDocument = { uri, version };
+      await this.connection.sendNotification(DidChangeTextDocumentNotification.type, { textDocument, contentChanges: [{ text }] });
+    }
     return uri;
   }
 
@@ -108,8 +118,9 @@ export class Server {
     return chosen.map(({ code, range: { start } }) => `${code} ${start.line}:${start.character}`);
   }
 
-  request<Result>(method: string, parameters: object): Promise<Result> {
-    return this.connection.sendRequest(method, parameters);
+  async hints(uri: string): Promise<InlayHint[]> {
+    const range = { start: { line: 0, character: 0 }, end: { line: 1000, character: 0 } };
+    return (await this.connection.sendRequest(InlayHintRequest.type, { textDocument: { uri }, range })) ?? [];
   }
 
   /** Shut it down, and return its exit status. */
