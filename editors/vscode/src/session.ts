@@ -3,7 +3,7 @@ import * as os from "node:os";
 import type * as vscode from "vscode";
 import { ACTIONS, type Action, commandLine } from "./command";
 import { type Candidate, candidates, choose, question, stateOf } from "./interpreter";
-import { ENVIRONMENT, run } from "./program";
+import { run, SAFE_PATH } from "./program";
 import { type Project, projectAround, projectOf, schemaOf } from "./project";
 import { type Hint, statusOf } from "./status";
 
@@ -121,7 +121,13 @@ export class Session implements vscode.Disposable {
     this.server = choice.server;
     const roots = this.projects.map((project) => project.root);
     this.client = this.connect(command, [...before, "lsp"], roots, this.log);
-    await this.client.start();
+    try {
+      await this.client.start();
+    } catch (error) {
+      this.log.error(String(error));
+      this.report(`The server did not start, its output is in the log: ${command} ${[...before, "lsp"].join(" ")}`);
+      return;
+    }
     await this.showVerdict();
   }
 
@@ -166,7 +172,7 @@ export class Session implements vscode.Disposable {
     }
     await file.save();
     const line = commandLine(this.server, action, file.uri.fsPath, project.root, given);
-    const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder, env: ENVIRONMENT });
+    const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder, env: SAFE_PATH });
     await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
   }
 

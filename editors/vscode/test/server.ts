@@ -78,7 +78,7 @@ export class Server {
     args: string[],
     private readonly root: string,
   ) {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...ENVIRONMENT } });
+    const child = spawn(command, args, { cwd: root, env: ENVIRONMENT });
     child.stderr.on("data", (text) => (this.errors += text));
     this.ended = new Promise((resolve) => child.on("close", resolve));
     this.connection = createProtocolConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin));

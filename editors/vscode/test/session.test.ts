@@ -19,6 +19,8 @@ class Window {
   /** The interpreter of the Python extension. */
   selected = "";
   trusted = true;
+  /** Whether a server ends when it starts. */
+  broken = false;
   document: object;
   hints: Hint[] = [];
   readonly errors: string[] = [];
@@ -94,7 +96,10 @@ class Window {
   private connect(command: string, args: string[], roots: string[]): Client {
     const name = [command, ...args, ...roots].join(" ");
     return {
-      start: async () => void this.clients.push(`start ${name}`),
+      start: async () => {
+        this.clients.push(`start ${name}`);
+        if (this.broken) throw new Error("connection got disposed");
+      },
       stop: async () => void this.clients.push(`stop ${name}`),
       hints: async () => this.hints,
     };
@@ -179,6 +184,13 @@ test("an interpreter that is missing is named; once it is set right, the server 
   window.setting = PYTHON;
   await window.happens("configuration", { affectsConfiguration: (name: string) => name === "merge-runner.interpreter" });
   assert.equal(window.clients.length, 1);
+});
+
+test("a server that does not start is reported with its command line", async () => {
+  const window = new Window();
+  window.broken = true;
+  await window.session.start();
+  assert.deepEqual(window.errors, [`The server did not start, its output is in the log: ${PYTHON} -m merge_runner lsp`]);
 });
 
 test("commands run as tasks with the same interpreter", async () => {
