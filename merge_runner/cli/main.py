@@ -36,6 +36,7 @@ _COMMANDS = {
     "init": "make a new project",
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
+    "lsp": "a language server: what lint finds, in an editor",
     "optimize": "compact the tables of the selected models",
     "parse": "check the project and write the manifest",
     "publish": "move main of the Iceberg tables to a branch that was built",

@@ -1,0 +1,51 @@
+"""`merge-runner lsp`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from merge_runner.cli.command import command as make
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.options.declaration import option
+from merge_runner.options.output import OutputOptions
+
+
+@dataclass(frozen=True)
+class Options(OutputOptions):
+    """The options of `lsp`."""
+
+    tcp: str | None = option(
+        "--tcp", metavar="[HOST:]PORT", help="Listen there instead of on standard input; HOST: 127.0.0.1."
+    )
+
+
+@make("lsp", Options, ignores=("warn_error", "quiet"))
+def command(options: Options) -> int:
+    """Serve editors over the Language Server Protocol: what lint finds in a text while it is typed.
+
+    An editor starts this command, and speaks with it on standard input and output. Needs `merge-runner[lsp]`.
+    """
+    address = None if options.tcp is None else _address(options.tcp)
+    try:
+        from merge_runner.lsp.server import make_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        message = "the language server needs pygls, which is not installed"
+        hint = "pip install 'merge-runner[lsp]'"
+        raise ProblemsError([Problem("missing-extra", message, None, hint)]) from None
+    server = make_server()
+    if address is None:
+        server.start_io()
+    else:
+        server.start_tcp(*address)
+    return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise click.UsageError(f"--tcp takes [HOST:]PORT, for example 127.0.0.1:7777, and no {text!r}.")
+    return host.strip("[]") or "127.0.0.1", int(port)
