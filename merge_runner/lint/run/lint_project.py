@@ -45,17 +45,19 @@ def lint_project(
     options: LintOptions | None = None,
     jinja: Sequence[Problem] = (),
     processes: int | None = None,
+    layouts: Layouts | None = None,
 ) -> Report:
     """Lint the models among the nodes `ids`, in as many processes as pay by default.
 
-    `jinja` are the problems to report of files that could not become models.
+    `jinja` are the problems to report of files that could not become models, `layouts` those of the tables, where they
+    are known from an earlier run.
     Raises ProblemsError for settings, layout files or a baseline that are wrong.
     """
     options = options or LintOptions()
     settings = prepared.files.settings
     selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
     baseline = _baseline(prepared, options)
-    layouts = Layouts.load(prepared, options.layout)
+    layouts = layouts or Layouts.load(prepared, options.layout)
     linter = ProjectLinter(prepared, layouts, selection)
     chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
     checked = _checked(linter, KeptChecks(prepared, layouts, selection), chosen, processes)
@@ -127,7 +129,9 @@ def _texts(prepared: Prepared, paths: set[str], found: Sequence[Finding]) -> dic
     texts = {path: known[path] for path in sorted(paths) if path in known}
     for path in {finding.place.path for finding in found} - texts.keys():
         source = known.get(path)
-        if source is None and (files.root / path).is_file():
+        if source is None and path in files.unsaved:
+            source = SourceText(path, files.unsaved[path])
+        elif source is None and (files.root / path).is_file():
             source = read_text(files.root / path, path, Problems())
         if source is not None:
             texts[path] = source

@@ -26,7 +26,6 @@ from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
-from merge_runner.text import SourceText
 
 
 @dataclass(frozen=True)
@@ -164,13 +163,13 @@ def prepare_to_lint(
     """Return the project, as complete as it can be without a build, and the problems of its Jinja.
 
     Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
-    where the project runs. `texts` replace those of model files, as an editor has them. With `cache` what files
-    captured in earlier runs is taken where they read the same now. Raises ProblemsError with everything else that is
-    wrong.
+    where the project runs. `texts`, by path in the project, replace those of files, as an editor has them. With `cache`
+    what files captured in earlier runs is taken where they read the same now. Raises ProblemsError with everything else
+    that is wrong.
     """
     problems, found = Problems(), Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    files = _with_texts(_read(root, flags, env, problems), texts or {})
+    files = _read(root, flags, env, problems, texts)
     invocation = Invocation(env, flags.full_refresh)
     try:
         templates = Templates(files.macros)
@@ -191,21 +190,13 @@ def _kept(files: ProjectFiles) -> Contributions:
     return Contributions(files.root / files.settings.target_path / FILE)
 
 
-def _with_texts(files: ProjectFiles, texts: Mapping[str, str]) -> ProjectFiles:
-    if not texts:
-        return files
-    models = {
-        name: replace(model, source=SourceText(model.source.path, texts.get(model.source.path, model.source.text)))
-        for name, model in files.models.items()
-    }
-    return replace(files, models=models)
-
-
 def _blocking(problems: Problems) -> list[Problem]:
     return [problem for problem in problems if problem.code != "no-profiles"]
 
 
-def _read(root: Path, flags: Flags, env: Mapping[str, str], problems: Problems) -> ProjectFiles:
+def _read(
+    root: Path, flags: Flags, env: Mapping[str, str], problems: Problems, texts: Mapping[str, str] | None = None
+) -> ProjectFiles:
     return read(
         root,
         problems,
@@ -215,6 +206,7 @@ def _read(root: Path, flags: Flags, env: Mapping[str, str], problems: Problems) 
         vars=flags.vars,
         target_path=flags.target_path,
         env=env,
+        texts=texts,
     )
 
 

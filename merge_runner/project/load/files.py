@@ -123,6 +123,8 @@ class ProjectFiles:
     """What of a dbt project is not read."""
     warnings: Mapping[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Warnings about the YAML of a (model or seed name,) or (source name, table name)."""
+    unsaved: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The texts that were read instead of files, by path in the project: an editor has not saved them."""
 
     def described_config(self, model: str) -> dict[str, Any]:
         """Return what YAML and the settings say of a model's config, the most specific winning per key."""

@@ -20,6 +20,7 @@ from merge_runner.project.load.resolved_properties import Described, Description
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
 from merge_runner.project.schema.folder_config import FolderConfig
+from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.profile import Profile, read_profile
 from merge_runner.project.schema.properties import PropertyFile, Source, SourceTable
 from merge_runner.project.schema.secret_names import secret_values, secrets_in_url
@@ -53,14 +54,17 @@ def read(
     profiles_dir: Path | None = None,
     vars: Mapping[str, Any] | None = None,
     target_path: str | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> ProjectFiles:
     """Read the project in the folder `root`, as much of it as can be read; add what is wrong to `problems`.
 
-    The other arguments override what its files say. A caller can go on with the result and look for what else is wrong.
+    `texts`, by path in the project, are read instead of the files there, as an editor has them. The other arguments
+    override what the files say. A caller can go on with the result and look for what else is wrong.
     A model that cannot be read has an empty text, other files that cannot be read are left out, and a profile that is
     wrong has no more than its name. Raises ProblemsError where the settings are wrong: nothing else can be found then.
     """
-    said = read_settings(root, problems)
+    texts = texts or {}
+    said = read_settings(root, problems, texts.get(PYPROJECT))
     if target_path is not None:
         check_target_path(root, target_path)
         said = replace(said, target_path=target_path)
@@ -68,10 +72,19 @@ def read(
     if said.places and profile is None:
         named_at = said.places.place(("profile" if "profile" in said.places.data else "name",))
     name = profile or said.profile
-    chosen = read_profile(root, name, problems, env=env, target=target, profiles_dir=profiles_dir, named_at=named_at)
+    chosen = read_profile(
+        root,
+        name,
+        problems,
+        env=env,
+        target=target,
+        profiles_dir=profiles_dir,
+        named_at=named_at,
+        text=texts.get(PROFILES),
+    )
     shown = chosen or Profile(name, target or "", schema=name)
     values = typed_vars(said.vars, vars or {}, said.places, problems)
-    loader = _Loader(root, said, problems, shown, values, env)
+    loader = _Loader(root, said, problems, shown, values, env, texts)
     loader.read()
     undeclared = [str(name) for name in vars or {} if name not in said.vars]
     return replace(loader.files(), unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
@@ -139,9 +152,15 @@ def parse_vars(text: str) -> dict[str, Any]:
     return data or {}
 
 
-def read_settings(root: Path, problems: Problems) -> Settings:
-    """The settings of `root`; without them nothing else can be found, so their problems are raised alone."""
-    source = read_text(root / PYPROJECT, PYPROJECT, problems) if (root / PYPROJECT).is_file() else None
+def read_settings(root: Path, problems: Problems, text: str | None = None) -> Settings:
+    """The settings of `root`; without them nothing else can be found, so their problems are raised alone.
+
+    `text` is read instead of pyproject.toml.
+    """
+    if text is not None:
+        source: SourceText | None = SourceText(PYPROJECT, text)
+    else:
+        source = read_text(root / PYPROJECT, PYPROJECT, problems) if (root / PYPROJECT).is_file() else None
     problems.check()
     if source is None or not has_settings(source):
         raise _no_project(f"{root} is not a merge-runner project")
@@ -170,7 +189,9 @@ class _Loader:
         profile: Profile,
         vars: Mapping[str, Any],
         env: Mapping[str, str],
+        unsaved: Mapping[str, str],
     ) -> None:
+        self._unsaved = unsaved
         self._profile = profile
         self._vars = vars
         self._env = env
@@ -194,9 +215,9 @@ class _Loader:
             self._text(file.path)
         for file in paths.seeds:
             # The engine reads them; that it can is known before anything runs.
-            if read_text(f"{self._base}/{file.path}", file.path, self._problems) is not None:
+            if self._read(file.path) is not None:
                 self._seeds.append(file)
-        markdown = (read_text(f"{self._base}/{path}", path, self._problems) for path in paths.docs)
+        markdown = (self._read(path) for path in paths.docs)
         self._docs = docs_blocks((text for text in markdown if text is not None), self._problems)
         self._described = self._read_properties()
         self._selectors = self._read_selectors()
@@ -231,6 +252,7 @@ class _Loader:
             macro_properties=described.macros,
             warnings=described.warnings,
             not_read=self._not_read,
+            unsaved=self._unsaved,
         )
 
     def names(self, word: str) -> bool:
@@ -297,14 +319,19 @@ class _Loader:
         tree = self._tree(SELECTORS)
         return selectors(tree, self._problems) if tree else {}
 
+    def _read(self, path: str) -> SourceText | None:
+        if path in self._unsaved:
+            return SourceText(path, self._unsaved[path])
+        return read_text(f"{self._base}/{path}", path, self._problems)
+
     def _text(self, path: str) -> SourceText | None:
-        text = read_text(f"{self._base}/{path}", path, self._problems)
+        text = self._read(path)
         if text is not None:
             self._texts[path] = text
         return text
 
     def _tree(self, path: str) -> YamlTree | None:
-        text = read_text(f"{self._base}/{path}", path, self._problems)
+        text = self._read(path)
         if text is None:
             return None
         self._yaml.append(text)

@@ -19,7 +19,7 @@ from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
-from merge_runner.text import Place
+from merge_runner.text import Place, SourceText
 
 FILE = "profiles.yml"
 _KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
@@ -100,11 +100,13 @@ def read_profile(
     target: str | None = None,
     profiles_dir: Path | None = None,
     named_at: Place | None = None,
+    text: str | None = None,
 ) -> Profile | None:
     """The profile `name` with its output `target` (default: the one it names); None, with problems, where that fails.
 
     profiles.yml is looked for in `profiles_dir` alone where that is given, else in `root` and in ~/.merge-runner.
-    `named_at` is where the project names the profile. Only the chosen output is rendered.
+    `named_at` is where the project names the profile, `text` is read instead of the file in `root`. Only the chosen
+    output is rendered.
     """
     folders = [profiles_dir] if profiles_dir else [root, _home(env) / ".merge-runner"]
     file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
@@ -113,7 +115,9 @@ def read_profile(
         hint = f'write a {FILE} with the profile "{name}", or say where it is with --profiles-dir'
         problems.add("no-profiles", f"no {FILE} was found in {looked}", named_at, hint)
         return None
-    source = read_text(file, _shown(file, root), problems)
+    unsaved = text if file == root / FILE else None
+    shown = _shown(file, root)
+    source = SourceText(shown, unsaved) if unsaved is not None else read_text(file, shown, problems)
     tree = yaml_tree(source, problems) if source else None
     if tree is None:
         return None
