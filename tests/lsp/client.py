@@ -1,0 +1,95 @@
+"""An editor: a real client of the protocol, with a server process of its own, whose calls block."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+PULLS = types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
+
+
+class Editor:
+    """Opens and changes documents of files, and gets what the server says of them."""
+
+    def __init__(self, *, pulls=True, encodings=None):
+        self._loop = asyncio.new_event_loop()
+        self.client = LanguageClient("editor", "1")
+        self.pushed = {}
+        self._versions = {}
+
+        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def received(params):
+            self.pushed[params.uri] = params
+
+        general = types.GeneralClientCapabilities(position_encodings=encodings)
+        able = types.ClientCapabilities(text_document=PULLS if pulls else None, general=general)
+        self.run(self.client.start_io(sys.executable, "-m", "merge_runner", "lsp"))
+        self.server = self.run(self.client.initialize_async(types.InitializeParams(able)))
+        self.client.initialized(types.InitializedParams())
+
+    def run(self, coroutine):
+        return self._loop.run_until_complete(asyncio.wait_for(coroutine, 60))
+
+    def open(self, path, text):
+        """Open a document, or change it where it is open, to this text."""
+        uri = path.as_uri()
+        version = self._versions[uri] = self._versions.get(uri, 0) + 1
+        if version == 1:
+            item = types.TextDocumentItem(uri, "sql", version, text)
+            self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        else:
+            changed = types.VersionedTextDocumentIdentifier(version=version, uri=uri)
+            whole = types.TextDocumentContentChangeWholeDocument(text)
+            self.client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
+
+    def close(self, path):
+        uri = path.as_uri()
+        del self._versions[uri]
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    def saved(self, path):
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(path.as_uri())))
+
+    def report(self, path, known=None):
+        """What the server says when it is asked for the diagnostics of a document."""
+        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(path.as_uri()), previous_result_id=known)
+        return self.run(self.client.text_document_diagnostic_async(params))
+
+    def diagnostics(self, path):
+        return self.report(path).items
+
+    def actions(self, path, line):
+        """The code actions for a line, from 1."""
+        place = types.Range(types.Position(line - 1, 0), types.Position(line - 1, 1000))
+        document = types.TextDocumentIdentifier(path.as_uri())
+        params = types.CodeActionParams(document, place, types.CodeActionContext([]))
+        return self.run(self.client.text_document_code_action_async(params))
+
+    def wait_for_push(self, path, version):
+        async def wait():
+            while path.as_uri() not in self.pushed or self.pushed[path.as_uri()].version != version:
+                await asyncio.sleep(0.01)
+            return self.pushed[path.as_uri()].diagnostics
+
+        return self.run(wait())
+
+    def stop(self):
+        self.run(self.client.shutdown_async(None))
+        self.client.exit(None)
+        self.run(self.client.stop())
+        self._loop.close()
+
+
+def short(diagnostics):
+    """Diagnostics as `CODE line:column`, in the order of their places."""
+    found = [(each.range.start.line + 1, each.range.start.character + 1, each.code) for each in diagnostics]
+    return [f"{code} {line}:{column}" for line, column, code in sorted(found)]
+
+
+def folder(root: Path, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
