@@ -49,18 +49,22 @@ def lint_project(
 ) -> Report:
     """Lint the models among the nodes `ids`, in as many processes as pay by default.
 
-    `jinja` are the problems to report of files that could not become models, `layouts` those of the tables, where they
-    are known from an earlier run.
+    `jinja` are the problems to report of files that could not become models. With `layouts`, those of the tables in an
+    earlier state of the project with the same configs, nothing is kept for later runs, and nothing kept is read.
+
     Raises ProblemsError for settings, layout files or a baseline that are wrong.
     """
     options = options or LintOptions()
     settings = prepared.files.settings
     selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
     baseline = _baseline(prepared, options)
-    layouts = layouts or Layouts.load(prepared, options.layout)
-    linter = ProjectLinter(prepared, layouts, selection)
+    found_layouts = layouts or Layouts.load(prepared, options.layout)
+    linter = ProjectLinter(prepared, found_layouts, selection)
     chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
-    checked = _checked(linter, KeptChecks(prepared, layouts, selection), chosen, processes)
+    if layouts is None:
+        checked = _checked(linter, KeptChecks(prepared, found_layouts, selection), chosen, processes)
+    else:  # layouts of another state say nothing of what was kept
+        checked = check_all(linter, chosen, processes)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
         finding
