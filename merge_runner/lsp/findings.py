@@ -10,7 +10,7 @@ from merge_runner.api.lint import linted
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.containers.registry import SUFFIXES
-from merge_runner.lint.paths.request import ArgumentsError, LintRequest
+from merge_runner.lint.paths.request import LintRequest
 from merge_runner.lsp.remark import Remark, of_finding, of_problem
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.text import Place
@@ -24,8 +24,6 @@ def remarks(path: Path, text: str, env: Mapping[str, str]) -> list[Remark]:
         found = linted(LintRequest((path,), text, cache=False, processes=1), RecordingEnv(env), LoggedMessages("lsp"))
     except ProblemsError as error:
         return [of_problem(problem, Place(str(path), 1, 1)) for problem in error.problems]
-    except ArgumentsError as error:
-        return [Remark(Place(str(path), 1, 1), "arguments", str(error), "error")]
     return [of_finding(item) for item in found.report.findings if _same(found.folder / item.place.path, path)]
 
 

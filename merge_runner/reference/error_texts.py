@@ -27,6 +27,9 @@ _FILES = {
     "no-such-folder": Meaning(
         "A folder of `model-paths`, `macro-paths`, `test-paths` or `seed-paths` does not exist.", "Create or remove it."
     ),
+    "missing-extra": Meaning(
+        "A command needs a package that is not installed.", "Install the extra that the message names."
+    ),
     "unreadable": Meaning("A file or folder cannot be read.", "Check that it exists and your permissions."),
     "not-utf8": Meaning("A file is not encoded in UTF-8.", "Save it as UTF-8."),
     "symlink-loop": Meaning("A symbolic link leads back to a folder that contains it.", "Remove the link."),
