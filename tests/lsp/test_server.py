@@ -1,5 +1,6 @@
 """The language server, driven by a real client over its standard input and output."""
 
+import json
 import os
 import random
 import re
@@ -287,3 +288,12 @@ def test_the_server_without_its_extra_names_it():
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
     assert ended.returncode == 2
     assert "pip install 'merge-runner[lsp]'" in ended.stderr
+
+
+def test_the_server_ends_well_when_it_is_asked_to():
+    requests = [{"method": "initialize", "id": 1, "params": {"capabilities": {}}}, {"method": "shutdown", "id": 2}]
+    sent = [json.dumps({"jsonrpc": "2.0", **each}) for each in (*requests, {"method": "exit"})]
+    text = "".join(f"Content-Length: {len(each)}\r\n\r\n{each}" for each in sent)
+    server = [sys.executable, "-m", "merge_runner", "lsp"]
+    ended = subprocess.run(server, input=text, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import click
@@ -38,7 +39,9 @@ def command(options: Options) -> int:
         raise ProblemsError([Problem("missing-extra", message, None, hint)]) from None
     server = make_server()
     if address is None:
-        server.start_io()
+        # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.
+        with os.fdopen(os.dup(1), "wb") as output:
+            server.start_io(stdout=output)
     else:
         server.start_tcp(*address)
     return 0
