@@ -15,6 +15,8 @@ from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import Place, SourceText, Span
 
 Kind = Literal["model", "source", "macro", "test", "column", "relation", "statement", "key"]
+MOST = 200
+"""As many symbols of a project are shown for what is typed."""
 _LISTS = frozenset({"models", "seeds", "sources", "tables", "columns", "macros", "unit_tests"})
 _CLAUSE = re.compile(r"\bwhen\s+(?:not\s+)?matched\b(?:\s+by\s+(?:source|target))?", re.IGNORECASE)
 

@@ -1,0 +1,265 @@
+"""The language features as requests of the protocol: what a client asks at a position of a document."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidRequest
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path
+
+from merge_runner.lsp import completion, symbols
+from merge_runner.lsp.code_lenses import code_lenses
+from merge_runner.lsp.definition import definition
+from merge_runner.lsp.hover import hover
+from merge_runner.lsp.inlay_hints import inlay_hints
+from merge_runner.lsp.known_project import KnownProject
+from merge_runner.lsp.positions import Positions
+from merge_runner.lsp.references import references
+from merge_runner.lsp.rename import RefusedRenameError, rename, renameable
+from merge_runner.lsp.signature_help import signature_help
+from merge_runner.lsp.symbols import DocumentSymbol, document_symbols, folding_ranges, workspace_symbols
+from merge_runner.text import Place
+
+_COMPLETIONS = {
+    "model": types.CompletionItemKind.File,
+    "source": types.CompletionItemKind.Folder,
+    "macro": types.CompletionItemKind.Function,
+    "var": types.CompletionItemKind.Variable,
+    "column": types.CompletionItemKind.Field,
+    "relation": types.CompletionItemKind.Struct,
+    "key": types.CompletionItemKind.Property,
+    "value": types.CompletionItemKind.EnumMember,
+    "rule": types.CompletionItemKind.Constant,
+    "builtin": types.CompletionItemKind.Keyword,
+}
+_SYMBOLS = {
+    "model": types.SymbolKind.Class,
+    "source": types.SymbolKind.Interface,
+    "macro": types.SymbolKind.Function,
+    "test": types.SymbolKind.Method,
+    "column": types.SymbolKind.Field,
+    "relation": types.SymbolKind.Struct,
+    "statement": types.SymbolKind.Operator,
+    "key": types.SymbolKind.Property,
+}
+
+
+class Opened(NamedTuple):
+    """A document of a project: the last state of the project that could be loaded, its path in it, its newest text."""
+
+    project: KnownProject
+    path: str
+    text: str
+
+
+Find = Callable[[str], Opened | None]
+"""Finds the document of a URI; None for one that is of no project, or of one that could not be loaded yet."""
+_Answer = TypeVar("_Answer")
+
+
+class _Asked:
+    """A document of which something is asked."""
+
+    def __init__(self, server: LanguageServer, opened: Opened) -> None:
+        self.project, self.path, _ = opened
+        self._codec = server.workspace.position_codec
+        self._documents = server.workspace.text_documents
+        self.positions = Positions(opened.text, self._codec)
+        self.text = self.positions.text
+
+    def at(self, position: types.Position) -> tuple[KnownProject, str, str, int]:
+        """Return the arguments of the features that are asked at a cursor."""
+        return self.project, self.path, self.text, self.positions.offset(position)
+
+    def uri(self, path: str) -> str:
+        """Return the URI of a file of the project."""
+        return from_fs_path(str(self.project.prepared.files.root / path)) or ""
+
+    def location(self, place: Place) -> types.Location:
+        """Return a place in a file of the project."""
+        return types.Location(self.uri(place.path), self.of(place.path).place_range(place))
+
+    def of(self, path: str) -> Positions:
+        """Return the positions of a file of the project, as an editor has it or as it is on disk."""
+        if path == self.path:
+            return self.positions
+        document = self._documents.get(self.uri(path))
+        return Positions(document.source if document is not None else self.project.text(path), self._codec)
+
+
+def add_features(server: LanguageServer, find: Find) -> None:
+    """Have a server answer what clients ask of documents that `find` knows. Work is done in threads."""
+
+    async def answer(uri: str, ask: Callable[[_Asked], _Answer]) -> _Answer | None:
+        opened = find(uri)
+        return await asyncio.to_thread(ask, _Asked(server, opened)) if opened is not None else None
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def on_hover(params: types.HoverParams) -> types.Hover | None:
+        return await answer(params.text_document.uri, lambda asked: _hover(asked, params.position))
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
+        def ask(asked: _Asked) -> list[types.Location]:
+            return [asked.location(place) for place in definition(*asked.at(params.position))]
+
+        return await answer(params.text_document.uri, ask)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
+        def ask(asked: _Asked) -> list[types.Location]:
+            found = references(*asked.at(params.position), declaration=params.context.include_declaration)
+            return [asked.location(place) for place in found]
+
+        return await answer(params.text_document.uri, ask)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        types.CompletionOptions(trigger_characters=["'", '"', ".", "(", "=", ":", "[", " "]),
+    )
+    async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
+        return await answer(params.text_document.uri, lambda asked: _completion(asked, params.position))
+
+    @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
+    async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        return await answer(params.text_document.uri, lambda asked: _signature(asked, params.position))
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        return await answer(params.text_document.uri, lambda asked: _inlay_hints(asked, params.range))
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        def ask(asked: _Asked) -> list[types.DocumentSymbol]:
+            return [_symbol(asked.positions, each) for each in document_symbols(asked.path, asked.text)]
+
+        return await answer(params.text_document.uri, ask)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        def ask(asked: _Asked) -> list[types.FoldingRange]:
+            ranges = [asked.positions.range(span) for span in folding_ranges(asked.path, asked.text)]
+            return [types.FoldingRange(each.start.line, each.end.line) for each in ranges]
+
+        return await answer(params.text_document.uri, ask)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        return await answer(params.text_document.uri, _code_lenses)
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
+        def ask(asked: _Asked) -> types.Range:
+            return asked.positions.range(_unless_refused(lambda: renameable(*asked.at(params.position))))
+
+        return await answer(params.text_document.uri, ask)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    async def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        return await answer(params.text_document.uri, lambda asked: _rename(asked, params))
+
+    @server.feature(types.WORKSPACE_SYMBOL)
+    async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
+        projects = {opened.project: opened for uri in server.workspace.text_documents if (opened := find(uri))}
+        found = [_named(_Asked(server, opened), params.query) for opened in projects.values()]
+        return [each for symbols in found for each in symbols]
+
+
+def _markdown(text: str) -> types.MarkupContent:
+    return types.MarkupContent(types.MarkupKind.Markdown, text)
+
+
+def _hover(asked: _Asked, position: types.Position) -> types.Hover | None:
+    found = hover(*asked.at(position))
+    return types.Hover(_markdown(found.markdown), asked.positions.range(found.span)) if found is not None else None
+
+
+def _completion(asked: _Asked, position: types.Position) -> types.CompletionList:
+    at = asked.at(position)
+    found = completion.typed(completion.completions(*at), asked.text, at[-1])
+    shown = found[: completion.MOST]
+    items = [
+        types.CompletionItem(
+            each.label,
+            kind=_COMPLETIONS[each.kind],
+            detail=each.detail or None,
+            documentation=_markdown(each.markdown) if each.markdown else None,
+            sort_text=f"{number:03}",
+            filter_text=each.label,
+            text_edit=types.TextEdit(asked.positions.range(each.replaces), each.insert or each.label),
+        )
+        for number, each in enumerate(shown)
+    ]
+    return types.CompletionList(is_incomplete=len(shown) < len(found), items=items)
+
+
+def _signature(asked: _Asked, position: types.Position) -> types.SignatureHelp | None:
+    found = signature_help(asked.project, asked.text, asked.positions.offset(position))
+    if found is None:
+        return None
+    parameters = [types.ParameterInformation(each) for each in found.parameters]
+    signature = types.SignatureInformation(found.label, _markdown(found.markdown), parameters, found.active)
+    return types.SignatureHelp([signature], 0, found.active)
+
+
+def _inlay_hints(asked: _Asked, range: types.Range) -> list[types.InlayHint]:
+    start, end = asked.positions.offset(range.start), asked.positions.offset(range.end)
+    return [
+        types.InlayHint(
+            asked.positions.position(hint.offset), hint.label, tooltip=_markdown(hint.markdown), padding_left=True
+        )
+        for hint in inlay_hints(asked.project, asked.path, asked.text, start, end)
+    ]
+
+
+def _symbol(positions: Positions, symbol: DocumentSymbol) -> types.DocumentSymbol:
+    children = [_symbol(positions, each) for each in symbol.children]
+    whole, name = positions.range(symbol.span), positions.range(symbol.name_span)
+    return types.DocumentSymbol(symbol.name or "?", _SYMBOLS[symbol.kind], whole, name, children=children)
+
+
+def _named(asked: _Asked, query: str) -> Sequence[types.SymbolInformation]:
+    return [
+        types.SymbolInformation(
+            asked.location(each.place), each.name, _SYMBOLS[each.kind], container_name=each.container
+        )
+        for each in workspace_symbols(asked.project, query)[: symbols.MOST]
+    ]
+
+
+def _code_lenses(asked: _Asked) -> list[types.CodeLens]:
+    root = str(asked.project.prepared.files.root)
+    return [
+        types.CodeLens(
+            asked.positions.range(lens.span),
+            types.Command(lens.title, lens.command, arguments=[{"root": root, "arguments": list(lens.arguments)}]),
+        )
+        for lens in code_lenses(asked.project, asked.path, asked.text)
+    ]
+
+
+def _rename(asked: _Asked, params: types.RenameParams) -> types.WorkspaceEdit:
+    found = _unless_refused(lambda: rename(*asked.at(params.position), params.new_name))
+    edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
+    for each in found.occurrences:
+        edit = types.TextEdit(asked.of(each.path).range(each.span), found.new_name)
+        edits.setdefault(asked.uri(each.path), []).append(edit)
+    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
+        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), each) for uri, each in edits.items()
+    ]
+    if found.moved is not None:
+        old, new = map(asked.uri, found.moved)
+        changes.append(types.RenameFile(old_uri=old, new_uri=new))
+    return types.WorkspaceEdit(document_changes=changes)
+
+
+def _unless_refused(ask: Callable[[], _Answer]) -> _Answer:
+    """Return an answer. Raises JsonRpcInvalidRequest, whose message clients show, where a rename is refused."""
+    try:
+        return ask()
+    except RefusedRenameError as refused:
+        raise JsonRpcInvalidRequest(str(refused)) from None
