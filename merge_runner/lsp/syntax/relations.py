@@ -260,12 +260,14 @@ class _Reader:
 
     def _ctes(self, at: int, end: int, ctes: Mapping[str, Relation]) -> tuple[int, Mapping[str, Relation]]:
         found = dict(ctes)
-        at += self._key(at) == "recursive"
+        at += self._key(at) == "recursive" and self._key(at + 1) not in ("as", "(")
         while at < end and (token := self.items[at].token) is not None and token.is_name:
             at += 1
             columns: tuple[str, ...] = ()
-            if self._key(at) == "(":
+            if self._key(at) == "(" and self._key(at + 1) not in ("select", "with"):
                 columns, at = self._names(at), self._closing[at] + 1
+            if self._key(at) == "max":  # MAX RECURSION LEVEL n
+                at += 4
             at += self._key(at) == "as"
             if self._key(at) != "(":
                 break
@@ -388,7 +390,7 @@ class _Reader:
 
 def _ends_value(item: Item) -> bool:
     """Return whether a word after the item is an alias: the item ends an expression."""
-    if item.tag >= 0 or item.key == ")":
+    if item.tag >= 0 or item.key in (")", "]"):
         return True
     return item.token is not None and (item.token.kind in ("string", "number") or item.token.is_name)
 

@@ -35,7 +35,7 @@ class Token(NamedTuple):
     def value(self) -> str:
         """A string without its quotes, a name without its backquotes, else the text."""
         if self.kind == "name":
-            return self.text.strip("`").replace("``", "`")
+            return self.text[1 : -1 if len(self.text) > 1 and self.text.endswith("`") else None].replace("``", "`")
         if self.kind == "string":
             closed = len(self.text) > 1 and self.text[-1] == self.text[0]
             return self.text[1:-1] if closed else self.text[1:]
@@ -109,7 +109,7 @@ _SQL = re.compile(
     | (?P<tag>\{{\{{|\{{%)
     | (?P<comment>--[^\n]* | /\*(?!\+).*?(?:\*/|\Z))
     | (?P<string>{_SQL_STRING})
-    | (?P<name>`[^`\n]*`?)
+    | (?P<name>`(?:``|[^`\n])*`?)
     | (?P<number>\d+(?:\.\d+)?\w*)
     | (?P<word>\w+)
     | (?P<op><=>|<=|>=|<>|!=|::|\|\||[^\w\s])

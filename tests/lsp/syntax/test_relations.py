@@ -1,0 +1,64 @@
+"""The tolerant reading of statements against the parser."""
+
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.lsp.syntax.relations import statements
+from merge_runner.merge.parse import parse
+from merge_runner.merge.syntax.error import MergeSyntaxError
+
+CORPUS = Path(__file__).parents[2] / "merge/accept"
+ODD = ("IDENTIFIER", "AS USING", "AS ON", "values AS any", "INTO left", "t limit", "INTO merge", "1t", "RECURSIVE as ")
+"""Keywords as names, and names that only Spark works out."""
+
+
+def texts(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        yield from chain.from_iterable(map(texts, value.values() if isinstance(value, dict) else value))
+
+
+def merges():
+    for file in sorted(CORPUS.glob("*.yml")):
+        for text in texts(yaml.safe_load(file.read_text(encoding="utf-8"))):
+            if "merge" in text.lower() and not any(word in text for word in ODD):
+                try:
+                    yield text, parse(text)
+                except MergeSyntaxError:
+                    continue
+
+
+def test_aliases_are_those_that_the_parser_finds():
+    compared = 0
+    for text, parsed in merges():
+        read = statements(text)
+        assert read.merge is not None, text
+        found = [relation.qualifier for relation in read.merge.relations]
+        assert found == [parsed.target.qualifier, parsed.source.qualifier], text
+        assert [cte.qualifier for cte in read.ctes][: len(parsed.ctes)] == [cte.name for cte in parsed.ctes], text
+        compared += 1
+    assert compared > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        (
+            "select a, t.b, c as d, e f, count(*) g, h + 1, `i j`, t.*, * from t",
+            ["a", "b", "d", "f", "g", None, "i j", None, None],
+        ),
+        ("select distinct a from t union select b from u", ["a"]),
+        (
+            "select case when a then b end as x, cast(a as date) y, {{ m() }} as z, {{ m() }} from t",
+            ["x", "y", "z", None],
+        ),
+        ("select struct(a, b).c, array(1)[0] d, 'x' e, -1 from t", ["c", "d", "e", None]),
+        ("select ", []),
+    ],
+)
+def test_what_a_select_gives_is_named(text, outputs):
+    assert [output.name for output in statements(text).selects[0].outputs] == outputs
