@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.syntax.outline import yaml_outline
-from merge_runner.lsp.syntax.relations import statements
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.text import Span
 
 

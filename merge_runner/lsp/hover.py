@@ -10,7 +10,8 @@ from merge_runner.lsp.built_ins import BUILT_INS
 from merge_runner.lsp.documented_keys import config_keys, key_at, schema_name
 from merge_runner.lsp.known_project import KnownColumn, KnownProject
 from merge_runner.lsp.symbol import Symbol, symbol_at
-from merge_runner.lsp.syntax.relations import Select, statements
+from merge_runner.lsp.syntax.relations import Select
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.unsaved import unsaved
 from merge_runner.lsp.verdict_text import columns_text, condition_text, node_text, type_text, verdict_text
 from merge_runner.text import Span

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from merge_runner.lsp.known_project import Columns, KnownProject
-from merge_runner.lsp.syntax.relations import statements
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.unsaved import unsaved
 from merge_runner.lsp.verdict_text import columns_text, verdict_text
 

@@ -13,7 +13,8 @@ from merge_runner.lsp.built_ins import BUILT_INS
 from merge_runner.lsp.documented_keys import DocumentedKey, config_keys
 from merge_runner.lsp.known_project import Columns, KnownProject
 from merge_runner.lsp.symbol import CONFIG_COLUMNS
-from merge_runner.lsp.syntax.relations import Statements, statements
+from merge_runner.lsp.syntax.relations import Statements
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Token, call_at
 from merge_runner.text import Span
 

@@ -9,7 +9,8 @@ from typing import Literal
 from merge_runner.graph.graph import ModelNode, Node, SourceNode
 from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
-from merge_runner.lsp.syntax.relations import Relation, Select, Statements, Subject, statements
+from merge_runner.lsp.syntax.relations import Relation, Select, Statements, Subject
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Scanned, Token, call_at
 from merge_runner.text import Span
 

@@ -10,7 +10,8 @@ from typing import Literal
 from merge_runner.graph.graph import Node, RefNode, SourceNode, UnitTestNode
 from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
-from merge_runner.lsp.syntax.relations import Statements, statements
+from merge_runner.lsp.syntax.relations import Statements
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import Place, SourceText, Span
 

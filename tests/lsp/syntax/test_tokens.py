@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.lsp.syntax.relations import statements
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import call_at, scanned
 from tests.lsp.cases import ROOT
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from merge_runner.lsp.syntax.relations import statements
+from merge_runner.lsp.syntax.statements import statements
 from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 
