@@ -100,9 +100,9 @@ def _check_model(node: ModelNode) -> None:
         raise RefusedRenameError(
             "batches and consumed changes are recorded by the name of a merge model: keep the name"
         )
-    if node.materialized == "table" and node.config.alias is None:
+    if node.materialized != "ephemeral" and node.config.alias is None:
         raise RefusedRenameError(
-            f'the table has the name of the model, and another one would be built: set alias="{node.name}" first'
+            f'its {node.materialized} in the catalog has the name, which others may read: set alias="{node.name}" first'
         )
 
 
