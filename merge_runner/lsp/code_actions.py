@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from merge_runner.lsp.diagnostics import Positions, diagnostics
+from merge_runner.lsp.diagnostics import diagnostics
+from merge_runner.lsp.positions import Positions
 from merge_runner.lsp.remark import Remark
 
 _KINDS = {"safe": "", "unsafe": " (may change what the MERGE does)"}

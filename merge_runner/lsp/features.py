@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from lsprotocol import types
@@ -57,8 +57,8 @@ class Opened(NamedTuple):
     text: str
 
 
-Find = Callable[[str], Opened | None]
-"""Finds the document of a URI; None for one that is of no project, or of one that could not be loaded yet."""
+Find = Callable[[str], Awaitable[Opened | None]]
+"""Finds the document of a URI; None for one that is of no project, or of one that cannot be loaded."""
 _Answer = TypeVar("_Answer")
 
 
@@ -82,7 +82,7 @@ class _Asked:
 
     def location(self, place: Place) -> types.Location:
         """Return a place in a file of the project."""
-        return types.Location(self.uri(place.path), self.of(place.path).place_range(place))
+        return types.Location(self.uri(place.path), self.of(place.path).range(place))
 
     def of(self, path: str) -> Positions:
         """Return the positions of a file of the project, as an editor has it or as it is on disk."""
@@ -96,7 +96,7 @@ def add_features(server: LanguageServer, find: Find) -> None:
     """Have a server answer what clients ask of documents that `find` knows. Work is done in threads."""
 
     async def answer(uri: str, ask: Callable[[_Asked], _Answer]) -> _Answer | None:
-        opened = find(uri)
+        opened = await find(uri)
         return await asyncio.to_thread(ask, _Asked(server, opened)) if opened is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
@@ -143,7 +143,7 @@ def add_features(server: LanguageServer, find: Find) -> None:
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         def ask(asked: _Asked) -> list[types.FoldingRange]:
-            ranges = [asked.positions.range(span) for span in folding_ranges(asked.path, asked.text)]
+            ranges = [asked.positions.span(span) for span in folding_ranges(asked.path, asked.text)]
             return [types.FoldingRange(each.start.line, each.end.line) for each in ranges]
 
         return await answer(params.text_document.uri, ask)
@@ -159,7 +159,7 @@ def add_features(server: LanguageServer, find: Find) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
         def ask(asked: _Asked) -> types.Range:
-            return asked.positions.range(_unless_refused(lambda: renameable(*asked.at(params.position))))
+            return asked.positions.span(_unless_refused(lambda: renameable(*asked.at(params.position))))
 
         return await answer(params.text_document.uri, ask)
 
@@ -169,9 +169,10 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        projects = {opened.project: opened for uri in server.workspace.text_documents if (opened := find(uri))}
-        found = [_named(_Asked(server, opened), params.query) for opened in projects.values()]
-        return [each for symbols in found for each in symbols]
+        found = [await find(uri) for uri in list(server.workspace.text_documents)]
+        projects = {opened.project: opened for opened in found if opened is not None}
+        named = [_named(_Asked(server, opened), params.query) for opened in projects.values()]
+        return [each for symbols in named for each in symbols]
 
 
 def _markdown(text: str) -> types.MarkupContent:
@@ -180,7 +181,7 @@ def _markdown(text: str) -> types.MarkupContent:
 
 def _hover(asked: _Asked, position: types.Position) -> types.Hover | None:
     found = hover(*asked.at(position))
-    return types.Hover(_markdown(found.markdown), asked.positions.range(found.span)) if found is not None else None
+    return types.Hover(_markdown(found.markdown), asked.positions.span(found.span)) if found is not None else None
 
 
 def _completion(asked: _Asked, position: types.Position) -> types.CompletionList:
@@ -195,7 +196,7 @@ def _completion(asked: _Asked, position: types.Position) -> types.CompletionList
             documentation=_markdown(each.markdown) if each.markdown else None,
             sort_text=f"{number:03}",
             filter_text=each.label,
-            text_edit=types.TextEdit(asked.positions.range(each.replaces), each.insert or each.label),
+            text_edit=types.TextEdit(asked.positions.span(each.replaces), each.insert or each.label),
         )
         for number, each in enumerate(shown)
     ]
@@ -215,7 +216,7 @@ def _inlay_hints(asked: _Asked, range: types.Range) -> list[types.InlayHint]:
     start, end = asked.positions.offset(range.start), asked.positions.offset(range.end)
     return [
         types.InlayHint(
-            asked.positions.position(hint.offset), hint.label, tooltip=_markdown(hint.markdown), padding_left=True
+            asked.positions.at(hint.offset), hint.label, tooltip=_markdown(hint.markdown), padding_left=True
         )
         for hint in inlay_hints(asked.project, asked.path, asked.text, start, end)
     ]
@@ -226,7 +227,7 @@ def _semantic_tokens(asked: _Asked) -> types.SemanticTokens:
     data: list[int] = []
     before = types.Position(0, 0)
     for token in semantic_tokens(asked.project, asked.text) if asked.path.endswith(".sql") else ():
-        found = asked.positions.range(token.span)
+        found = asked.positions.span(token.span)
         lines = found.start.line - before.line
         column = found.start.character - (0 if lines else before.character)
         data += [lines, column, found.end.character - found.start.character, KINDS.index(token.kind), 0]
@@ -236,7 +237,7 @@ def _semantic_tokens(asked: _Asked) -> types.SemanticTokens:
 
 def _symbol(positions: Positions, symbol: DocumentSymbol) -> types.DocumentSymbol:
     children = [_symbol(positions, each) for each in symbol.children]
-    whole, name = positions.range(symbol.span), positions.range(symbol.name_span)
+    whole, name = positions.span(symbol.span), positions.span(symbol.name_span)
     return types.DocumentSymbol(symbol.name or "?", _SYMBOLS[symbol.kind], whole, name, children=children)
 
 
@@ -253,7 +254,7 @@ def _code_lenses(asked: _Asked) -> list[types.CodeLens]:
     root = str(asked.project.prepared.files.root)
     return [
         types.CodeLens(
-            asked.positions.range(lens.span),
+            asked.positions.span(lens.span),
             types.Command(lens.title, lens.command, arguments=[{"root": root, "arguments": list(lens.arguments)}]),
         )
         for lens in code_lenses(asked.project, asked.path, asked.text)
@@ -264,7 +265,7 @@ def _rename(asked: _Asked, params: types.RenameParams) -> types.WorkspaceEdit:
     found = _unless_refused(lambda: rename(*asked.at(params.position), params.new_name))
     edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
     for each in found.occurrences:
-        edit = types.TextEdit(asked.of(each.path).range(each.span), found.new_name)
+        edit = types.TextEdit(asked.of(each.path).span(each.span), found.new_name)
         edits.setdefault(asked.uri(each.path), []).append(edit)
     changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
         types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), each) for uri, each in edits.items()

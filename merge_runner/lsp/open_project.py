@@ -41,6 +41,8 @@ class OpenProject:
     def __init__(self, root: Path, env: Mapping[str, str]) -> None:
         self.root = root
         self.known: KnownProject | None = None
+        self._whole: KnownProject | None = None
+        """The last state in which every model could be read."""
         self._env = env
         self._texts: dict[str, str] = {}
         self._loaded: dict[str, str] | None = None
@@ -71,6 +73,16 @@ class OpenProject:
             return
         self._problems = ()
         self.known = KnownProject(prepared, self._texts)
+        if not self._jinja:
+            self._whole = self.known
+
+    def known_for(self, path: str) -> KnownProject | None:
+        """Return the last state that could be loaded; for a model with a fault in its Jinja the one before that."""
+        known, whole = self.known, self._whole
+        if known is None or whole is None or known.model_at(path) is not None or whole.model_at(path) is None:
+            return known
+        is_there = any(model.source.path == path for model in known.prepared.files.models.values())
+        return whole if is_there else known
 
     def _changed(self, loaded: Mapping[str, str]) -> Iterator[str]:
         return (path for path in {*loaded, *self._texts} if loaded.get(path) != self._texts.get(path))

@@ -15,8 +15,10 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from merge_runner.lsp.code_actions import code_actions
-from merge_runner.lsp.diagnostics import Positions, diagnostics
+from merge_runner.lsp.diagnostics import diagnostics
+from merge_runner.lsp.features import Opened, add_features
 from merge_runner.lsp.open_documents import OpenDocuments, real_path
+from merge_runner.lsp.positions import Positions
 from merge_runner.lsp.remark import Remark
 from merge_runner.text import Place
 from merge_runner.version import version
@@ -73,6 +75,18 @@ class Server(LanguageServer):
             newest = self.workspace.text_documents.get(uri)
             if newest is document and newest.version == seen:
                 return newest, seen, found
+
+    async def opened(self, uri: str) -> Opened | None:
+        """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
+        path = to_fs_path(uri)
+        found = self.documents.located(real_path(path)) if path is not None else None
+        if found is None or uri not in self.workspace.text_documents:
+            return None
+        project, inner = found
+        if project.known is None:
+            await self.remarks(uri)
+        known, document = project.known_for(inner), self.workspace.text_documents.get(uri)
+        return Opened(known, inner, document.source) if known is not None and document is not None else None
 
     async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
         """Return a version of a document and what is wrong in it, once no more changes come."""
@@ -192,4 +206,5 @@ def make_server() -> Server:
         document, _, found = await ls.remarks(uri)
         return code_actions(found, uri, params.range, ls.positions(document)) if document is not None else []
 
+    add_features(server, server.opened)
     return server
