@@ -10,7 +10,7 @@ from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding, Fix
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
-from merge_runner.lint.rule import Hit, Rule
+from merge_runner.lint.rule import Check, Hit, Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
@@ -47,9 +47,9 @@ def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelec
         if not selection.selected(rule, file.path):
             continue
         if rule.check_file is not None:
-            found += _findings(rule, file, selection, file)
-        elif rule.check_merge is not None and merge is not None:
-            of_rule = list(_findings(rule, merge, selection, file))
+            found += _findings(rule, rule.check_file, file, selection, file)
+        if rule.check_merge is not None and merge is not None:
+            of_rule = list(_findings(rule, rule.check_merge, merge, selection, file))
             replaced.update(rule.replaces if of_rule else ())
             found += of_rule
     found = [finding for finding in found if finding.code not in replaced]
@@ -62,7 +62,7 @@ def check_project(
     """Findings of the rules of `known` (all where it is None) that look at the project as a whole."""
     for rule in rules() if known is None else known:
         if rule.check_project is not None and selection.selected(rule, ""):
-            yield from _findings(rule, project, selection, None)
+            yield from _findings(rule, rule.check_project, project, selection, None)
 
 
 def reported(merge: LintedMerge) -> ReportedMerge:
@@ -108,10 +108,14 @@ def merge_place(file: LintedFile) -> Place:
 
 
 def _findings(
-    rule: Rule, looks_at: LintedMerge | LintedFile | LintedProject, selection: RuleSelection, file: LintedFile | None
+    rule: Rule,
+    check: Check,
+    looks_at: LintedMerge | LintedFile | LintedProject,
+    selection: RuleSelection,
+    file: LintedFile | None,
 ) -> Iterator[Finding]:
     at = merge_place(file) if file is not None and file.statement is not None else None
-    for hit in _hits(rule, looks_at, selection, file):
+    for hit in _hits(rule, check, looks_at, selection, file):
         place = hit.at if isinstance(hit.at, Place) else _place(hit.at, file)
         if not selection.selected(rule, place.path):
             continue
@@ -141,13 +145,17 @@ def _writable(fix: Fix | None) -> Fix | None:
 
 
 def _hits(
-    rule: Rule, subject: LintedMerge | LintedFile | LintedProject, selection: RuleSelection, file: LintedFile | None
+    rule: Rule,
+    check: Check,
+    subject: LintedMerge | LintedFile | LintedProject,
+    selection: RuleSelection,
+    file: LintedFile | None,
 ) -> Iterable[Hit]:
     """Run the rule. Raises ProblemsError where a rule of another package raises an error."""
     if rule.package is None:
-        return rule.hits(subject, selection.options(rule))
+        return rule.hits(check, subject, selection.options(rule))
     try:
-        return list(rule.hits(subject, selection.options(rule)))
+        return list(rule.hits(check, subject, selection.options(rule)))
     except Exception as error:
         message = f"rule {rule.code} of the package {rule.package} failed: {type(error).__name__}: {error}"
         place = Place(file.path, 1, 1) if file is not None else None

@@ -129,7 +129,8 @@ def _faults(module: Any) -> Iterator[str]:
         yield f"SEVERITY must be one of {', '.join(SEVERITIES)}"
     if not (module.__doc__ or "").strip():
         yield "it has no docstring, which is its documentation"
-    if sum(callable(getattr(module, check, None)) for check in _CHECKS) != 1:
+    checks = [check for check in _CHECKS if callable(getattr(module, check, None))]
+    if not checks or (len(checks) > 1 and "check_project" in checks):
         yield f"it must define one of {', '.join(_CHECKS)}"
     options = getattr(module, "Options", None)
     if options is not None and not (_extends(options) and all(map(_has_default, fields(options)))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from merge_runner.lint.finding import Fix, Severity
 from merge_runner.text import Place, Span
@@ -37,9 +37,12 @@ class RuleOptions:
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
 
+Check: TypeAlias = Callable[..., Iterable[Hit]]
+
+
 @dataclass(frozen=True)
 class Rule:
-    """A rule. Exactly one of the checks is there: of a MERGE that parses, of any model's file, of a whole project.
+    """A rule. Its checks: of a MERGE that parses, of any file, or both; or one of a whole project.
 
     `options` is the dataclass of its options, an instance of which is the second argument of its check; None: it has
     none. `package` is the distribution that provides it, `url` its page; None for the rules of merge-runner.
@@ -51,20 +54,20 @@ class Rule:
     name: str
     severity: Severity
     documentation: str
-    check_merge: Callable[..., Iterable[Hit]] | None = None
-    check_file: Callable[..., Iterable[Hit]] | None = None
-    check_project: Callable[..., Iterable[Hit]] | None = None
+    check_merge: Check | None = None
+    check_file: Check | None = None
+    check_project: Check | None = None
     options: type[RuleOptions] | None = None
     package: str | None = None
     url: str | None = None
     replaces: tuple[str, ...] = ()
 
-    def hits(self, subject: LintedMerge | LintedFile | LintedProject, options: RuleOptions | None) -> Iterable[Hit]:
-        """Run the check of the rule on what it looks at; `options` is an instance of `options`, or None."""
-        check = self.check_merge or self.check_file or self.check_project
-        assert check is not None
+    def hits(
+        self, check: Check, subject: LintedMerge | LintedFile | LintedProject, options: RuleOptions | None
+    ) -> Iterable[Hit]:
+        """Run a check of the rule on what it looks at; `options` is an instance of `options`, or None."""
         return check(subject) if self.options is None else check(subject, options)
 
     def ran_on(self, parsed: bool) -> bool:
         """Whether a rule about one file could say anything of it: `parsed` says that its MERGE could be read."""
-        return parsed or self.check_merge is None
+        return parsed or self.check_merge is None or self.check_file is not None

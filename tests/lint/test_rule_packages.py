@@ -70,7 +70,7 @@ def test_modules_with_a_code_are_rules(package, modules, value, codes):
         ("zz001_a", SOUND.replace("info", "fatal"), "SEVERITY must be one of error, warning, info"),
         ("zz001_a", SOUND.replace('"""Summary."""', ""), "it has no docstring"),
         ("zz001_a", SOUND.replace("check_merge", "check"), "it must define one of check_merge, check_file, check_proj"),
-        ("zz001_a", SOUND + "def check_file(file): return ()", "it must define one of"),
+        ("zz001_a", SOUND + "def check_project(project): return ()", "it must define one of"),
         ("zz001_a", f"{SOUND}class Options: pass", "Options must be a dataclass that extends RuleOptions"),
         (
             "zz001_a",

@@ -58,7 +58,7 @@ from merge_runner.text import Place, Span
 if TYPE_CHECKING:
     from merge_runner.formats import Format
     from merge_runner.formats.table_clauses import DeclaredColumn
-    from merge_runner.lint.context import LintedFile
+    from merge_runner.lint.context import LintedFile, LintedMerge
     from merge_runner.lint.finding import Severity
     from merge_runner.merge.statement import Clause, Expr, MergeStatement
     from merge_runner.project.schema.config import ModelConfig
@@ -78,6 +78,26 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
         yield from _merge(file, file.statement)
     if file.node is not None and file.platform == "oss" and file.node.materialized in ("merge", "table"):
         yield from _table(file, file.node.config)
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """Session variables in ON, conditions and values, where the format cannot resolve them."""
+    # Delta in a plain file may be a platform's that can do more; a MERGE of Iceberg is planned by Spark itself.
+    name = merge.layout.format
+    if name is None or merge.file.platform != "oss" or runs(name, "session variable"):
+        return
+    statement = merge.file.statement or merge.statement
+    parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]
+    for part in (*parts, *_values(statement)):
+        for path, span in _names(part):
+            if merge.scope.is_variable(path) or _is_qualified_variable(path):
+                message = f"{capabilities(name).label} cannot resolve the session variable {'.'.join(path)} in a MERGE"
+                yield Hit(span, message, "read it in USING, as a column of the source")
+
+
+def _is_qualified_variable(path: tuple[str, ...]) -> bool:
+    """Whether a name is `system.session.v`; a shorter one may be a column's."""
+    return len(path) > 2 and (path[0].casefold(), path[1].casefold()) == ("system", "session")
 
 
 def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
@@ -103,8 +123,6 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
             yield from _value(name, statement, assignment.value, scope)
             yield from _column(name, clause, assignment.column, assignment.span, scope)
         yield from _identities(clause, statement, columns)
-    for conjunct in (*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)):
-        yield from _variables(name, conjunct)
 
 
 def _unread(statement: MergeStatement, system: str) -> Iterator[Hit]:
@@ -141,7 +159,6 @@ def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -
         message = f"{system} cannot resolve DEFAULT as a value in MERGE"
         yield Hit(value.span, message, "leave the column out of INSERT, or write the value itself")
         return
-    yield from _variables(name, value)
     for found in forbidden(value):
         feature: str = found.sort
         if feature == "subquery":
@@ -173,16 +190,6 @@ def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
         if inside and column.table and column.table.casefold() in outer:
             return True
     return False
-
-
-def _variables(name: Format, part: Expr) -> Iterator[Hit]:
-    """`system.session.v`; a shorter name may be a column's."""
-    if part.expression is None or runs(name, "session variable"):
-        return
-    for parts, span in _names(part):
-        if len(parts) > 2 and (parts[0].casefold(), parts[1].casefold()) == ("system", "session"):
-            message = f"{capabilities(name).label} cannot resolve the session variable {'.'.join(parts)} in a MERGE"
-            yield Hit(span, message, "read it in USING, as a column of the source")
 
 
 def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], Span]]:
