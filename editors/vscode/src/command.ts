@@ -12,11 +12,17 @@ export interface CommandLine {
   folder: string;
 }
 
-/**
- * Return what runs `action` for a file of the project at `root`. A model has the name of its file.
- * A code lens of the server gives the whole command line of merge-runner: `given`.
- */
-export function commandLine(server: Candidate, action: Action, file: string, root: string, given: readonly string[] = []): CommandLine {
-  const what = action === "lint" ? [path.relative(root, file)] : ["--select", path.parse(file).name];
-  return { command: server.command, arguments: [...server.arguments, ...(given.length > 0 ? given : [action, ...what])], folder: root };
+/** The argument of the command of a code lens: what merge-runner is given, in the folder of the project. */
+export interface Asked {
+  root: string;
+  arguments: string[];
+}
+
+/** Return what runs an action for a file of the project at `root`. A model has the name of its file. */
+export function asking(action: Action, file: string, root: string): Asked {
+  return { root, arguments: [action, ...(action === "lint" ? [path.relative(root, file)] : ["--select", path.parse(file).name])] };
+}
+
+export function commandLine(server: Candidate, asked: Asked): CommandLine {
+  return { command: server.command, arguments: [...server.arguments, ...asked.arguments], folder: asked.root };
 }

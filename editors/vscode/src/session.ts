@@ -1,7 +1,7 @@
 // The extension in a window: when the server starts, and what is shown. VS Code's API is an argument.
 import * as os from "node:os";
 import type * as vscode from "vscode";
-import { ACTIONS, type Action, commandLine } from "./command";
+import { ACTIONS, type Action, type Asked, asking, commandLine } from "./command";
 import { type Candidate, candidates, choose, question, stateOf } from "./interpreter";
 import { run, SAFE_PATH } from "./program";
 import { type Project, projectAround, projectOf, schemaOf } from "./project";
@@ -65,7 +65,7 @@ export class Session implements vscode.Disposable {
       this.bar,
       commands.registerCommand("merge-runner.restart", restart),
       commands.registerCommand("merge-runner.log", () => this.log.show()),
-      ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, (...given: string[]) => this.perform(action, given))),
+      ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, (asked?: Asked) => this.perform(action, asked))),
       workspace.onDidGrantWorkspaceTrust(restart),
       workspace.onDidChangeWorkspaceFolders(restart),
       workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("merge-runner.interpreter") && restart()),
@@ -161,7 +161,7 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  private async perform(action: Action, given: string[]): Promise<void> {
+  private async perform(action: Action, asked?: Asked): Promise<void> {
     const { ProcessExecution, Task, TaskScope, tasks, window } = this.api;
     const file = window.activeTextEditor?.document;
     const project = file && projectAround(file.uri.fsPath, this.projects);
@@ -171,7 +171,7 @@ export class Session implements vscode.Disposable {
       return;
     }
     await file.save();
-    const line = commandLine(this.server, action, file.uri.fsPath, project.root, given);
+    const line = commandLine(this.server, asked ?? asking(action, file.uri.fsPath, project.root));
     const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder, env: SAFE_PATH });
     await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
   }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { commandLine } from "../src/command";
+import { asking, commandLine } from "../src/command";
 import { type Candidate, candidates, choose, question, stateOf } from "../src/interpreter";
 import { run } from "../src/program";
 import { statusOf } from "../src/status";
@@ -51,7 +51,7 @@ test("the verdict of a MERGE is among the hints", async () => {
 
 test("lint and compile run with the same program", async () => {
   for (const action of ["lint", "compile"] as const) {
-    const line = commandLine(chosen, action, join(root, "models/orders.sql"), root);
+    const line = commandLine(chosen, asking(action, join(root, "models/orders.sql"), root));
     const { status, output } = await run(line.command, line.arguments, line.folder);
     assert.equal(status, action === "lint" ? 1 : 0);
     assert.match(output, action === "lint" ? /P001/ : /merge into shop\.orders/);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import type { Asked } from "../src/command";
 import { type Api, type Client, Session } from "../src/session";
 import type { Hint } from "../src/status";
 import { makeProject, PYTHON } from "./server";
@@ -28,7 +29,7 @@ class Window {
   readonly clients: string[] = [];
   readonly bar = { text: "", shown: false, show: () => (this.bar.shown = true), hide: () => (this.bar.shown = false), dispose: () => {} };
   tasks: { command: string; args: string[]; options: object }[] = [];
-  private readonly commands = new Map<string, (...given: string[]) => Promise<void>>();
+  private readonly commands = new Map<string, (asked?: Asked) => Promise<void>>();
   private readonly listeners = new Map<string, (event: unknown) => unknown>();
   schema: ((uri: string) => string | undefined) | undefined;
   schemaText: ((uri: string) => Promise<string>) | undefined;
@@ -105,8 +106,8 @@ class Window {
     };
   }
 
-  perform(command: string, ...given: string[]): Promise<void> {
-    return this.commands.get(command)?.(...given) ?? Promise.reject(new Error(command));
+  perform(command: string, asked?: Asked): Promise<void> {
+    return this.commands.get(command)?.(asked) ?? Promise.reject(new Error(command));
   }
 
   happens(name: string, event?: unknown): Promise<unknown> {
@@ -198,7 +199,7 @@ test("commands run as tasks with the same interpreter", async () => {
   await window.session.start();
   await window.perform("merge-runner.lint");
   await window.perform("merge-runner.explain");
-  await window.perform("merge-runner.test", "test", "--select", "a_test"); // as a code lens of the server does
+  await window.perform("merge-runner.test", { root, arguments: ["test", "--select", "a_test"] }); // as a code lens of the server does
   const options = { cwd: root, env: { PYTHONSAFEPATH: "1" } };
   const given = window.tasks.map((task) => [task.command, ...task.args, task.options]);
   assert.deepEqual(given, [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandLine } from "../src/command";
+import { asking, commandLine } from "../src/command";
 import { statusOf } from "../src/status";
 
 const shown: [string, string | undefined, boolean][] = [
@@ -23,7 +23,7 @@ for (const [label, text, warns] of shown) {
 
 test("a model is selected by the name of its file, lint is given the file", () => {
   const server = { command: "/e n v/python", arguments: ["-m", "merge_runner"], origin: "" };
-  const line = (action: "lint" | "build") => commandLine(server, action, "/shop/models/a b/orders.sql", "/shop");
+  const line = (action: "lint" | "build") => commandLine(server, asking(action, "/shop/models/a b/orders.sql", "/shop"));
   assert.deepEqual(line("lint"), { command: "/e n v/python", arguments: ["-m", "merge_runner", "lint", "models/a b/orders.sql"], folder: "/shop" });
   assert.deepEqual(line("build").arguments, ["-m", "merge_runner", "build", "--select", "orders"]);
 });
