@@ -10,7 +10,7 @@ import yaml
 from yaml.reader import Reader
 
 from merge_runner.errors import Problems
-from merge_runner.project.syntax.yaml_marks import Event, Locator, Mark, Node, is_plain
+from merge_runner.project.syntax.yaml_marks import Event, Locator, Node, is_plain, is_scalar, node_place
 from merge_runner.project.syntax.yaml_scalar import Scalar, plain_scalar
 
 MAX_DEPTH = 100
@@ -33,7 +33,7 @@ class OutOfBoundsError(Exception):
 
 
 class Built(NamedTuple):
-    """A value, its event, and with every alias written out how many values it holds in how many levels."""
+    """A value, its node, and with every alias written out how many values it holds in how many levels."""
 
     value: Any
     node: Node
@@ -93,7 +93,7 @@ class _Composer:
     def _build(self, event: Event, depth: int) -> Built:
         kind = event.__class__
         if kind is yaml.ScalarEvent:
-            built = Built(self._scalar(event), event)
+            built = Built(self._scalar(event), self._locator.scalar(event))
         elif kind is yaml.AliasEvent:
             return self._alias(event, depth)
         elif depth == MAX_DEPTH:
@@ -136,18 +136,18 @@ class _Composer:
             nodes.append(node)
             size += inner_size
             height = max(height, inner_height)
-        return Built(values, Mark(event, {}, nodes), size, height + 1)
+        return Built(values, self._locator.collection(event, nodes), size, height + 1)
 
     def _mapping(self, event: Event, depth: int) -> Built:
         if event.tag not in {None, "!", f"{_TAG}map"}:
             self._unknown_tag(event)
         values: dict[str, Any] = {}
-        nodes: dict[str, tuple[Event, Node]] = {}
+        nodes: dict[str, tuple[Node, Node]] = {}
         merged: list[Built] = []
         size, height = 1, 0
         take = self._next
         while (key := take()).__class__ is not yaml.MappingEndEvent:
-            name = self._key(key, depth)
+            name, at = self._key(key, depth)
             value, node, inner_size, inner_height = built = self._build(take(), depth)
             size += inner_size
             height = max(height, inner_height)
@@ -157,45 +157,45 @@ class _Composer:
                 merged += self._to_merge(built)
                 continue
             if name in nodes:
-                first = self._locator.place(nodes[name][0])
+                first = node_place(self._locator.source.path, nodes[name][0])
                 place = self._locator.place(key)
                 message = f'the key "{name}" appears twice in one mapping, first in line {first.line}'
                 hint = f"remove it in line {first.line} or in line {place.line}"
                 self._problems.add("duplicate-key", message, place, hint)
                 continue
             values[name] = value
-            nodes[name] = (key, node)
+            nodes[name] = (at, node)
         for other in merged:
-            if isinstance(other.node, Mark):
-                for name, marks in other.node.keys.items():
-                    if name not in nodes:
-                        values[name] = other.value[name]
-                        nodes[name] = marks
-        return Built(values, Mark(event, nodes, []), size, height + 1)
+            for name, pair in other.node[2].items():
+                if name not in nodes:
+                    values[name] = other.value[name]
+                    nodes[name] = pair
+        return Built(values, self._locator.collection(event, nodes), size, height + 1)
 
-    def _key(self, event: Event, depth: int) -> str | None:
+    def _key(self, event: Event, depth: int) -> tuple[str | None, Node]:
         if isinstance(event, yaml.ScalarEvent):
+            node = self._locator.scalar(event)
             if event.anchor is not None:
-                self._anchors[event.anchor] = Built(self._scalar(event), event)
-            return str(event.value)
+                self._anchors[event.anchor] = Built(self._scalar(event), node)
+            return str(event.value), node
         built = self._build(event, depth)
-        if isinstance(built.node, yaml.ScalarEvent):
-            return str(built.node.value)
+        if is_scalar(built.node):
+            return str(built.node[5]), self._locator.collection(event, [])
         offset = event.start_mark.index
         jinja = self._text.startswith("{{", offset - 1) if offset else False
         place = self._locator.source.place(offset - 1) if jinja else self._locator.place(event)
         hint = 'quote the text that holds {{ }}: "{{ … }}"' if jinja else None
         self._problems.add("invalid-key", "a key must be text, not a collection", place, hint)
-        return None
+        return None, built.node
 
     def _to_merge(self, built: Built) -> list[Built]:
         if isinstance(built.value, dict):
             return [built]
-        if isinstance(built.value, list) and isinstance(built.node, Mark):
-            pairs = zip(built.value, built.node.items, strict=True)
+        if isinstance(built.value, list):
+            pairs = zip(built.value, built.node[2], strict=True)
             if all(isinstance(value, dict) for value in built.value):
                 return [Built(value, node) for value, node in pairs]
-        place = self._locator.place(built.node)
+        place = node_place(self._locator.source.path, built.node)
         self._problems.add("invalid-value", "<< must be followed by a mapping or a list of mappings", place)
         return []
 
@@ -204,7 +204,7 @@ class _Composer:
         if built is None:
             message = f"the alias *{event.anchor} has no anchor &{event.anchor} that ends before it"
             self._problems.add("unknown-alias", message, self._locator.place(event))
-            return Built(None, event)
+            return Built(None, self._locator.collection(event, []))
         self._aliased += built.size
         if self._aliased > MAX_ALIASED:
             message = f"the aliases of this file expand to more than {MAX_ALIASED:,} values"

@@ -1,11 +1,11 @@
-"""The places of the nodes of a YAML file: scalars by their parser events, collections by marks of their content."""
+"""The nodes of a YAML file with their places, as plain data that JSON can hold."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -18,15 +18,11 @@ Event = Any
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 
 
-class Mark(NamedTuple):
-    """Where a collection begins, and the nodes in it."""
+Node = list[Any]
+"""A scalar: `[line, column, end line, end column, style, text]`, with the style of a plain one "".
 
-    event: Event
-    keys: dict[str, tuple[Event, Node]]
-    items: list[Node]
-
-
-Node = Mark | Event
+A collection: `[line, column, content]`, with a list of nodes, or by key the pairs of nodes of key and value.
+"""
 
 
 def is_plain(event: Event) -> bool:
@@ -45,9 +41,8 @@ class Locator:
     def _odd(self) -> bool:
         return _ODD_BREAK.search(self.source.text) is not None
 
-    def place(self, node: Node) -> Place:
-        """The place of a node: with its end for a scalar, without for a collection (YAML ends it lines below)."""
-        event = node.event if isinstance(node, Mark) else node
+    def place(self, event: Event) -> Place:
+        """The place of an event: with its end for a scalar, without for a collection (YAML ends it lines below)."""
         start, end = event.start_mark, event.end_mark
         scalar = isinstance(event, yaml.ScalarEvent)
         if self._odd:
@@ -56,3 +51,27 @@ class Locator:
         if scalar:
             return Place(path, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
         return Place(path, start.line + 1, start.column + 1)
+
+    def scalar(self, event: Event) -> Node:
+        """Return the node of a scalar."""
+        style = "" if is_plain(event) else event.style or "!"
+        if self._odd:
+            place = self.place(event)
+            return [place.line, place.column, place.end_line, place.end_column, style, event.value]
+        start, end = event.start_mark, event.end_mark
+        return [start.line + 1, start.column + 1, end.line + 1, end.column + 1, style, event.value]
+
+    def collection(self, event: Event, content: dict[str, tuple[Node, Node]] | list[Node]) -> Node:
+        """Return the node of a collection."""
+        place = self.place(event)
+        return [place.line, place.column, content]
+
+
+def node_place(path: str, node: Node) -> Place:
+    """Return the place of a node in the file `path`."""
+    return Place(path, *node[:4]) if is_scalar(node) else Place(path, node[0], node[1])
+
+
+def is_scalar(node: Node) -> bool:
+    """Return whether a node is a scalar."""
+    return len(node) > 3

@@ -12,7 +12,7 @@ from yaml.reader import Reader
 from merge_runner.errors import Problems
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.yaml_compose import OutOfBoundsError, compose
-from merge_runner.project.syntax.yaml_marks import Event, Locator, Mark, Node, is_plain
+from merge_runner.project.syntax.yaml_marks import Locator, Node, is_scalar, node_place
 from merge_runner.project.syntax.yaml_scalar import plain_scalar
 from merge_runner.text import Place, SourceText
 
@@ -23,8 +23,7 @@ class YamlTree:
 
     source: SourceText
     data: Any
-    _root: Node | None
-    _locator: Locator
+    root: Node | None
     rendered: Mapping[KeyPath, str] = field(default_factory=dict)
     """Texts that were Jinja, by path: what `data` has was made of them."""
 
@@ -43,10 +42,11 @@ class YamlTree:
 
         Of any other text, and of one that Jinja has rendered, only the start is known.
         """
-        node: Any = self._walk(path)[1]
-        if not isinstance(node, yaml.ScalarEvent) or node.style != "|" or path in self.rendered:
+        node = self._walk(path)[1]
+        if node is None or not is_scalar(node) or node[4] != "|" or path in self.rendered:
             return self._place(node)
-        before, value = str(node.value)[:offset], str(node.value)
+        value = str(node[5])
+        before = value[:offset]
         number = before.count("\n")
         line = self._place(node).line + 1 + number  # the text begins in the line after `|`
         indent = len(self.source.line(line)) - len(value.split("\n")[number])
@@ -57,26 +57,25 @@ class YamlTree:
         if path in self.rendered:
             return self.rendered[path]
         _, node = self._walk(path)
-        if isinstance(node, yaml.ScalarEvent) and not (is_plain(node) and plain_scalar(node.value) is None):
-            return str(node.value)
+        if node is not None and is_scalar(node) and (node[4] or plain_scalar(node[5]) is not None):
+            return str(node[5])
         return None
 
-    def _walk(self, path: KeyPath) -> tuple[Event | None, Node | None]:
-        key: Event | None = None
-        node = self._root
+    def _walk(self, path: KeyPath) -> tuple[Node | None, Node | None]:
+        key: Node | None = None
+        node = self.root
         for step in path:
-            if not isinstance(node, Mark):
-                break
-            if isinstance(step, str) and step in node.keys:
-                key, node = node.keys[step]
-            elif isinstance(step, int) and step < len(node.items):
-                key, node = None, node.items[step]
+            content = None if node is None or is_scalar(node) else node[2]
+            if isinstance(step, str) and isinstance(content, dict) and step in content:
+                key, node = content[step]
+            elif isinstance(step, int) and isinstance(content, list) and step < len(content):
+                key, node = None, content[step]
             else:
                 break
         return key, node
 
     def _place(self, node: Node | None) -> Place:
-        return Place(self.source.path, 1, 1) if node is None else self._locator.place(node)
+        return Place(self.source.path, 1, 1) if node is None else node_place(self.source.path, node)
 
 
 def yaml_tree(source: SourceText, problems: Problems) -> YamlTree | None:
@@ -97,7 +96,7 @@ def yaml_tree(source: SourceText, problems: Problems) -> YamlTree | None:
         return None
     except OutOfBoundsError:
         return None
-    return YamlTree(source, built.value, built.node, locator) if built else YamlTree(source, None, None, locator)
+    return YamlTree(source, built.value, built.node) if built else YamlTree(source, None, None)
 
 
 _HINTS: Sequence[tuple[str, str]] = (
