@@ -62,11 +62,11 @@ class Contributions:
         )
 
     def put(self, key: bytes, questions: Iterable[Question], answer: Answer, value: Any) -> None:
-        """Keep a contribution with the questions that were asked while it was made. It must be what JSON can hold."""
+        """Keep a contribution with the questions that were asked while it was made, if JSON can hold it."""
         asked = sorted(questions)
-        if NEVER in asked:
-            return
-        self._new[key] = json.dumps([asked, _answered(key, asked, answer), value])
+        if NEVER not in asked:
+            with suppress(TypeError):
+                self._new[key] = json.dumps([asked, _answered(key, asked, answer), value])
 
     def write(self, most: int) -> None:
         """Write what is new, and leave the `most` contributions that were written last."""

@@ -140,7 +140,7 @@ def prepare(
     """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
     problems = Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    files = _read(root, flags, env, problems)
+    files = _read(root, flags, env, problems, keep=True)
     invocation = Invocation(env, flags.full_refresh)
     try:
         templates = Templates(files.macros)
@@ -169,7 +169,7 @@ def prepare_to_lint(
     """
     problems, found = Problems(), Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    files = _read(root, flags, env, problems, texts)
+    files = _read(root, flags, env, problems, texts, keep=cache)
     invocation = Invocation(env, flags.full_refresh)
     try:
         templates = Templates(files.macros)
@@ -195,7 +195,13 @@ def _blocking(problems: Problems) -> list[Problem]:
 
 
 def _read(
-    root: Path, flags: Flags, env: Mapping[str, str], problems: Problems, texts: Mapping[str, str] | None = None
+    root: Path,
+    flags: Flags,
+    env: Mapping[str, str],
+    problems: Problems,
+    texts: Mapping[str, str] | None = None,
+    *,
+    keep: bool,
 ) -> ProjectFiles:
     return read(
         root,
@@ -207,6 +213,7 @@ def _read(
         target_path=flags.target_path,
         env=env,
         texts=texts,
+        keep=keep,
     )
 
 

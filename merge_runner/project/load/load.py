@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from merge_runner.contributions import FILE, Contributions, most_of
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
+from merge_runner.project.load.kept_trees import KeptTrees
 from merge_runner.project.load.not_read import files_not_read, keys_not_read
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
@@ -55,11 +57,13 @@ def read(
     vars: Mapping[str, Any] | None = None,
     target_path: str | None = None,
     texts: Mapping[str, str] | None = None,
+    keep: bool = False,
 ) -> ProjectFiles:
     """Read the project in the folder `root`, as much of it as can be read; add what is wrong to `problems`.
 
-    `texts`, by path in the project, are read instead of the files there, as an editor has them. The other arguments
-    override what the files say. A caller can go on with the result and look for what else is wrong.
+    `texts`, by path in the project, are read instead of the files there, as an editor has them. With `keep` the YAML
+    that earlier runs have read is not read again while its text is the same. The other arguments override what the
+    files say. A caller can go on with the result and look for what else is wrong.
     A model that cannot be read has an empty text, other files that cannot be read are left out, and a profile that is
     wrong has no more than its name. Raises ProblemsError where the settings are wrong: nothing else can be found then.
     """
@@ -84,10 +88,14 @@ def read(
     )
     shown = chosen or Profile(name, target or "", schema=name)
     values = typed_vars(said.vars, vars or {}, said.places, problems)
-    loader = _Loader(root, said, problems, shown, values, env, texts)
+    kept = Contributions(root / said.target_path / FILE) if keep else None
+    loader = _Loader(root, said, problems, shown, values, env, texts, KeptTrees(kept, problems))
     loader.read()
+    files = loader.files()
+    if kept is not None:
+        kept.write(most_of(len(files.models)))
     undeclared = [str(name) for name in vars or {} if name not in said.vars]
-    return replace(loader.files(), unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
+    return replace(files, unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
 
 
 def find_root(start: Path, *, upwards: bool = True) -> Path:
@@ -190,8 +198,10 @@ class _Loader:
         vars: Mapping[str, Any],
         env: Mapping[str, str],
         unsaved: Mapping[str, str],
+        trees: KeptTrees,
     ) -> None:
         self._unsaved = unsaved
+        self._trees = trees
         self._profile = profile
         self._vars = vars
         self._env = env
@@ -335,7 +345,7 @@ class _Loader:
         if text is None:
             return None
         self._yaml.append(text)
-        return yaml_tree(text, self._problems)
+        return self._trees.tree(text)
 
     def _check_names(self, files: Iterable[tuple[str, Found]]) -> None:
         """Check that names are identifiers and unique: Spark's table names are case-insensitive."""

@@ -41,3 +41,8 @@ def secrets_in_url(text: str) -> Iterator[str]:
     """The password of a URL's user, and the values of its parameters that say that they are secret."""
     for user, parameter in _IN_URL.findall(text):
         yield user or parameter
+
+
+def may_name_secrets(text: str) -> bool:
+    """Return whether a file may hold a secret in plain text: by a name in it, in a URL, or in options of any name."""
+    return "options" in text or _SECRET.search(text) is not None or any(secrets_in_url(text))
