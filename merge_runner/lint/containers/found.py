@@ -44,10 +44,13 @@ class Contents:
     """What a file holds: `statements` in the order of their places, and MERGEs that cannot be read.
 
     `texts` are the texts that places are in: the file's own, or the cells of an .ipynb notebook. `sql` are the texts of
-    SQL in another language, or in cells: comments in them count.
+    SQL in another language, or in cells, `code` the cells of Python and Scala in a notebook of another language:
+    comments in them count.
     """
 
     statements: tuple[FoundStatement, ...] = ()
     unread: tuple[UnreadMerge, ...] = ()
     texts: tuple[SourceText, ...] = ()
     sql: tuple[Rendered, ...] = ()
+    code: tuple[tuple[str, SourceText], ...] = ()
+    """Each with its language."""

@@ -73,9 +73,10 @@ def _databricks(source: SourceText, language: str, found: Iterable[Cell]) -> lis
             read.append(_sql(cell.text, "notebook"))
         elif cell.language in code:
             code[cell.language].append(cell.text)
+    foreign = tuple((each, text) for each, texts in code.items() if each != language for text in texts)
     if language in code:
         code[language] = [source]  # cells in other languages are comments there
-    return [*read, *(_code(each, texts) for each, texts in code.items() if texts)]
+    return [*read, *(_code(each, texts) for each, texts in code.items() if texts), Contents(code=foreign)]
 
 
 def _notebook(found: Iterable[NotebookCell]) -> Contents:
@@ -108,7 +109,9 @@ def _joined(read: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents
     read = list(read)
     statements = sorted((each for contents in read for each in contents.statements), key=_statement_order)
     unread = sorted((each for contents in read for each in contents.unread), key=_unread_order)
-    return Contents(tuple(statements), tuple(unread), texts, tuple(text for contents in read for text in contents.sql))
+    sql = tuple(text for contents in read for text in contents.sql)
+    code = tuple(each for contents in read for each in contents.code)
+    return Contents(tuple(statements), tuple(unread), texts, sql, code)
 
 
 def _statement_order(statement: FoundStatement) -> tuple[int, int, int]:

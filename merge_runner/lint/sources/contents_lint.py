@@ -161,8 +161,9 @@ class ContentsLinter:
         if not file.path.lower().endswith(CODE) and file.source is not None and not contents.texts:
             texts = {file.path: file.source}
         comments: dict[str, list[Comment]] = {}
-        for rendered in contents.sql:
-            for name, comment in embedded(rendered, texts):
+        embeds: list[tuple[str, Rendered | SourceText]] = [("sql", each) for each in contents.sql]
+        for language, text in (*embeds, *contents.code):
+            for name, comment in embedded(text, language, texts):
                 comments.setdefault(name, []).append(comment)
         not_judged = tuple(
             NotJudged(None, each.place, (), each.reason, _UNREAD_HELP, each.container) for each in contents.unread

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from merge_runner.lint.containers.notebook import is_notebook
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.tags import OPENING, STRING
 from merge_runner.text import SourceText, Span
@@ -49,11 +50,18 @@ class Comment:
 
 def comments(source: SourceText) -> tuple[Comment, ...]:
     """The comments of a file in their order, distinguished from strings; the file name says which language it is."""
+    found = _comments(source)
+    if is_notebook(source):  # what is after MAGIC is of a cell, whose comments `embedded` gives
+        return tuple(comment for comment in found if not comment.text.startswith(" MAGIC"))
+    return found
+
+
+def _comments(source: SourceText) -> tuple[Comment, ...]:
     ending = source.path.rpartition(".")[2].lower()
     if ending in ("yml", "yaml"):
         return tuple(_hashes(source.text, _yaml_texts(source.text)))
     if ending in ("py", "ipynb"):
-        return tuple(_python(source))
+        return tuple(_python(source.text))
     if ending == "scala":
         return tuple(_scala(source.text))
     if ending == "toml":
@@ -70,16 +78,19 @@ def after_space(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def embedded(rendered: Rendered, texts: Mapping[str, SourceText]) -> Iterator[tuple[str, Comment]]:
-    """Give the comments of SQL in another language, each with the name of its text in `texts` and spans in that text.
+def embedded(
+    found: Rendered | SourceText, language: str, texts: Mapping[str, SourceText]
+) -> Iterator[tuple[str, Comment]]:
+    """Give the comments of a text in a file of another language, such as SQL in Python or a cell of Python in SQL.
 
-    One that is not as it is in the author's text, since a string escapes it, is left out.
+    Each has the name of its text in `texts`, and spans in that text. One that is not as it is in the author's text,
+    since a string escapes it, is left out.
     """
-    if "noqa" not in rendered.text.lower():
+    if "noqa" not in found.text.lower():
         return
-    for comment in _sql(rendered.text):
+    for comment in _EMBEDDED[language](found.text):
         span = comment.span
-        place = rendered.place(span.start, span.end)
+        place = found.place(span.start, span.end)
         source = texts.get(place.text_name)
         if source is None or place.end_line is None or place.end_column is None:
             continue
@@ -87,7 +98,12 @@ def embedded(rendered: Rendered, texts: Mapping[str, SourceText]) -> Iterator[tu
         if source.offset(place.end_line, place.end_column) - start == span.end - span.start:
             moved = start - span.start
             body = Span(comment.body.start + moved, comment.body.end + moved)
-            yield source.name, replace(comment, span=Span(start, start + span.end - span.start), body=body)
+            since = comment.counts_from
+            if since is not None:
+                begin = found.place(since)
+                since = source.offset(begin.line, begin.column)
+            ends = start + span.end - span.start
+            yield source.name, replace(comment, span=Span(start, ends), body=body, counts_from=since)
 
 
 # SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
@@ -299,17 +315,18 @@ def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -
     return Comment("code", Span(start, end), body, body.of(text), conditional=bare, counts_from=counts_from)
 
 
-def _python(source: SourceText) -> Iterator[Comment]:
+def _python(text: str) -> Iterator[Comment]:
     """The comments of Python; what cannot be read as Python has none from there on."""
     import io
     import tokenize
 
+    source = SourceText("", text)
     opened: list[int] = []
     string: tuple[int, int] | None = None
     """The start of the last string, and the line that it ends on."""
     begins, ends = getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1)
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
             start = source.offset(token.start[0], token.start[1] + 1)
             if token.type == begins:
                 opened.append(start)
@@ -319,7 +336,7 @@ def _python(source: SourceText) -> Iterator[Comment]:
                 string = (start, token.end[0])
             elif token.type == tokenize.COMMENT:
                 since = string[0] if string is not None and string[1] == token.start[0] else None
-                yield _code(source.text, start, start + len(token.string.rstrip("\r\n")), 1, since)
+                yield _code(text, start, start + len(token.string.rstrip("\r\n")), 1, since)
     except (tokenize.TokenError, SyntaxError):
         return
 
@@ -333,3 +350,6 @@ def _scala(text: str) -> Iterator[Comment]:
             continue
         same = string is not None and "\n" not in text[string.end : start]
         yield _code(text, start, end, 2, string.start if string is not None and same else None)
+
+
+_EMBEDDED = {"sql": _sql, "python": _python, "scala": _scala}
