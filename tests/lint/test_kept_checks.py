@@ -75,10 +75,13 @@ yamls = st.builds(
 )
 catalogs = st.sampled_from(
     [
-        f"tables:\n  {name}:\n    format: {format}\n    columns: {{{columns}}}\n"
+        f"version: 1\ntables: [{{name: {name}, format: {format}, columns: [{columns}]}}]\n"
         for name in ("outside.t", "a.base", "raw.s")
         for format in ("delta", "iceberg")
-        for columns in ("id: bigint, day: date", "id: string")
+        for columns in (
+            "{name: id, data_type: bigint}, {name: day, data_type: date, nullable: false}",
+            "{name: id, data_type: string}",
+        )
     ]
 )
 pyprojects = st.sampled_from(
