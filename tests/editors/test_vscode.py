@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors/vscode"
 MANIFEST = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
 LOCK = json.loads((EXTENSION / "package-lock.json").read_text(encoding="utf-8"))
+REPOSITORY = MANIFEST["repository"]["url"]
 NPM = shutil.which("npm")
 
 
@@ -75,7 +76,10 @@ def test_the_package_has_what_runs_and_nothing_else(extension):
     npm(extension, "run", "package")
     (package,) = extension.glob("*.vsix")
     with zipfile.ZipFile(package) as archive:
+        readme = archive.read("extension/readme.md").decode()
         files = {name.removeprefix("extension/") for name in archive.namelist() if name.startswith("extension/")}
     named = {Path(each["path"]).as_posix() for key in ("grammars", "snippets") for each in MANIFEST["contributes"][key]}
-    images = {path.relative_to(EXTENSION).as_posix() for path in (EXTENSION / "images").glob("*")}
-    assert files == {"package.json", "readme.md", "LICENSE.txt", "dist/extension.js", *named, *images}
+    assert files == {"package.json", "readme.md", "LICENSE.txt", "dist/extension.js", *named}
+    images = re.findall(r"\]\((\S+\.png)\)", readme)
+    assert images
+    assert all((ROOT / url.removeprefix(f"{REPOSITORY}/raw/main/")).is_file() for url in images)
