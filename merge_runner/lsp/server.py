@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from merge_runner.version import version
 
 _PAUSE = 0.03
 """Seconds without a change after which a document is looked at."""
+_TURN = 0.0005
+"""Seconds that a thread keeps the interpreter while another waits: questions are answered while a document is looked at."""
 _WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
 
 
@@ -164,6 +167,7 @@ class Server(LanguageServer):
 def make_server() -> Server:
     """Return a server that has not started yet."""
     server = Server()
+    sys.setswitchinterval(_TURN)
 
     @server.feature(types.INITIALIZED)
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
