@@ -21,6 +21,7 @@ from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.remark import Remark, of_finding, of_problem
+from merge_runner.lsp.unsaved import with_model_text
 from merge_runner.plan.load.project_context import Flags, Prepared, prepare_to_lint
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.schema.layout_file import RECORDED
@@ -28,7 +29,7 @@ from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.template.captured import Captured
-from merge_runner.text import Place, SourceText
+from merge_runner.text import Place
 
 _FOR_ALL = (PYPROJECT, PROFILES, RECORDED, SELECTORS)
 _MOST_CALLERS = 20
@@ -97,7 +98,9 @@ class OpenProject:
             return self._is_plain(path)
         if any(problem.place is not None and problem.place.path == path for problem in self._jinja):
             return False
-        return self._with_text(known.prepared, node, self._texts[path]) is not None
+        text = self._texts[path]
+        fits = self._with_text(known.prepared, node, text) is not None
+        return fits or bool(_syntax_errors(with_model_text(known.prepared, node, text), node))
 
     def _is_plain(self, path: str) -> bool:
         """Whether a file is none that a project reads."""
@@ -112,11 +115,7 @@ class OpenProject:
         """Return the project with another text of a model; None where that may change more than the model."""
         if text == node.raw_code:
             return prepared
-        model = prepared.files.models[node.name]
-        nodes = {**prepared.graph.nodes, node.unique_id: replace(node, raw_code=text)}
-        models = {**prepared.files.models, node.name: replace(model, source=SourceText(node.path, text))}
-        files, graph = replace(prepared.files, models=models), replace(prepared.graph, nodes=nodes)
-        changed = replace(prepared, files=files, graph=graph)
+        changed = with_model_text(prepared, node, text)
         before, after = _captured(prepared, node), _captured(changed, node)
         if before is None or after is None or [*map(_of_graph, before)] != [*map(_of_graph, after)]:
             return None
@@ -158,8 +157,9 @@ class OpenProject:
         node = known.model_at(path)
         if node is not None:
             changed = self._with_text(prepared, node, self._texts[path])
-            if changed is None:  # its newest text cannot be loaded: nothing is known of it
-                return lint_project(prepared, [], options, jinja, 1, known.layouts)
+            if changed is None:  # its newest text cannot be loaded: nothing else is known of it
+                changed = with_model_text(prepared, node, self._texts[path])
+                return lint_project(changed, [], options, [*jinja, *_syntax_errors(changed, node)], 1, known.layouts)
             return lint_project(changed, [node.unique_id], options, jinja, 1, known.layouts)
         if path in _FOR_ALL:  # without known layouts: what is wrong in them is looked for, too
             return lint_project(prepared, [], options, jinja, 1)
@@ -177,6 +177,16 @@ def _captured(prepared: Prepared, node: ModelNode) -> list[Captured] | None:
         return [replace(prepared, invocation=each).compiler.rendered(node.unique_id).captured for each in runs]
     except ProblemsError:
         return None
+
+
+def _syntax_errors(prepared: Prepared, node: ModelNode) -> tuple[Problem, ...]:
+    """Return the errors of a model whose Jinja is half written: what it asks for is as it was until it can be read."""
+    try:
+        prepared.compiler.rendered(node.unique_id)
+    except ProblemsError as error:
+        alone = all(each.code == "jinja-syntax" and _is_at(each, node.path) for each in error.problems)
+        return error.problems if alone else ()
+    return ()
 
 
 def _of_graph(captured: Captured) -> tuple[object, ...]:

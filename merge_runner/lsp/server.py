@@ -27,7 +27,7 @@ from merge_runner.version import version
 _PAUSE = 0.03
 """Seconds without a change after which a document is looked at."""
 _TURN = 0.0005
-"""Seconds that a thread keeps the interpreter while another waits: questions are answered while a document is looked at."""
+"""Seconds for which a thread keeps the interpreter while others wait: questions are not to wait for diagnostics."""
 _WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from merge_runner.errors import ProblemsError
+from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.known_project import KnownProject
+from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.verdict import Condition
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText, Span
@@ -48,6 +50,17 @@ class Unsaved:
                 yield rendered.text[start:end]
 
 
+def with_model_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared:
+    """Return a project in which a model has another text; its graph is as it was."""
+    if text == node.raw_code:
+        return prepared
+    model = prepared.files.models[node.name]
+    nodes = {**prepared.graph.nodes, node.unique_id: replace(node, raw_code=text)}
+    models = {**prepared.files.models, node.name: replace(model, source=SourceText(node.path, text))}
+    files, graph = replace(prepared.files, models=models), replace(prepared.graph, nodes=nodes)
+    return replace(prepared, files=files, graph=graph, on_log=lambda _log: None)
+
+
 @lru_cache(maxsize=4)
 def unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
     """Return what is known of this text of a model; kept for the texts of the last requests.
@@ -58,13 +71,7 @@ def unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
     node = project.model_at(path)
     if node is None:
         return Unsaved()
-    prepared = project.prepared
-    model = prepared.files.models[node.name]
-    if text != node.raw_code:
-        nodes = {**prepared.graph.nodes, node.unique_id: replace(node, raw_code=text)}
-        models = {**prepared.files.models, node.name: replace(model, source=SourceText(path, text))}
-        files, graph = replace(prepared.files, models=models), replace(prepared.graph, nodes=nodes)
-        prepared = replace(prepared, files=files, graph=graph, on_log=lambda _log: None)
+    prepared = with_model_text(project.prepared, node, text)
     try:
         rendered = prepared.compiler.rendered(node.unique_id)
         saved = project.prepared.compiler.rendered(node.unique_id)
