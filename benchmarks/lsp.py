@@ -1,0 +1,147 @@
+"""What an editor waits for in a project whose models all call macros: a real client drives `merge-runner lsp`.
+
+    python benchmarks/lsp.py [--models 1000] [--keys 100] [--reloads 10]
+
+The project is that of benchmarks/incremental.py. A model in its middle is opened, and a condition typed into it, key by
+key; after each key the client asks for diagnostics, hover and completion, and waits for each. Then its config is
+changed, which the whole graph may depend on.
+
+first diagnostics   from the start of the process to the answer for the opened model; cold: without the target folder
+diagnostics         the answer for a text in which one key was typed; the server waits 30 ms for more keys before
+config changed      the same where the config of the model has changed
+memory              the largest resident set of the server
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+from typing import Any
+
+from incremental import middle, write
+from lint import models
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+TYPED = "coalesce(e.amount, 0) > 10 and upper(e.region) in ('north', 'south', 'east') and e.customer_id = 4711 and "
+
+
+class Editor:
+    """A client with a server of its own and one document."""
+
+    def __init__(self, file: Path) -> None:
+        self.client = LanguageClient("benchmark", "1")
+        self.uri, self.text, self._version = file.as_uri(), file.read_text(), 0
+        self._document = types.TextDocumentIdentifier(self.uri)
+
+    async def start(self) -> float:
+        """Start the server, open the document, and return the seconds until its diagnostics are there."""
+        began = time.perf_counter()
+        pulls = types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
+        await self.client.start_io(sys.executable, "-m", "merge_runner", "lsp")
+        capabilities = types.ClientCapabilities(text_document=pulls)
+        self.able = (await self.client.initialize_async(types.InitializeParams(capabilities))).capabilities
+        self.client.initialized(types.InitializedParams())
+        item = types.TextDocumentItem(self.uri, "sql", 0, self.text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        await self.diagnostics()
+        return time.perf_counter() - began
+
+    async def stop(self) -> None:
+        """End the server."""
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        await self.client.stop()
+
+    def change(self, text: str) -> None:
+        """Send another text of the document."""
+        self._version += 1
+        changed = types.VersionedTextDocumentIdentifier(version=self._version, uri=self.uri)
+        whole = types.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
+
+    def diagnostics(self) -> Awaitable[Any]:
+        """Ask for diagnostics."""
+        return self.client.text_document_diagnostic_async(types.DocumentDiagnosticParams(self._document))
+
+    def hover(self, at: types.Position) -> Awaitable[Any]:
+        """Ask for what is shown of a position."""
+        return self.client.text_document_hover_async(types.HoverParams(self._document, at))
+
+    def completion(self, at: types.Position) -> Awaitable[Any]:
+        """Ask for what may be written at a position."""
+        return self.client.text_document_completion_async(types.CompletionParams(self._document, at))
+
+    def memory(self) -> float:
+        """The largest resident set of the server, in MB."""
+        process = self.client._server  # the client has no other name for it
+        assert process is not None
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+async def seconds(answer: Awaitable[Any]) -> float:
+    """How long an answer takes."""
+    began = time.perf_counter()
+    await answer
+    return time.perf_counter() - began
+
+
+async def drive(root: Path, keys: int, reloads: int) -> None:
+    """Measure, and print a table."""
+    rows: list[tuple[str, Sequence[float]]] = []
+    for state in ("cold", "warm", "warm"):
+        if state == "cold":
+            shutil.rmtree(root / "target", ignore_errors=True)
+        editor = Editor(middle(root))
+        rows.append((f"first diagnostics, {state}", [await editor.start()]))
+        if len(rows) < 3:
+            await editor.stop()
+    begin = editor.text.index("    where ") + len("    where ")
+    line, lead = editor.text[:begin].count("\n"), begin - editor.text.rindex("\n", 0, begin) - 1
+    typed: dict[str, list[float]] = {"diagnostics": [], "hover": [], "completion": []}
+    for count in range(1, keys + 1):
+        part = (TYPED * (keys // len(TYPED) + 1))[:count]
+        editor.change(editor.text[:begin] + part + " " + editor.text[begin:])
+        at = types.Position(line, lead + count)
+        if editor.able.completion_provider:
+            typed["completion"].append(await seconds(editor.completion(at)))
+        if editor.able.hover_provider:
+            typed["hover"].append(await seconds(editor.hover(types.Position(line, lead + count // 2))))
+        typed["diagnostics"].append(await seconds(editor.diagnostics()))
+    rows += [(name, found) for name, found in typed.items() if found]
+    config = []
+    for number in range(reloads):
+        editor.change(editor.text.replace("tags=[", f"tags=['t{number}', ", 1))
+        config.append(await seconds(editor.diagnostics()))
+    rows.append(("config changed", config))
+    print("| what | median | p95 | largest |\n|---|---|---|---|")
+    for name, found in rows:
+        last = sorted(found)[min(len(found) - 1, int(0.95 * len(found)))]
+        print(f"| {name} | {statistics.median(found):.3f} s | {last:.3f} s | {max(found):.3f} s |")
+    print(f"| memory | {editor.memory():.0f} MB | | |")
+    await editor.stop()
+
+
+def main() -> None:
+    """Write the project and drive the server."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=int, default=1000)
+    parser.add_argument("--keys", type=int, default=100)
+    parser.add_argument("--reloads", type=int, default=10)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        write(root, models(options.models), dbt=False)
+        asyncio.run(drive(root, options.keys, options.reloads))
+
+
+if __name__ == "__main__":
+    main()
