@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -170,8 +170,12 @@ class LintedMerge(JudgedMerge):
 
 @dataclass(frozen=True)
 class LintedProject:
-    """A project as a whole, with its linted merges by node id."""
+    """A project as a whole, with its linted merges by node id.
+
+    `models` are the ids of the models that are looked at: what is found in files of others is not reported.
+    """
 
     files: ProjectFiles
     graph: Graph
     merges: Mapping[str, LintedMerge]
+    models: Collection[str] = ()

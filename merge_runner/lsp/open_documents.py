@@ -53,7 +53,7 @@ class OpenDocuments:
         if found is None:
             return remarks(path, texts[path], self._env)
         project, inner = found
-        project.update(self._texts_of(project, texts))
+        project.update(self._texts_of(project, texts), inner)
         return project.remarks(inner)
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ last one that could be serves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.remark import Remark, of_finding, of_problem
 from merge_runner.lsp.unsaved import with_model_text
+from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Flags, Prepared, prepare_to_lint
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.schema.layout_file import RECORDED
@@ -50,6 +51,7 @@ class OpenProject:
         """The texts that `known` was loaded with; None: it is to be loaded again."""
         self._jinja: tuple[Problem, ...] = ()
         self._problems: tuple[Problem, ...] = ()
+        self._replaced: tuple[Prepared, str, str, Prepared | None] | None = None
 
     def is_shared(self, path: str) -> bool:
         """Whether other files may depend on this one: it is no model and no plain file."""
@@ -59,11 +61,13 @@ class OpenProject:
         """Load the project again when it is next looked at: a file has changed on disk."""
         self._loaded = None
 
-    def update(self, texts: Mapping[str, str]) -> None:
-        """Take the texts of the open documents, by path in the project."""
+    def update(self, texts: Mapping[str, str], path: str) -> None:
+        """Take the texts of the open documents, by path in the project, to look at that of `path`."""
         self._texts = dict(texts)
-        if self._loaded is not None and not self._problems and all(map(self._fits, self._changed(self._loaded))):
-            return
+        if self._loaded is not None and not self._problems:
+            changed = set(self._changed(self._loaded))
+            if changed <= {path} and all(map(self._fits, changed)):
+                return
         if self._loaded == self._texts:  # as wrong as before
             return
         self._loaded = dict(self._texts)
@@ -115,12 +119,10 @@ class OpenProject:
         """Return the project with another text of a model; None where that may change more than the model."""
         if text == node.raw_code:
             return prepared
-        changed = with_model_text(prepared, node, text)
-        before, after = _captured(prepared, node), _captured(changed, node)
-        if before is None or after is None or [*map(_of_graph, before)] != [*map(_of_graph, after)]:
-            return None
-        macros = frozenset(name for captured in after for name in captured.macros)
-        return changed if prepared.templates.differs_by_run(text, macros) == node.differs_by_run else None
+        known = self._replaced
+        if known is None or known[0] is not prepared or known[1:3] != (node.path, text):
+            known = self._replaced = (prepared, node.path, text, _with_text(prepared, node, text))
+        return known[3]
 
     def remarks(self, path: str) -> list[Remark]:
         """Return what is wrong in the file `path`, whose text is among those of `update`."""
@@ -146,28 +148,42 @@ class OpenProject:
 
     def _report(self, known: KnownProject, path: str) -> Report:
         """Lint the models that have findings in a file. Raises ProblemsError for settings or layouts that are wrong."""
-        prepared, options = known.prepared, LintOptions()
+        prepared = known.prepared
         jinja = [problem for problem in self._jinja if _is_at(problem, path)]
         graph, files = prepared.graph, prepared.files
         if self._is_plain(path):
             settings = files.settings
             around = Surroundings(self.root, settings.lint, settings.places, files.macros, files.vars)
             file = with_text(PlainFile(path, self.root / path, None), self._texts[path])
-            return lint_files([file], options, self._env, around)
+            return lint_files([file], LintOptions(), self._env, around)
         node = known.model_at(path)
         if node is not None:
             changed = self._with_text(prepared, node, self._texts[path])
             if changed is None:  # its newest text cannot be loaded: nothing else is known of it
                 changed = with_model_text(prepared, node, self._texts[path])
-                return lint_project(changed, [], options, [*jinja, *_syntax_errors(changed, node)], 1, known.layouts)
-            return lint_project(changed, [node.unique_id], options, jinja, 1, known.layouts)
-        if path in _FOR_ALL:  # without known layouts: what is wrong in them is looked for, too
-            return lint_project(prepared, [], options, jinja, 1)
+                return _unkept(changed, [], [*jinja, *_syntax_errors(changed, node)])
+            return _unkept(changed, [node.unique_id], jinja)
+        if path in _FOR_ALL:
+            return _unkept(prepared, [], jinja)
         models = [node for node in graph.nodes.values() if isinstance(node, ModelNode)]
         macros = {key for key, macro in graph.macros.items() if macro.path == path}
         calling = [node.unique_id for node in models if not macros.isdisjoint(node.macros)]
         described = [node.unique_id for node in models if node.patch_path == path]
-        return lint_project(prepared, [*described, *calling[:_MOST_CALLERS]], options, jinja, 1, known.layouts)
+        return _unkept(prepared, [*described, *calling[:_MOST_CALLERS]], jinja)
+
+
+def _with_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared | None:
+    changed = with_model_text(prepared, node, text)
+    before, after = _captured(prepared, node), _captured(changed, node)
+    if before is None or after is None or [*map(_of_graph, before)] != [*map(_of_graph, after)]:
+        return None
+    macros = frozenset(name for captured in after for name in captured.macros)
+    return changed if prepared.templates.differs_by_run(text, macros) == node.differs_by_run else None
+
+
+def _unkept(prepared: Prepared, ids: Sequence[str], jinja: Sequence[Problem]) -> Report:
+    """Lint models of which nothing is to be kept on disk: their texts change with each key."""
+    return lint_project(prepared, ids, jinja=jinja, processes=1, layouts=Layouts.load(prepared))
 
 
 def _captured(prepared: Prepared, node: ModelNode) -> list[Captured] | None:

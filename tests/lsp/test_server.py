@@ -116,6 +116,24 @@ def test_a_change_of_a_macro_counts_in_the_models_that_call_it(editor, shop):
     assert again == linted(shop, model)
 
 
+def test_the_unsaved_text_of_a_model_counts_in_the_models_that_read_it(editor, shop):
+    model, parent = shop / "models/fct.sql", shop / "models/stg.sql"
+    text = "{{ config(materialized='ephemeral') }} select 1 as id, date'2024-01-01' as dt"
+    for path in (model, parent):
+        editor.open(path, path.read_text())
+    before = short(editor.diagnostics(model))
+    editor.open(parent, text.replace(" as dt", " as dt, 'x' as v"))
+    assert short(editor.diagnostics(parent)) == []
+    editor.open(parent, text)
+    assert short(editor.diagnostics(parent)) == []
+    found = short(editor.diagnostics(model))
+    for path in (model, parent):
+        editor.close(path)
+    parent.write_text(text)
+    assert found == linted(shop, model)
+    assert found != before
+
+
 def test_the_last_good_state_serves_while_another_file_is_broken(editor, shop):
     model, settings = shop / "models/fct.sql", shop / "models/_models.yml"
     for path in (model, settings):

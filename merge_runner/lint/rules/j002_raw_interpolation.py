@@ -81,12 +81,10 @@ class Options(RuleOptions):
 
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
-    """Raw values in the models of the graph and in the project's macros."""
-    from merge_runner.graph.graph import ModelNode
-
+    """Raw values in the models that are looked at and in the project's macros."""
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
-    models = (node for node in project.graph.nodes.values() if isinstance(node, ModelNode))
+    models = [node for unique_id, node in project.graph.nodes.items() if unique_id in project.models]
     for source in [*(project.files.models[node.name].source for node in models), *project.files.macros]:
         for raw in raw_vars(source):
             if options.allows(raw.name):

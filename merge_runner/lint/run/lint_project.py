@@ -49,8 +49,8 @@ def lint_project(
 ) -> Report:
     """Lint the models among the nodes `ids`, in as many processes as pay by default.
 
-    `jinja` are the problems to report of files that could not become models. With `layouts`, those of the tables in an
-    earlier state of the project with the same configs, nothing is kept for later runs, and nothing kept is read.
+    `jinja` are the problems to report of files that could not become models. With `layouts`, those of the project's
+    tables, nothing is kept for later runs, and nothing kept is read.
 
     Raises ProblemsError for settings, layout files or a baseline that are wrong.
     """
@@ -63,7 +63,7 @@ def lint_project(
     chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
     if layouts is None:
         checked = _checked(linter, KeptChecks(prepared, found_layouts, selection), chosen, processes)
-    else:  # layouts of another state say nothing of what was kept
+    else:
         checked = check_all(linter, chosen, processes)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [

@@ -71,7 +71,8 @@ class ProjectLinter:
 
     def check_project(self, unique_ids: Sequence[str]) -> Iterator[Finding]:
         """Findings in what the models have to do with each other."""
-        project = LintedProject(self._prepared.files, self._prepared.graph, _Merges(self, unique_ids))
+        merges, models = _Merges(self, unique_ids), frozenset(unique_ids)
+        project = LintedProject(self._prepared.files, self._prepared.graph, merges, models)
         return check_project(project, self._selection)
 
     def merge(self, unique_id: str) -> LintedMerge | None:
