@@ -33,6 +33,8 @@ from merge_runner.template.captured import Captured
 from merge_runner.text import Place
 
 _FOR_ALL = (PYPROJECT, PROFILES, RECORDED, SELECTORS)
+_HALF_WRITTEN = ("jinja-syntax", "undefined-name", "unknown-ref", "unknown-source")
+"""Codes of what a tag or a name in it is until all of it is typed."""
 _MOST_CALLERS = 20
 """Models that are looked at for what is wrong in a macro that they call."""
 
@@ -104,7 +106,7 @@ class OpenProject:
             return False
         text = self._texts[path]
         fits = self._with_text(known.prepared, node, text) is not None
-        return fits or bool(_syntax_errors(with_model_text(known.prepared, node, text), node))
+        return fits or bool(_faults(with_model_text(known.prepared, node, text), node))
 
     def _is_plain(self, path: str) -> bool:
         """Whether a file is none that a project reads."""
@@ -161,7 +163,7 @@ class OpenProject:
             changed = self._with_text(prepared, node, self._texts[path])
             if changed is None:  # its newest text cannot be loaded: nothing else is known of it
                 changed = with_model_text(prepared, node, self._texts[path])
-                return _unkept(changed, [], [*jinja, *_syntax_errors(changed, node)])
+                return _unkept(changed, [], [*jinja, *_faults(changed, node)])
             return _unkept(changed, [node.unique_id], jinja)
         if path in _FOR_ALL:
             return _unkept(prepared, [], jinja)
@@ -195,12 +197,12 @@ def _captured(prepared: Prepared, node: ModelNode) -> list[Captured] | None:
         return None
 
 
-def _syntax_errors(prepared: Prepared, node: ModelNode) -> tuple[Problem, ...]:
-    """Return the errors of a model whose Jinja is half written: what it asks for is as it was until it can be read."""
+def _faults(prepared: Prepared, node: ModelNode) -> tuple[Problem, ...]:
+    """Return the errors of a model whose tags are half written: the graph stays as it was until they can be read."""
     try:
         prepared.compiler.rendered(node.unique_id)
     except ProblemsError as error:
-        alone = all(each.code == "jinja-syntax" and _is_at(each, node.path) for each in error.problems)
+        alone = all(each.code in _HALF_WRITTEN and _is_at(each, node.path) for each in error.problems)
         return error.problems if alone else ()
     return ()
 
