@@ -8,12 +8,13 @@ that its SQL names, macros, vars, environment variables. What has a Problem or m
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from merge_runner.contributions import key, most_of
 from merge_runner.graph.kept_captures import may_hold_secret
 from merge_runner.lint.check import Checked
 from merge_runner.lint.run.cache import linter
-from merge_runner.lint.run.outcome_json import checked_as_json, checked_of_json
+from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
@@ -45,13 +46,15 @@ class KeptChecks:
         for kind, name in asked:
             if kind == "env":
                 self._prepared.invocation.env.get(name)  # as the model would: what was asked for is never shown
-        return checked_of_json(value)
+        merge = merge_of_json(value["merge"]) if value["merge"] is not None else None
+        return Checked(tuple(map(finding_of_json, value["findings"])), merge)
 
     def put(self, unique_id: str, checked: Checked) -> None:
         """Keep what was found in a model."""
         if self._kept is None:
             return
-        value = checked_as_json(checked)
+        merge = asdict(checked.merge) if checked.merge is not None else None
+        value = {"findings": [asdict(finding) for finding in checked.findings], "merge": merge}
         vars_, env = self._prepared.files.vars, self._answers.env
         if not may_hold_secret(value, checked.reads, vars_, env) and not self._prepared.reveals_secret(
             json.dumps(value)

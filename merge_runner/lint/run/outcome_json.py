@@ -1,27 +1,13 @@
-"""Findings and verdicts as the plain data that is kept of them, and back."""
+"""Findings and verdicts out of the plain data that is kept of them, without loading what judges."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
-
-
-def checked_as_json(checked: Checked) -> dict[str, Any]:
-    """Return what was found in one file."""
-    merge = asdict(checked.merge) if checked.merge is not None else None
-    return {"findings": [asdict(finding) for finding in checked.findings], "merge": merge}
-
-
-def checked_of_json(entry: Mapping[str, Any]) -> Checked:
-    """Return what `checked_as_json` was given."""
-    merge = merge_of_json(entry["merge"]) if entry["merge"] is not None else None
-    return Checked(tuple(map(finding_of_json, entry["findings"])), merge)
 
 
 def merge_of_json(entry: Mapping[str, Any]) -> ReportedMerge:
