@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from merge_runner.engine.spark.errors import engine_error
 from merge_runner.formats.types import parse_type
 from merge_runner.lint.check import check_file, linted_merge
 from merge_runner.lint.containers.placeholders import placeholders_of
@@ -39,10 +40,21 @@ if TYPE_CHECKING:
 
 RECORDED = Path(__file__).parent / "answers.yml"
 SCHEMA = "container_answers"
-COLUMNS = {"id": "bigint", "dt": "date", "region": "string", "n": "int", "deleted": "boolean", "op": "string"}
+OTHERS = {
+    "boolean": ("deleted", "gone", "is_current"),
+    "date": ("day", "sold_on", "d"),
+    "timestamp": ("ts", "changed_at", "updated_at", "valid_from", "valid_to"),
+    "bigint": ("key", "customer_id", "lsn", "balance", "amount", "x"),
+    "string": ("op", "v", "p", "c", "a", "hash", "address", "state", "note", "name"),
+}
+"""Columns that statements of the corpus name, NULL in all rows."""
+COLUMNS = {"id": "bigint", "dt": "date", "region": "string", "n": "int"} | {
+    name: kind for kind, names in OTHERS.items() for name in names
+}
 ROWS = (
     "select id, date'2023-12-27' + cast(id as int) as dt, if(id = 1, 'AP', 'EU') as region, cast(id as int) as n, "
-    "false as deleted, 'U' as op from range({}, {})"
+    + ", ".join(f"cast(null as {COLUMNS[name]}) as {name}" for name in list(COLUMNS)[4:])
+    + " from range({}, {})"
 )
 """Of the target one row a day from 2023-12-28 on, of the source that of 2024-01-01."""
 LAYOUT = TableLayout(
@@ -176,15 +188,9 @@ def answer(spark: SparkSession, text: str) -> bool | str:
         plan.assertAnalyzed()
         command = plan.optimizedPlan()
     except Exception as error:
-        return condition(error)
+        return engine_error(error).code
     if not command.notMatchedBySourceClauses().isEmpty():
         return False  # Delta reads all files then: tests/pruning/test_judge_against_engines.py
     snapshot = command.targetDeltaLog().update(False, none, none)
     read = snapshot.filesForScan(command.getTargetOnlyPredicates(session), False).files().size()
     return bool(read < snapshot.numOfFiles())
-
-
-def condition(error: Exception) -> str:
-    """The error condition in its text: INTERNAL_ERROR is what Spark makes of most of Delta's own in an analysis."""
-    named = re.search(r"\[([A-Z][A-Z0-9_.]+)\]", str(error))
-    return named[1] if named else type(error).__name__
