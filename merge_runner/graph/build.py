@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
@@ -16,6 +16,7 @@ from merge_runner.graph.config_presets import implied
 from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.graph import DataTestNode, Graph, Macro, ModelNode, Node, SeedNode
 from merge_runner.graph.hooks import captured_in_hooks
+from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.kept_captures import KeptCaptures
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
@@ -40,20 +41,6 @@ from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.templates import Templates
-
-
-@dataclass(frozen=True)
-class Invocation:
-    """What an invocation adds to the files: the environment, and whether targets are rebuilt.
-
-    `incremental`: the tables of merge models count as built before, so that their `is_incremental()` is true.
-    `macros` are results that replace those of the project's macros of these names.
-    """
-
-    env: Mapping[str, str]
-    full_refresh: bool = False
-    incremental: bool = True
-    macros: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build_graph(

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.build import Invocation
 from merge_runner.graph.captures import DEFERRED
+from merge_runner.graph.invocation import Invocation
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from merge_runner.graph.build import Invocation
+from merge_runner.graph.invocation import Invocation
 from merge_runner.lint.finding import Finding
 
 

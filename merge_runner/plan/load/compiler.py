@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
-from merge_runner.graph.build import Invocation
 from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node, SourceNode, run_config
+from merge_runner.graph.invocation import Invocation
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.defer import Deferral

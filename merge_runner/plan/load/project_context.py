@@ -10,8 +10,9 @@ from typing import Any
 
 from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
-from merge_runner.graph.build import Invocation, build_graph
+from merge_runner.graph.build import build_graph
 from merge_runner.graph.graph import Graph
+from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
 from merge_runner.graph.select import select as select_nodes
