@@ -64,6 +64,7 @@ def test_help_names_every_command(call):
             "init",
             "lint",
             "ls",
+            "lsp",
             "optimize",
             "parse",
             "publish",
