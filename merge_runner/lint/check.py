@@ -27,6 +27,8 @@ class Checked:
 
     findings: tuple[Finding, ...]
     merge: ReportedMerge | None = None
+    hooks: tuple[ReportedMerge, ...] = ()
+    """The verdicts on MERGEs in the hooks of a model."""
     reads: frozenset[Question] = field(default=frozenset(), compare=False, repr=False)
     """What it was made of, where that was noted."""
 

@@ -31,6 +31,8 @@ CONFIG = (
     *("partition_by=['day']", "alias='shared'", "cluster_by=['id']", "bounds='off'", "scan='full'", "tags=['a']"),
     *("unique_key=['id', 'nope']", "concurrent=true, partition_by=['day']", "schema='x'", "properties={'a.b': 'c'}"),
     *("pre_hook=['declare variable v int']", "format='iceberg'", "materialized='table'", "conf={'a.b': 'c'}"),
+    "post_hook=\"merge into {{ ref('typed') }} as h using outside.t as s on h.id = s.id when matched then delete\"",
+    "post_hook=\"merge into b.seen as h using a.seed s on h.id = '{{ env_var('REGION', 'x') }}' when matched then delete\"",
 )
 CLAUSES = (
     *("when matched then update set *", "when not matched then insert *", "when not matched by source then delete"),

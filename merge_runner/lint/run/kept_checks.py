@@ -47,14 +47,16 @@ class KeptChecks:
             if kind == "env":
                 self._prepared.invocation.env.get(name)  # as the model would: what was asked for is never shown
         merge = merge_of_json(value["merge"]) if value["merge"] is not None else None
-        return Checked(tuple(map(finding_of_json, value["findings"])), merge)
+        hooks = tuple(map(merge_of_json, value["hooks"]))
+        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks)
 
     def put(self, unique_id: str, checked: Checked) -> None:
         """Keep what was found in a model."""
         if self._kept is None:
             return
         merge = asdict(checked.merge) if checked.merge is not None else None
-        value = {"findings": [asdict(finding) for finding in checked.findings], "merge": merge}
+        hooks = [asdict(each) for each in checked.hooks]
+        value = {"findings": [asdict(finding) for finding in checked.findings], "merge": merge, "hooks": hooks}
         vars_, env = self._prepared.files.vars, self._answers.env
         if not may_hold_secret(value, checked.reads, vars_, env) and not self._prepared.reveals_secret(
             json.dumps(value)

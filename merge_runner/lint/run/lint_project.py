@@ -74,6 +74,7 @@ def lint_project(
     ]
     merges = [item.merge for item in checked if item.merge is not None]
     parsed = {merge.path for merge in merges}
+    merges += [merge for item in checked for merge in item.hooks]
     whole = len(chosen) == _models(prepared.graph)
     paths = _paths(prepared.graph, chosen)
     found += [finding for finding in linter.check_project(chosen) if whole or finding.place.path in paths]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.captures import DEFERRED
+from merge_runner.graph.graph import ModelNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.run.hook_files import hook_file, hooks_of
 from merge_runner.lint.run.renderings import RUNS, Text, merged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -19,6 +22,7 @@ from merge_runner.plan.layout.answers import node_read
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.text import SourceText
 
@@ -49,16 +53,29 @@ class ProjectLinter:
         return replace(checked, reads=frozenset(reads))
 
     def _check(self, unique_id: str) -> Checked:
-        if not self._prepared.graph.model(unique_id).differs_by_run:
-            return self._checked(self._file(unique_id, self._compiler))
+        node = self._prepared.graph.model(unique_id)
+        own = self._in_all_runs(node, partial(self._file, node))
+        hooks = [
+            self._in_all_runs(node, partial(hook_file, self._prepared.files, node, each)) for each in hooks_of(node)
+        ]
+        # A hook is at one place, the entry of the config: there is no place in it that a fix could change.
+        found = [replace(finding, fix=None) for checked in hooks for finding in checked.findings]
+        return Checked(
+            (*own.findings, *found), own.merge, tuple(checked.merge for checked in hooks if checked.merge is not None)
+        )
+
+    def _in_all_runs(self, node: ModelNode, file_of: Callable[[Compiler], LintedFile | None]) -> Checked:
+        """The outcome for a text of a model; None: it is not in this kind of run."""
+        if not node.differs_by_run:
+            return self._checked(file_of(self._compiler))
         found: dict[object, Text] = {}
         verdict = None
         for run in RUNS:
             compiler = self._compilers[run]
-            file = self._file(unique_id, compiler)
-            if any(problem.code == DEFERRED for problem in file.problems):
+            file = file_of(compiler)
+            if file is not None and any(problem.code == DEFERRED for problem in file.problems):
                 continue  # the author's own error, which is raised where a node is about to run so
-            text = file.rendered.text if file.rendered is not None else object()
+            text = file.rendered.text if file is not None and file.rendered is not None else object()
             checked = self._checked(file)
             if text not in found:
                 found[text] = Text([], checked.findings)
@@ -66,7 +83,7 @@ class ProjectLinter:
             if compiler is self._compiler:
                 verdict = checked.merge
         if not found:  # it raises an error in every run
-            return self._checked(self._file(unique_id, self._compiler))
+            return self._checked(file_of(self._compiler))
         return Checked(merged(list(found.values())), verdict)
 
     def check_project(self, unique_ids: Sequence[str]) -> Iterator[Finding]:
@@ -77,25 +94,28 @@ class ProjectLinter:
 
     def merge(self, unique_id: str) -> LintedMerge | None:
         """The MERGE of a model; None where it has none that parses."""
-        return self._merge(self._file(unique_id, self._compiler))
+        return self._merge(self._file(self._prepared.graph.model(unique_id), self._compiler))
 
     def _merge(self, file: LintedFile) -> LintedMerge | None:
         statement, node = file.statement, file.node
-        if statement is None or node is None:
+        if statement is None:
             return None
+        if node is None:  # a hook's
+            known = self._layouts.lookup(statement.target.parts) if statement.target.parts else None
+            return linted_merge(file, statement, known.layout if known is not None else UNKNOWN, self._layouts.lookup)
         file = replace(file, variables=declared_variables(node.config.pre_hook))
         return linted_merge(file, statement, self._layouts.target(node.unique_id), self._layouts.lookup)
 
-    def _checked(self, file: LintedFile) -> Checked:
-        return check_file(file, self._merge(file), self._selection)
+    def _checked(self, file: LintedFile | None) -> Checked:
+        return Checked(()) if file is None else check_file(file, self._merge(file), self._selection)
 
     def _compiler_of(self, invocation: Invocation) -> Compiler:
         if invocation == self._prepared.invocation:
             return self._compiler
         return replace(self._prepared, invocation=invocation).compiler
 
-    def _file(self, unique_id: str, compiler: Compiler) -> LintedFile:
-        node = self._prepared.graph.model(unique_id)
+    def _file(self, node: ModelNode, compiler: Compiler) -> LintedFile:
+        unique_id = node.unique_id
         model = self._prepared.files.models[node.name]
         source = model.source
         file = LintedFile(

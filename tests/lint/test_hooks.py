@@ -1,0 +1,35 @@
+"""MERGEs in the hooks of a model are judged where its config has the hook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from merge_runner.api import Project
+
+CASES = yaml.safe_load(Path(__file__).with_name("hooks.yml").read_text(encoding="utf-8"))
+OWN = "merge into {{ this }} as t using {{ source('raw', 's') }} as s on t.id = s.id when matched then delete\n"
+SOURCES = "version: 2\nsources: [{name: raw, tables: [{name: s}]}]\n"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_merge_in_a_hook(make_project, case):
+    config = f"{{{{ config({case.get('hook', '')}) }}}}{case.get('noqa', '')}\n"
+    files = {"models/m.sql": config + OWN, "models/m.yml": SOURCES + case.get("yaml", "")}
+    files |= {"macros/audit.sql": case["macros"]} if "macros" in case else {}
+    root = make_project(files)
+    with (root / "pyproject.toml").open("a", encoding="utf-8") as settings:
+        settings.write(case.get("pyproject", ""))
+    for _ in ("made", "kept from the first run"):
+        report = Project.load(root).lint()
+        own = [merge for merge in report.merges if (merge.path, merge.line) == ("models/m.sql", 2)]
+        others = [[each.path, each.line, each.column, each.verdict] for each in report.merges if each not in own]
+        assert (len(own), others) == (1, case["merges"])
+        found = [
+            finding for finding in report.findings if (finding.place.path, finding.place.line) != ("models/m.sql", 2)
+        ]
+        places = [(finding.code, finding.place) for finding in found if finding.severity != "info"]
+        assert [[code, place.path, place.line, place.column] for code, place in places] == case["findings"]
+        assert not any(finding.fix for finding in found)
