@@ -7,6 +7,7 @@ import shutil
 import click
 import pytest
 
+from merge_runner.cli.command import Context
 from merge_runner.cli.main import cli
 from tests.docs.command_lines import CLUSTER, PAGES, ROOT, CommandLine, command_lines
 
@@ -20,13 +21,14 @@ EDITED = {"models/aggregates/agg_airport_day.sql", "orders.sql"}
 
 def parsed(line):
     """Return the names of the commands of a line; raise UsageError for a command, option or choice that does not exist."""
+    # As the command line has them, not click's: a command keeps the help option of the first context that it is used with.
     command, args, context = cli, list(line.args), None
     names = []
     while isinstance(command, click.Group):
-        context = click.Context(command, info_name=command.name, parent=context)
+        context = Context(command, info_name=command.name, parent=context)
         name, command, args = command.resolve_command(context, args)
         names.append(name)
-    context = click.Context(command, info_name=names[-1], parent=context)
+    context = Context(command, info_name=names[-1], parent=context)
     values, left, _ = command.make_parser(context).parse_args(args)
     for parameter in command.params:
         given = values.get(parameter.name)
