@@ -5,8 +5,8 @@ It asks whether the columns of the source that ON equates with the target hold a
 GROUP BY, DISTINCT, `row_number() … = 1`, literal VALUES, or a `unique_key` or `unique` test of the model or source that
 they come from, through subqueries, CTEs, views and joins that cannot multiply rows. Rows that a branch of a UNION gives
 a NULL key, as the new versions of a history have it, match nothing and need not be unique. A query that lint cannot
-read, and in a plain file a table of which nothing is known, by itself, filtered or in a view, are not judged. A hash
-of 64 bits or more over all parts of a key counts as the key.
+read, and in a plain file a table of which nothing is known, by itself, filtered, in a view or in such a history, are
+not judged. A hash of 64 bits or more over all parts of a key counts as the key.
 
 ## Why it matters
 When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
@@ -62,7 +62,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
     statement = merge.statement
     harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)
-    if not harmed or statement.merge_class == "delete-only" or not merge.source.readable or _is_unheard_of(merge):
+    if not harmed or statement.merge_class == "delete-only" or not merge.source.readable:
         return
     matching = matching_columns(statement, merge.scope, merge.source)
     if matching is None or not (matching.columns or matching.inside):
@@ -71,6 +71,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     folded = frozenset(key.casefold() for key in keys)
     source = merge.source
     if source.is_unique(folded) or (not matching.null_safe and source.is_unique_not_null(folded)):
+        return
+    if _is_unheard_of(merge, frozenset() if matching.null_safe else folded):
         return
     named = ", ".join(keys)
     key = "the key of ON" if matching.inside else named
@@ -82,11 +84,14 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     )
 
 
-def _is_unheard_of(merge: LintedMerge) -> bool:
-    """Whether the source of a plain file passes on the rows of a table of which nothing at all is known."""
+def _is_unheard_of(merge: LintedMerge, keys: frozenset[str]) -> bool:
+    """Whether the source of a plain file passes on the rows of a table of which nothing at all is known.
+
+    Rows with NULL in one of the columns `keys` do not count.
+    """
     from merge_runner.pruning.query.passed_on import passed_on
 
     if merge.file.node is not None:
         return False
-    table = passed_on(merge.statement, merge.lookup)
+    table = passed_on(merge.statement, merge.lookup, keys)
     return table is not None and merge.lookup(table) is None
