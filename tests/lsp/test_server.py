@@ -283,8 +283,10 @@ def test_random_edits_have_the_findings_of_a_saved_copy(editor, shop):
     assert random_edits(editor, shop, names, 40, 1) == []
 
 
-@pytest.mark.slow
-def test_random_edits_of_the_flights_project(editor, tmp_path):
+@pytest.mark.parametrize(
+    ("number", "seed"), [pytest.param(40, 2, marks=pytest.mark.slow), pytest.param(120, 3, marks=pytest.mark.nightly)]
+)
+def test_random_edits_of_the_flights_project(editor, tmp_path, number, seed):
     here = Path(__file__).parents[2]
     root = tmp_path / "flights"
     root.mkdir()
@@ -295,7 +297,7 @@ def test_random_edits_of_the_flights_project(editor, tmp_path):
         elif source.exists():
             shutil.copy(source, root / name)
     files = [*root.rglob("models/**/*.sql"), *root.rglob("models/**/*.yml"), *root.rglob("macros/*.sql")]
-    assert random_edits(editor, root, sorted(file.relative_to(root).as_posix() for file in files), 120, 2) == []
+    assert random_edits(editor, root, sorted(file.relative_to(root).as_posix() for file in files), number, seed) == []
 
 
 def test_the_server_without_its_extra_names_it():
