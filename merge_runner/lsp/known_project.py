@@ -6,9 +6,11 @@ It is made of the last state of the project that could be loaded; the texts that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
+from typing import Any, TypeVar
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
@@ -31,6 +33,8 @@ _HEAD = re.compile(
     rf"\{{%[-+]?\s*(?:macro|test|data_test)\s+(?P<text>\w+\s*\((?:{STRING}|[^'\"])*?\))\s*[-+]?%\}}", re.S
 )
 _COMMENT = re.compile(r"\{#[-+]?(?P<text>(?:(?!#\}).)*?)[-+]?#\}\s*\Z", re.S)
+T = TypeVar("T")
+_MOST_RECENT = 4
 _DEEPEST = 20
 """Subqueries in subqueries, of which the columns are followed."""
 
@@ -74,6 +78,20 @@ class KnownProject:
         self.open_texts: Mapping[str, str] = open_texts or {}
         self._columns: dict[str, Columns] = {}
         self._merge_sources: dict[str, Columns] = {}
+        self._recent: dict[Hashable, Any] = {}
+        self._recent_lock = Lock()  # questions are answered in threads
+
+    def recent(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returns; it is kept for the last keys, and no longer than the project."""
+        with self._recent_lock:
+            kept: T | None = self._recent.get(key)
+        if kept is None:
+            kept = make()
+            with self._recent_lock:
+                self._recent[key] = kept
+                for oldest in list(self._recent)[:-_MOST_RECENT]:
+                    del self._recent[oldest]
+        return kept
 
     @cached_property
     def layouts(self) -> Layouts:

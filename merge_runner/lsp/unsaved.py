@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
@@ -61,13 +60,16 @@ def with_model_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared:
     return replace(prepared, files=files, graph=graph, on_log=lambda _log: None)
 
 
-@lru_cache(maxsize=4)
 def unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
     """Return what is known of this text of a model; kept for the texts of the last requests.
 
     What YAML and the settings say of it, and the tables that it reads, are those of the last state of the project.
     There is no verdict where the config in the text is another one than in that state.
     """
+    return project.recent((path, text), lambda: _unsaved(project, path, text))
+
+
+def _unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
     node = project.model_at(path)
     if node is None:
         return Unsaved()
