@@ -129,10 +129,8 @@ def test_what_ran_on_a_lost_driver_says_why_and_the_rest_runs_on_another_one(mak
         "beside": "success",
     }
     message = found["lost"]["message"]
-    # Now and then Spark still tells of the failed stage before its JVM ends.
-    of_stage = (
-        how is GREEDY and message.startswith("Job aborted due to stage failure") and "OutOfMemoryError" in message
-    )
+    # Now and then Spark still reports the failed stage before its JVM ends, as an error of the statement.
+    of_stage = how is GREEDY and "Job aborted due to stage failure" in message and "OutOfMemoryError" in message
     told = f"the Spark driver is lost: {why}; whether its statement has committed is not known"
     assert of_stage or message.startswith(told), message
     assert ("spark.driver.memory" in message) == (how is GREEDY)
