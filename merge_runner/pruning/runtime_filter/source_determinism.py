@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _CLOCK_WORDS = CLOCK | {"today", "tomorrow", "yesterday"}
 """By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""
 
+_OF_THE_USER = frozenset({"current_user", "session_user", "user"})
 _MAX_VIEWS = 20
 _MORE_THAN_A_SCAN = ("joins", "laterals", "group", "having", "windows", "qualify", "distinct", "limit", "offset")
 _ORDERED = ("order", "sort", "cluster", "distribute", "sample", "pivots", "match", "connect", "with_")
@@ -61,6 +62,8 @@ class SourceReading:
     """What cannot be read, in a few words, where `readable` is False."""
     at: Span | None = None
     """The token of the statement at which reading stops, where that is known."""
+    varying: str | None = None
+    """What may give other rows each time that the same tables are read, in a few words; None: nothing is known to."""
 
 
 def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Mark] = ()) -> SourceReading:
@@ -84,6 +87,7 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
         reader.readable,
         reader.unread,
         reader.at,
+        reader.varying,
     )
 
 
@@ -107,6 +111,7 @@ class _Reader:
         self.readable = True
         self.unread: str | None = None
         self.at: Span | None = None
+        self.varying: str | None = None
         self.tables: list[tuple[str, ...]] = []
         self.unknown: list[tuple[str, ...]] = []
         self.names: frozenset[str] = frozenset()
@@ -128,6 +133,7 @@ class _Reader:
             token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""
             self.cannot_read(f"{whose} cannot be read{token}", query.stopped if view is None else None)
             return
+        self.varying = self.varying or varying(query.expression)
         own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)}
         for node in query.expression.find_all(exp.Table):
             if id(node) in self.left_out:
@@ -160,6 +166,29 @@ class _Reader:
                 outer, self.names = self.names, frozenset()
                 self.query(read_query(known.query), known.query, ".".join(parts))
                 self.names = outer
+
+
+def varying(tree: exp.Expr) -> str | None:
+    """What in a query or expression may give something else for the same rows, in a few words; None: nothing does.
+
+    An order that leaves open which of two equal rows comes first does not count. Who runs the query does.
+    """
+    from sqlglot import exp
+
+    for node in tree.walk():
+        if isinstance(node, exp.Func):
+            name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).casefold()
+            if name in NON_DETERMINISTIC or name in _OF_THE_USER:
+                return f"{name}()"
+        if isinstance(node, exp.TableSample):
+            return "TABLESAMPLE"
+        if isinstance(node, (exp.Limit, exp.Offset, exp.Fetch)) and not _is_ordered(node.parent):
+            return "LIMIT without ORDER BY"
+    return None
+
+
+def _is_ordered(query: exp.Expr | None) -> bool:
+    return query is not None and query.args.get("order") is not None
 
 
 def reads_row_by_row(text: str) -> bool:
