@@ -253,6 +253,20 @@ class Streamed:
     """Time from the start of the micro-batch until the target had it. Unit: milliseconds"""
 
 
+@dataclass(frozen=True)
+class Remarks:
+    """Nodes with warnings, and skipped nodes."""
+
+    warnings: str | None = None
+    """The warnings of the node, one after the other in lines of their own."""
+    cause: str | None = None
+    """The id of the node that is to blame for a skip."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what they add to the node's `adapter_response`."""
+        return _as_json(self)
+
+
 @dataclass
 class NodeResponse:
     """All nodes."""
@@ -320,7 +334,7 @@ class NodeResponse:
 
 PARTS: tuple[type, ...] = (
     *(NodeResponse, Uncounted, TableFigures, MergeFigures, Target, RuntimeFilter, Verdict, Compaction, Vacuum),
-    *(Streamed, TestRun, FailingRows, Freshness),
+    *(Streamed, TestRun, FailingRows, Freshness, Remarks),
 )
 """The types whose fields are keys of adapter responses, in the order of the reference."""
 

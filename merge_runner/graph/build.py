@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
@@ -226,6 +226,7 @@ class _Builder:
             raw_code=model.source.text,
             macros=self._called(captured.macros | self.naming.macros),
             patch_path=model.properties_place.path if model.properties_place else None,
+            constraints=tuple(asdict(each) for each in properties.constraints) if properties else (),
             unrendered_config=dict(captured.config.values),
             differs_by_run=self.templates.differs_by_run(
                 "\n".join((model.source.text, *config.pre_hook, *config.post_hook)), captured.macros

@@ -117,6 +117,8 @@ class RefNode(Node):
 class ModelNode(RefNode):
     """A model. `materialized` is set in its config, and `properties` and `conf` hold what other keys imply."""
 
+    constraints: tuple[Mapping[str, Any], ...] = ()
+    """Declared constraints of the table, with dbt's keys (`type`, `columns`, `expression`, `name`)."""
     changes_of: str | None = None
     """Id of the parent whose changes it reads (`changes('model')`)."""
     unrendered_config: Mapping[str, Any] = field(default_factory=dict)

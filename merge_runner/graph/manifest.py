@@ -8,11 +8,11 @@ no other keys, and strict readers refuse them, so all additional keys are in `co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
+from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import (
     DataTestNode,
     Graph,
@@ -26,23 +26,6 @@ from merge_runner.graph.graph import (
 )
 from merge_runner.project.schema.selectors import Selector
 from merge_runner.relation import Relation
-
-SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"
-
-DBT_VERSION = "1.10.0"
-"""The dbt release with this shape of manifest, by which readers choose their parser; our own version is in env."""
-
-
-@dataclass(frozen=True)
-class Metadata:
-    """Who made a manifest, and when (times with a zone). `version` is merge-runner's own."""
-
-    generated_at: datetime
-    invocation_id: str
-    version: str
-    invocation_started_at: datetime | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    adapter_type: str = "spark"
 
 
 @dataclass(frozen=True)
@@ -71,7 +54,11 @@ def manifest(
         return {key: value for key, value in entries.items() if value["resource_type"] in types}
 
     return {
-        "metadata": _metadata(graph, metadata),
+        "metadata": {
+            **metadata.as_json("manifest/v12"),
+            "project_name": graph.project,
+            "adapter_type": "spark",
+        },
         "nodes": of("model", "seed", "test"),
         "sources": of("source"),
         "macros": {unique_id: _macro(graph, macro) for unique_id, macro in graph.macros.items()},
@@ -120,25 +107,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted((plain(item) for item in value), key=str)
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _metadata(graph: Graph, metadata: Metadata) -> dict[str, Any]:
-    started = metadata.invocation_started_at
-    return {
-        "dbt_schema_version": SCHEMA,
-        "dbt_version": DBT_VERSION,
-        "generated_at": _utc(metadata.generated_at),
-        "invocation_id": metadata.invocation_id,
-        "invocation_started_at": _utc(started) if started else None,
-        "env": {**metadata.env, "MERGE_RUNNER_VERSION": metadata.version},
-        "project_name": graph.project,
-        "adapter_type": metadata.adapter_type,
-    }
-
-
-def _utc(time: datetime) -> str:
-    """A time as dbt writes it: to the microsecond, with Z."""
-    return time.astimezone(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _identity(graph: Graph, node: Node) -> dict[str, Any]:
@@ -205,6 +173,8 @@ def config_as_json(node: Node) -> dict[str, Any]:
     elif isinstance(node, UnitTestNode):
         values = {"meta": node.config.meta}
     said = {key: value for key, value in values.items() if value is not None}
+    if "docs" in said:
+        said["docs"] = _docs(said["docs"])
     return {"enabled": True, "tags": node.tags, "meta": node.meta, **said}
 
 
@@ -214,6 +184,12 @@ _OF_DATA_TESTS = (
 )
 _OF_SOURCES = ("format", "path", "options", "partition_by", "cluster_by")
 """The keys of these kinds, in the order of the manifest."""
+
+
+def _docs(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what dbt's schema has keys for."""
+    kinds = {"show": bool, "node_color": str | None}
+    return {key: given[key] for key, kind in kinds.items() if key in given and isinstance(given[key], kind)}
 
 
 def _names(relation: Relation | None) -> dict[str, Any]:
@@ -239,11 +215,13 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
     }
     contract = None
     if isinstance(node, RefNode):
-        values["docs"] |= node.config.docs
+        values["docs"] |= _docs(node.config.docs)
         if node.config.group:
             values["group"] = node.config.group
-        if node.config.access and isinstance(node, ModelNode):
-            values["access"] = node.config.access
+        if isinstance(node, ModelNode):
+            values["constraints"] = node.constraints
+            if node.config.access:
+                values["access"] = node.config.access
         contract = node.config.contract
     if isinstance(node, SeedNode):
         values["depends_on"] = {"macros": node.macros}
@@ -285,6 +263,8 @@ def _source(graph: Graph, node: SourceNode) -> dict[str, Any]:
         "identifier": relation.identifier if relation else node.name,
         "relation_name": str(relation) if relation else None,
         "external": {"location": location, "file_format": node.config.format} if location else None,
+        "loaded_at_field": node.config.loaded_at_field,
+        "freshness": None if node.config.freshness is None else asdict(node.config.freshness),
         "quoting": {"database": None, "schema": None, "identifier": None, "column": None},
         "config": config_as_json(node),
     }

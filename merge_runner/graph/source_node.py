@@ -10,6 +10,7 @@ from typing import Any
 from merge_runner.graph.graph import SourceNode
 from merge_runner.graph.streams import batch_view
 from merge_runner.project.load.files import SourceEntry
+from merge_runner.project.schema.properties import Constraint
 from merge_runner.relation import Relation
 
 
@@ -45,12 +46,17 @@ def columns_as_json(columns: Iterable[Any]) -> dict[str, dict[str, Any]]:
             "name": column.name,
             "description": column.description or "",
             "data_type": column.data_type,
-            "constraints": [asdict(constraint) for constraint in column.constraints],
+            "constraints": [_of_column(constraint) for constraint in column.constraints],
             "meta": {**column.meta, **column.config.meta},
             "tags": list(dict.fromkeys((*column.tags, *column.config.tags))),
         }
         for column in columns
     }
+
+
+def _of_column(constraint: Constraint) -> dict[str, Any]:
+    """Return a constraint as dbt has it on a column: that names no columns."""
+    return {key: value for key, value in asdict(constraint).items() if key != "columns"}
 
 
 def checksum(text: str) -> str:

@@ -113,12 +113,19 @@ def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
             else [config.get("schema"), values.get("alias")]
         ),
         "contract": {
-            name: (column.get("data_type"), column.get("constraints") or [])
+            name: (column.get("data_type"), _constraints(column))
             for name, column in columns.items()
             if isinstance(column, dict)
         },
         "location": values.get("fqn"),
     }
+
+
+def _constraints(column: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The constraints of a column. Earlier manifests have `columns` in them, which dbt's schema has not."""
+    given = column.get("constraints")
+    found = [_mapping(each) for each in given] if isinstance(given, list) else []
+    return [{key: value for key, value in each.items() if key != "columns"} for each in found]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.response import Freshness as Measured
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problems
+from merge_runner.graph.artifact import Metadata
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.model_tests import MeasureFreshness
@@ -29,9 +32,9 @@ from merge_runner.run.results.results import Result, RunResults
 from merge_runner.run.settings import RunSettings
 from merge_runner.version import version
 
-_SCHEMA = "https://schemas.getdbt.com/dbt/sources/v3.json"
 _STATUSES = {"pass": "pass", "warn": "warn", "fail": "error"}
 """dbt's words; any other status of ours is its `runtime error`."""
+_MEASURED = tuple(each.name for each in fields(Measured))
 
 
 def source_freshness(
@@ -77,14 +80,9 @@ def source_freshness(
 
 def _document(outcome: RunResults, plans: Mapping[str, NodePlan]) -> dict[str, Any]:
     return {
-        "metadata": {
-            "dbt_schema_version": _SCHEMA,
-            "dbt_version": version(),
-            "generated_at": outcome.completed_at.isoformat(),
-            "invocation_id": outcome.invocation_id,
-            "invocation_started_at": outcome.started_at.isoformat(),
-            "env": {},
-        },
+        "metadata": Metadata(outcome.completed_at, outcome.invocation_id, version(), outcome.started_at).as_json(
+            "sources/v3"
+        ),
         "results": [_entry(result, _asked(plans[result.unique_id])) for result in outcome.results],
         "elapsed_time": (outcome.completed_at - outcome.started_at).total_seconds(),
     }
@@ -95,17 +93,17 @@ def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
     if result.status not in _STATUSES:
         return {"unique_id": result.unique_id, "error": result.message, "status": "runtime error"}
     entry = result.as_json()
+    response = entry["adapter_response"]
     return {
         "unique_id": result.unique_id,
-        **entry["adapter_response"],
+        **{key: response.pop(key) for key in _MEASURED},
         "status": _STATUSES[result.status],
         "criteria": {
             "warn_after": _threshold(asked.warn_after),
             "error_after": _threshold(asked.error_after),
             "filter": asked.filter,
         },
-        "adapter_response": {},
-        **{key: entry[key] for key in ("timing", "thread_id", "execution_time")},
+        **{key: entry[key] for key in ("adapter_response", "timing", "thread_id", "execution_time")},
     }
 
 

@@ -62,7 +62,7 @@ def test_off_a_terminal_the_lines_are_aligned_with_the_results(capfd):
     events.emit(NodeStarted(node="model.p.a", name="a", label="a", group="g/a", expected=75.0))
     clock.now += 75
     display.announcer.look()
-    result = {"status": "success", "message": "2 inserted", "execution_time": 80.5, "timing": [{}], "warnings": []}
+    result = {"status": "success", "message": "2 inserted", "execution_time": 80.5, "timing": [{}]}
     events.emit(NodeFinished(node="model.p.a", name="a", label="a", result=result))
     assert capfd.readouterr().err.splitlines()[1:] == [
         "      START           a",

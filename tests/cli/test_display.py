@@ -27,13 +27,12 @@ from merge_runner.run.results.event_types import (
 from merge_runner.run.results.events import Events
 
 
-def result(status="success", message="", seconds=1.25, warnings=()):
+def result(status="success", message="", seconds=1.25):
     return {
         "status": status,
         "message": message,
         "execution_time": seconds,
         "timing": [] if status == "skipped" else [{}],
-        "warnings": list(warnings),
     }
 
 
@@ -45,7 +44,7 @@ def play(display):
     events.emit(Running(nodes=3, threads=2))
     events.emit(NodeStarted(node="model.p.a", name="a", label="a", group="g/a", expected=None))
     events.emit(
-        NodeFinished(node="model.p.a", name="a", label="a", result=result(message="2 inserted", warnings=["t: drift"]))
+        NodeFinished(node="model.p.a", name="a", label="a", result=result(message="2 inserted"), warnings=["t: drift"])
     )
     events.emit(NodeStarted(node="model.p.b", name="b", label="b", group="g/b", expected=None))
     events.emit(NodeWaiting(node="model.p.b", message="t is being written by process 7: waiting for it"))
@@ -227,10 +226,9 @@ def test_on_a_terminal_lines_end_between_words(terminal, monkeypatch, columns, l
     display = TextDisplay(quiet=False, debug=False)
     if live:
         display.observe(FakeDriver())
-    event = result("error", f"{message}\n    {warning}", warnings=[warning])
-    Events(display).emit(
-        NodeFinished(node="model.p.a", name="fct_flight", label="fct_flight", result=event, level="error")
-    )
+    event = result("error", f"{message}\n    {warning}")
+    named = {"node": "model.p.a", "name": "fct_flight", "label": "fct_flight"}
+    Events(display).emit(NodeFinished(**named, result=event, warnings=[warning], level="error"))
     display.close()
     lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line).rstrip() for line in re.split(r"[\r\n]+", written())]
     assert max(map(width, lines)) <= columns

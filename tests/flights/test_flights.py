@@ -5,12 +5,15 @@ window by window. `make test-nightly` builds the whole year with all tests.
 """
 
 import datetime as dt
+import json
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.dbt_schemas import schema_errors
 
 from . import expected
 from .expected import END_OF_CORRECTIONS, ROOT, YEAR
@@ -71,6 +74,8 @@ class Warehouse:
         )
         run = project.build(select, exclude, driver=self.driver)
         assert [result for result in run.results if result.status not in ("success", "pass")] == []
+        for name in ("run_results", "manifest"):
+            assert schema_errors(json.loads((self.folder / f"target/{name}.json").read_text())) == []
         responses = {result.unique_id.rpartition(".")[2]: result.adapter_response for result in run.results}
         kinds = ("rows_inserted", "rows_updated", "rows_deleted")
         return {name: tuple(responses[name][kind] for kind in kinds) for name in MERGES if name in responses}

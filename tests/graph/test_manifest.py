@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import GenericTest, Graph, Macro, UnitTestCase
-from merge_runner.graph.manifest import Compiled, Metadata, manifest, plain
+from merge_runner.graph.manifest import Compiled, manifest, plain
 from merge_runner.project.schema.selectors import Selector, Written
 from merge_runner.relation import Relation
 from merge_runner.text import Place

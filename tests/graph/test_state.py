@@ -4,7 +4,8 @@ from datetime import datetime, timezone
 import pytest
 
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.manifest import Metadata, manifest
+from merge_runner.graph.artifact import Metadata
+from merge_runner.graph.manifest import manifest
 from merge_runner.graph.select import SelectionContext, select
 from merge_runner.graph.state import changes, read_manifest, read_results
 
@@ -205,3 +206,12 @@ def test_an_odd_entry_in_an_earlier_manifest_counts_as_a_difference_and_breaks_n
     previous = saved(tmp_path, graph)
     previous["nodes"]["model.shop.fct"] = {"config": None, "columns": [], "depends_on": None}
     assert changes(graph, previous)["model.shop.fct"] >= {"body", "location"}
+
+
+def test_constraints_of_an_earlier_manifest_have_columns_and_are_the_same(graph_of, tmp_path):
+    constraint = {"type": "not_null", "expression": None, "name": None}
+    nodes = with_change("fct", columns={"id": {"data_type": "int", "constraints": [constraint]}})
+    earlier = with_change("fct", columns={"id": {"data_type": "int", "constraints": [{**constraint, "columns": []}]}})
+    before = saved(tmp_path, made(graph_of, earlier))
+    assert before["nodes"]["model.shop.fct"]["columns"]["id"]["constraints"][0]["columns"] == []
+    assert changes(made(graph_of, nodes), before)["model.shop.fct"] == frozenset()

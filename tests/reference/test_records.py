@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-from merge_runner.engine.response import MERGE_FIGURES, PARTS, Changes, MergeFigures, NodeResponse, Target
+from merge_runner.engine.response import MERGE_FIGURES, PARTS, Changes, MergeFigures, NodeResponse, Remarks, Target
 from merge_runner.reference.record_pages import STATUS, recorded
 from merge_runner.run.results.event_types import EVENTS
 from merge_runner.run.results.results import Status
@@ -38,6 +38,7 @@ def test_every_key_of_a_response_is_described():
     documented = {each.name for kind in PARTS for each in recorded(kind)}
     statements = [kind for kind in get_args(get_type_hints(NodeResponse)["statement"]) if is_dataclass(kind)]
     told = [replace(_filled(NodeResponse), statement=_filled(kind)).as_json() for kind in statements]
+    told.append(_filled(Remarks).as_json())
     assert {key for each in told for key in each} == documented
     assert told[0]["changes"] == {"of": 1, "from_version": 1, "to_version": 1}
     assert list(told[0]["optimized"])[:2] == ["operation", "files_added"]

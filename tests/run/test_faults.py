@@ -10,6 +10,7 @@ import yaml
 from merge_runner.api import Project
 from merge_runner.cli.main import main
 from merge_runner.engine.driver.driver import Waits
+from tests.dbt_schemas import schema_errors
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
 
@@ -23,6 +24,7 @@ def last_part(unique_id):
 def results_of(root):
     """The results in run_results.json by name."""
     document = json.loads((root / "target/run_results.json").read_text())
+    assert schema_errors(document) == []
     return {last_part(each["unique_id"]): each for each in document["results"]}
 
 
@@ -96,7 +98,8 @@ def check(root, each, drivers, lake):
         assert results[name]["adapter_response"]["attempts"] == tries, name
     for name, result in results.items():
         warning = each.get("warnings", {}).get(name)
-        assert [text[: len(warning or "")] for text in result["warnings"]] == ([warning] if warning else []), name
+        found = result["adapter_response"].get("warnings", "")
+        assert (found[: len(warning)] if warning else found) == (warning or ""), name
     assert [list(open_locks(root)), [driver.groups for driver in drivers if driver.groups]] == [[], []]
     unused = each.get("left_over_drivers", 0)
     assert [driver.faults.left for driver in drivers if driver.faults.left] == []

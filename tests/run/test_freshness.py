@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
+from tests.dbt_schemas import schema_errors
 
 YAML = """
 sources:
@@ -47,6 +48,7 @@ def test_each_source_is_held_against_its_thresholds(make_project, driver, spark,
     assert found["old"].message == "its newest row is 3 days old, and is to be an error after 2 days"
     document = json.loads((root / "target/sources.json").read_text())
     assert document["metadata"]["dbt_schema_version"] == "https://schemas.getdbt.com/dbt/sources/v3.json"
+    assert schema_errors(document) == []
     told = {entry["unique_id"].split(".")[-1]: entry for entry in document["results"]}
     assert {name: entry["status"] for name, entry in told.items()} == {
         "fresh": "pass",

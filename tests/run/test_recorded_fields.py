@@ -10,6 +10,7 @@ from merge_runner import Project
 from merge_runner.engine.response import PARTS
 from merge_runner.run.results.event_types import EVENTS
 from merge_runner.run.results.events import Level
+from tests.dbt_schemas import schema_errors
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +64,8 @@ def test_responses_and_events(make_project, driver, table_format):
         lambda: project.optimize(driver=driver, select="fct"),
     ):
         found += work().results
+        for artifact in ("run_results", "manifest"):
+            assert schema_errors(json.loads((root / f"target/{artifact}.json").read_text())) == []
     assert [result.message for result in found if result.status in ("error", "skipped")] == []
     assert {result.status for result in found} >= {"success", "pass", "warn", "fail"}
     assert [wrong for result in found for wrong in _wrong(result.adapter_response, KEYS)] == []

@@ -199,7 +199,7 @@ class TextDisplay:
             f" {_indented(message, differs='differences' in result.get('adapter_response', {}))}" if message else "",
         ]
         self._say(" ".join(parts).rstrip(), _HANGING)
-        for warning in result["warnings"]:
+        for warning in event.warnings:
             self._say(f"    {styled('warning', fg='yellow')}: {warning}")
 
     def _on_retried(self, event: NodeRetried) -> None:

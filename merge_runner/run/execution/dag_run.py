@@ -222,6 +222,7 @@ class NodeRun:
             NodeFinished(
                 **named(self.graph.nodes, result.unique_id),
                 result=result.as_json(),
+                warnings=list(result.warnings),
                 level="error" if result.status in FAILED else "info",
             )
         )

@@ -10,8 +10,9 @@ from datetime import datetime, timezone
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.tables.first_run import built_in_warehouse
 from merge_runner.errors import Problems
+from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import UnitTestNode
-from merge_runner.graph.manifest import Compiled, Metadata, manifest
+from merge_runner.graph.manifest import Compiled, manifest
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.nodes.maintenance import Maintenance

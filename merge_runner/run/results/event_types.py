@@ -6,7 +6,7 @@ docs/reference/journal-events.md is made from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from merge_runner.run.results.events import Event, Level
@@ -110,6 +110,8 @@ class NodeFinished(OfNode, Event):
 
     result: dict[str, Any]
     """Its entry in run_results.json, with its `adapter_response`."""
+    warnings: list[str] = field(default_factory=list)
+    """The warnings of the node."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.response import NodeResponse
+from merge_runner.engine.response import NodeResponse, Remarks
+from merge_runner.graph.artifact import Metadata, utc
 
 if TYPE_CHECKING:
     from merge_runner.plan.steps.node_plan import NodePlan
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 Command = Literal["build", "run", "test", "optimize"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
 FAILED: frozenset[Status] = frozenset({"error", "fail"})
-
-_SCHEMA = "https://schemas.getdbt.com/dbt/run-results/v6.json"
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Result:
     @property
     def adapter_response(self) -> dict[str, Any]:
         """What the node reports, as in run_results.json (docs/reference/adapter-response.md)."""
-        return self.response.as_json()
+        return {**self.response.as_json(), **Remarks("\n".join(self.warnings) or None, self.cause).as_json()}
 
     @property
     def execution_time(self) -> float:
@@ -64,14 +63,14 @@ class Result:
         return sum((phase.completed_at - phase.started_at).total_seconds() for phase in self.timing)
 
     def as_json(self) -> dict[str, Any]:
-        """The entry of run_results.json."""
+        """The entry of run_results.json: dbt's keys alone, since its schema allows no others."""
         return {
             "status": self.status,
             "timing": [
                 {
                     "name": phase.name,
-                    "started_at": phase.started_at.isoformat(),
-                    "completed_at": phase.completed_at.isoformat(),
+                    "started_at": utc(phase.started_at),
+                    "completed_at": utc(phase.completed_at),
                 }
                 for phase in self.timing
             ],
@@ -85,8 +84,6 @@ class Result:
             "compiled_code": self.compiled_code,
             "relation_name": self.relation_name,
             "batch_results": None,
-            "warnings": list(self.warnings),
-            "cause": self.cause,
         }
 
 
@@ -124,14 +121,7 @@ class RunResults:
 def write_run_results(path: Path, run: RunResults, version: str) -> None:
     """Replaces run_results.json in one step."""
     document = {
-        "metadata": {
-            "dbt_schema_version": _SCHEMA,
-            "dbt_version": version,
-            "generated_at": run.completed_at.isoformat(),
-            "invocation_id": run.invocation_id,
-            "invocation_started_at": run.started_at.isoformat(),
-            "env": {},
-        },
+        "metadata": Metadata(run.completed_at, run.invocation_id, version, run.started_at).as_json("run-results/v6"),
         "results": [result.as_json() for result in run.results],
         "elapsed_time": (run.completed_at - run.started_at).total_seconds(),
         "args": {**run.args, "which": run.command},
