@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from merge_runner.api.node_run import Start
     from merge_runner.lint.report import Report
+    from merge_runner.project.schema.selectors import Indirect
     from merge_runner.template.rendered import Log
 
 Names = str | Sequence[str]
@@ -79,11 +80,15 @@ class LoadedProject:
         exclude: Names = (),
         selector: str | None = None,
         state: str | Path | None = None,
+        indirect: Indirect = "eager",
     ) -> Selection:
-        """Return the selected nodes, parents first, and warnings of what matches nothing."""
+        """Return the selected nodes, parents first, and warnings of what matches nothing.
+
+        `indirect` says which tests come along, as --indirect-selection does.
+        """
         if isinstance(select, Selection):
             return select
-        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state))
+        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect)
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

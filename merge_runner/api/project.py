@@ -210,7 +210,9 @@ class Project(LoadedProject):
         from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
-            return self.select(options.select, options.exclude, options.selector, options.state).ids
+            return self.select(
+                options.select, options.exclude, options.selector, options.state, options.indirect_selection
+            ).ids
 
         ids = chosen() if selection is None else selection.ids
         before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
@@ -267,7 +269,9 @@ class Project(LoadedProject):
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
 
-        chosen = selection or self.select(options.select, options.exclude, options.selector, options.state)
+        chosen = selection or self.select(
+            options.select, options.exclude, options.selector, options.state, options.indirect_selection
+        )
         settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
         events = _events(on_event, on_driver)
         with starting(self.start, self.prepared, events, driver, early=True) as coming:

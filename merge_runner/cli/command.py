@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from merge_runner.cli.dbt_flags import accepted, messages
+from merge_runner.cli.display.messages import debugging, say
+from merge_runner.cli.environment import noted, used
 from merge_runner.cli.multi_word_option import Names
 from merge_runner.cli.parameters import parameters
 from merge_runner.options.output import OutputOptions
@@ -60,6 +63,13 @@ class Command(click.Command):
                 raise
             raise click.UsageError(f"`{self.name}` has no option {error.option_name}: {hint}", ctx) from None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; with --debug, say first what has no effect or comes from the environment."""
+        if debugging():
+            for message in (*messages(ctx), *noted(ctx)):
+                say(message, "debug")
+        return super().invoke(ctx)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a further name after an option that takes several (`-s a b`); else as click does."""
         takes_no_words = not any(isinstance(param, click.Argument) for param in self.params)
@@ -88,14 +98,23 @@ def command(
         def call(**values: Any) -> int:
             return function(kind(**values))
 
-        found = list(parameters(kind, groups, ignores))
+        found = [*parameters(kind, groups, ignores), *accepted()]
         return Command(name, params=found, callback=call, help=function.__doc__)
 
     return decorate
 
 
 def given() -> frozenset[str]:
-    """Return the names of the parameters of the current command that the command line has values for."""
+    """Return the names of the parameters of the current command that the command line has values for.
+
+    What a variable of the environment sets is not among them.
+    """
     context = click.get_current_context()
-    default = click.core.ParameterSource.DEFAULT
-    return frozenset(name for name in context.params if context.get_parameter_source(name) is not default)
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    default, of_environment = click.core.ParameterSource.DEFAULT, used(context)
+    inherited = click.core.ParameterSource.DEFAULT_MAP
+    return frozenset(
+        name
+        for name, source in sources.items()
+        if source is not default and not (source is inherited and name in of_environment)
+    )

@@ -86,7 +86,9 @@ def selected(project: Project, options: Selection) -> Chosen:
     """Return the nodes that the options select; warn of what matches nothing."""
     from merge_runner.cli.display.problems import show_warnings
 
-    selection = project.select(options.select, options.exclude, options.selector, options.state)
+    selection = project.select(
+        options.select, options.exclude, options.selector, options.state, options.indirect_selection
+    )
     show_warnings(selection.warnings, as_errors=options.warn_error)
     return selection
 

@@ -15,7 +15,9 @@ import click
 
 from merge_runner.cli.command import Context
 from merge_runner.cli.completion import PROGRAM, VARIABLE
+from merge_runner.cli.dbt_flags import accepted
 from merge_runner.cli.display.messages import as_json, debugging, fitted, reset_style, say, terminal_columns
+from merge_runner.cli.environment import note_used, options_of, speaks_dbt
 from merge_runner.cli.parameters import parameters
 from merge_runner.options.output import OutputOptions
 
@@ -104,7 +106,9 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         from merge_runner.version import version
 
-        click.echo(f"merge-runner {version()}")
+        shown = f"merge-runner {version()}"
+        # dbt 2 has no adapters in Python: its clients take an older one for dbt-core, and look for its adapter.
+        click.echo(f"dbt 2.0.0 (in its place {shown})" if speaks_dbt(os.environ) else shown)
         ctx.exit()
 
 
@@ -123,10 +127,13 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
         for name, value in options.items()
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    ctx.default_map = dict.fromkeys((*_COMMANDS, *ALIASES), given)
+    variables = {name: found for name, found in options_of(os.environ).items() if name not in given}
+    note_used(ctx, {name: variable for name, (variable, _) in variables.items()})
+    values = {name: value for name, (_, value) in variables.items()}
+    ctx.default_map = {command: {**values, **given} for command in (*_COMMANDS, *ALIASES)}
 
 
-cli.params.extend(parameters(OutputOptions))
+cli.params.extend((*parameters(OutputOptions), *accepted()))
 
 
 def process() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.api import LintError
 from merge_runner.atomic import write_atomic
-from merge_runner.cli.display.display import JsonDisplay, TextDisplay
+from merge_runner.cli.display.display import Display, JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import counted, say
 from merge_runner.cli.display.problems import show_no_effect, show_not_read, show_problems, show_warnings
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
@@ -21,6 +21,7 @@ from merge_runner.run.results.results import Command
 
 if TYPE_CHECKING:
     from merge_runner.api.project import Project
+    from merge_runner.graph.graph import Graph
     from merge_runner.graph.select import Selection
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import RunResults
@@ -69,7 +70,7 @@ def run_nodes(
     `last` is the invocation that they are left over from.
     """
     check_defer(options.defer, options.state)
-    display = display_for(options)
+    display = display_for(options, project.graph)
     try:
         results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)
     except LintError as error:
@@ -98,8 +99,12 @@ def exit_status(results: RunResults, options: OutputOptions) -> int:
     return 0 if results.ok and not (warned and options.warn_error) else 1
 
 
-def display_for(options: OutputOptions) -> JsonDisplay | TextDisplay:
-    """What shows a run as the options ask for it."""
+def display_for(options: OutputOptions, graph: Graph) -> Display:
+    """What shows a run of nodes of a graph as the options ask for it."""
+    if options.log_format == "dbt-json":
+        from merge_runner.cli.display.dbt_display import DbtDisplay
+
+        return DbtDisplay(graph, options.quiet)
     if options.log_format == "json":
         return JsonDisplay(options.quiet)
     return TextDisplay(options.quiet, options.debug)

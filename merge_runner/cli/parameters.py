@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import click
 
 from merge_runner.cli.completion import profiles, selection, selectors, targets
-from merge_runner.cli.display.messages import set_style
+from merge_runner.cli.display.messages import set_log_format, set_style
+from merge_runner.cli.environment import speaks_dbt
 from merge_runner.cli.multi_word_option import Names
 from merge_runner.options.declaration import Declared, declared
 
@@ -23,12 +25,31 @@ _COMPLETED: Mapping[str, Callable[..., Any]] = {
     "target": targets,
 }
 """What completes the values of options that several commands share."""
-_EFFECTS: Mapping[str, Callable[[Any], None]] = {
-    "log_format": lambda value: set_style(as_json=value == "json"),
-    "debug": lambda value: set_style(debug=value),
-    "no_use_colors": lambda value: set_style(plain=value),
+
+
+def _log_format(value: str) -> str:
+    """Take a log format; where the caller takes us for dbt, `json` means dbt's lines."""
+    taken = "dbt-json" if value == "json" and speaks_dbt(os.environ) else value
+    set_log_format(taken)
+    return taken
+
+
+def _debug(value: bool) -> bool:
+    set_style(debug=value)
+    return value
+
+
+def _no_use_colors(value: bool) -> bool:
+    set_style(plain=value)
+    return value
+
+
+_EFFECTS: Mapping[str, Callable[[Any], Any]] = {
+    "log_format": _log_format,
+    "debug": _debug,
+    "no_use_colors": _no_use_colors,
 }
-"""What takes effect while the command line is read, since its errors are shown like that."""
+"""What takes effect while the command line is read, since its errors are shown like that; they return the value."""
 
 
 def parameters(
@@ -100,13 +121,8 @@ def _whole(limit: float | None) -> int | None:
 def _callback(each: Declared) -> _Callback | None:
     effect, parse = _EFFECTS.get(each.name), each.declaration.parse
     if effect is not None:
-        return lambda _ctx, _param, value: _with(effect, value)
+        return lambda _ctx, _param, value: effect(value)
     return None if parse is None else lambda _ctx, _param, value: _parsed(parse, value)
-
-
-def _with(effect: Callable[[Any], None], value: Any) -> Any:
-    effect(value)
-    return value
 
 
 def _parsed(parse: Callable[[str], Any], value: str | None) -> Any:

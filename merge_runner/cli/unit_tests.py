@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from merge_runner.api import EngineError
 from merge_runner.api.project import Project
-from merge_runner.cli.display.display import JsonDisplay, TextDisplay
+from merge_runner.cli.display.display import Display
 from merge_runner.cli.display.messages import as_json, counted, say, show, show_text, styled
 from merge_runner.cli.loading import load_project
 from merge_runner.cli.node_commands import display_for
@@ -44,10 +44,10 @@ def mutate_model(model: str, options: NodeOptions) -> int:
     return 0 if report.ok else 1
 
 
-def _performed(options: NodeOptions, work: Callable[[Project, JsonDisplay | TextDisplay], _T]) -> _T | None:
+def _performed(options: NodeOptions, work: Callable[[Project, Display], _T]) -> _T | None:
     """Return what `work` returns; None where the engine failed, after its error has been shown."""
     project = load_project(options)
-    display = display_for(options)
+    display = display_for(options, project.graph)
     try:
         return work(project, display)
     except EngineError as error:

@@ -115,13 +115,13 @@ def _identity(graph: Graph, node: Node) -> dict[str, Any]:
         "name": node.name,
         "resource_type": node.resource_type,
         "package_name": graph.project,
-        "path": _path(node),
+        "path": path_in_folder(node),
         "original_file_path": node.path,
         "fqn": node.fqn,
     }
 
 
-def _path(node: Node) -> str:
+def path_in_folder(node: Node) -> str:
     """The path inside the model, seed or test path; a generic test has no file, and dbt gives it one by its name."""
     if isinstance(node, SourceNode | UnitTestNode):
         return node.path

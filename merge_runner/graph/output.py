@@ -29,24 +29,27 @@ _JSON_KEYS = (
 _SHAPES = {"model": "box", "seed": "folder", "source": "cylinder", "test": "ellipse", "unit_test": "ellipse"}
 
 
-def output(graph: Graph, ids: Sequence[str], form: Form) -> Iterator[str]:
-    """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own."""
+def output(graph: Graph, ids: Sequence[str], form: Form, keys: Sequence[str] = ()) -> Iterator[str]:
+    """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own.
+
+    `keys` are those of JSON; none: those of dbt.
+    """
     nodes = [graph.nodes[unique_id] for unique_id in ids]
     if form == "name":
         yield from (node.full_name for node in nodes)
     elif form == "path":
         yield from (node.path for node in nodes)
     elif form == "json":
-        yield from (_json(graph, node) for node in nodes)
+        yield from (_json(graph, node, keys or _JSON_KEYS) for node in nodes)
     elif form == "levels":
         yield from _levels(graph, ids)
     else:
         yield from _dot(graph, ids)
 
 
-def _json(graph: Graph, node: Node) -> str:
+def _json(graph: Graph, node: Node, keys: Sequence[str]) -> str:
     values = entry(graph, node)
-    return json.dumps({key: values[key] for key in _JSON_KEYS if key in values}, ensure_ascii=False)
+    return json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False)
 
 
 def _levels(graph: Graph, ids: Sequence[str]) -> Iterator[str]:

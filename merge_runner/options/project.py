@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from merge_runner.options.declaration import flag, option, several
 from merge_runner.options.output import OutputOptions
@@ -55,6 +55,13 @@ class Selection(ProjectOptions):
         *("-s", "--select", "-m", "--models"), words=True, kept=True, help="The nodes to take, in dbt's syntax."
     )
     exclude: tuple[str, ...] = several("--exclude", words=True, kept=True, help="The nodes to leave out.")
+    indirect_selection: Literal["eager", "cautious", "buildable", "empty"] = option(
+        "--indirect-selection",
+        default="eager",
+        kept=True,
+        help="Which tests of the selected nodes come along: all, those that read nothing else (cautious), or else only "
+        "what is above (buildable), or none.",
+    )
     selector: str | None = option("--selector", kept=True, help="A named selection of selectors.yml.")
     state: Path | None = option(
         "--state",

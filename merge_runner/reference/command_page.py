@@ -155,6 +155,12 @@ ENVIRONMENT: Mapping[str, str] = {
     "NO_COLOR": "no colours in the output",
     "FORCE_COLOR": "colours also where the output is no terminal",
     "COLUMNS": "the width of the terminal",
-    "DBT_TARGET_PATH": "the target folder of a dbt project, for `lint` of that project",
+    "MERGE_RUNNER_TARGET": "`--target`; likewise `…_PROJECT_DIR`, `…_PROFILES_DIR`, `…_PROFILE`, `…_TARGET_PATH`, "
+    "`…_STATE`, `…_LOG_FORMAT`, `…_INDIRECT_SELECTION`, and `true` or `false` in `…_DEBUG`, `…_QUIET`, `…_WARN_ERROR`, "
+    "`…_FAIL_FAST`, `…_FULL_REFRESH`, `…_DEFER`, `…_USE_COLORS`. The option of the command line wins",
+    "DBT_TARGET": "as `MERGE_RUNNER_TARGET`, where that is not set; likewise all the others, also as `DBT_ENGINE_…`. "
+    "`DBT_TARGET_PATH` is also the target folder of a dbt project, for `lint` of it",
+    "DBT_LOG_FORMAT": "`json`: messages are dbt's event lines (`--log-format dbt-json`), also with "
+    "`--log-format json`, and `--version` is written for tools that run dbt",
 }
 """What each variable does. `env_var` in templates and profiles reads any other one."""

@@ -48,7 +48,7 @@ def command(options: Options) -> int:
         defer=options.defer,
         state=options.state,
         spark=options.spark,
-        on_event=display_for(options) if options.spark else None,
+        on_event=display_for(options, project.graph) if options.spark else None,
     )
     if options.output == "json":
         click.echo(json.dumps(project.prepared.concealed(explanation.as_json()), indent=2))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.command import given
 from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
 from merge_runner.cli.display.problems import ShownMessages
 from merge_runner.cli.loading import recording_env
@@ -143,7 +144,7 @@ def _request(options: Options) -> LintRequest:
         select=options.select,
         exclude=options.exclude,
         selector=options.selector,
-        state=options.state,
+        state=None if options.paths and "state" not in given() else options.state,  # paths have no use for a variable
         changed=options.changed,
         rules=_words(options.rules),
         ignore=_words(options.ignore),

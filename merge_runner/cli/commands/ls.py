@@ -21,6 +21,9 @@ class ListOptions(ProjectOptions):
     resource_type: tuple[Literal["model", "seed", "source", "test", "unit_test"], ...] = several(
         *("--resource-type", "--resource-types"), words=True, help="Only nodes of these types."
     )
+    output_keys: tuple[str, ...] = several(
+        "--output-keys", words=True, help="The keys of --output json; a node leaves out those that it does not have."
+    )
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,6 @@ def command(options: Options) -> int:
     ids = selected(project, with_default_selector(project, options)).ids
     if options.resource_type:
         ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options.resource_type)
-    for line in output(project.graph, ids, options.output):
+    for line in output(project.graph, ids, options.output, options.output_keys):
         show(line)
     return 0

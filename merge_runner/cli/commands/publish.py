@@ -30,7 +30,7 @@ def command(options: Options) -> int:
 
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))
-    display = display_for(options)
+    display = display_for(options, project.graph)
     try:
         outcome = project.publish(options.branch, selection, drop=options.drop, on_event=display)
     finally:

@@ -31,7 +31,7 @@ def command(options: Options) -> int:
 
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))
-    display = display_for(options)
+    display = display_for(options, project.graph)
     try:
         results = project.source_freshness(selection, threads=options.threads, output=options.output, on_event=display)
     finally:

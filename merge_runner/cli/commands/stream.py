@@ -21,7 +21,7 @@ def command(options: StreamOptions) -> int:
     options = with_default_selector(project, options)
     selection = selected(project, options)
     show_no_effect(project.graph, selection.ids, options)
-    display = display_for(options)
+    display = display_for(options, project.graph)
     try:
         results = project.invoke_stream(options, selection, on_event=display, on_driver=display.observe)
     finally:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.cli.display.announcer import Announcer
 from merge_runner.cli.display.merge_table import summary_lines
@@ -62,6 +62,19 @@ _ENDS = (InvocationFinished, FreshnessFinished)
 _REFRESH_SECONDS = 0.25
 _HANGING = 8
 """How far the later lines of a node's message are indented."""
+
+
+class Display(Protocol):
+    """Shows the events of a run."""
+
+    def __call__(self, event: Event) -> None:
+        """Show an event."""
+
+    def observe(self, driver: Driver) -> None:
+        """The driver that runs."""
+
+    def close(self) -> None:
+        """Nothing more will be shown."""
 
 
 class JsonDisplay:

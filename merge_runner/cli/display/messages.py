@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, TextIO
@@ -25,6 +25,8 @@ _CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 @dataclass
 class _Style:
     as_json: bool = False
+    as_dbt: bool = False
+    invocation_id: str = ""
     debug: bool = False
     plain: bool = False
     secrets: Callable[[], Iterable[str]] = tuple
@@ -39,9 +41,15 @@ def reset_style() -> None:
     _STYLE = _Style()
 
 
-def set_style(*, as_json: bool | None = None, debug: bool | None = None, plain: bool | None = None) -> None:
+def set_log_format(log_format: str) -> None:
+    """Sets whether messages are JSON objects, and whose: `json` ours, `dbt-json` dbt's."""
+    _STYLE.as_json = log_format != "text"
+    _STYLE.as_dbt = log_format == "dbt-json"
+
+
+def set_style(*, debug: bool | None = None, plain: bool | None = None, invocation_id: str | None = None) -> None:
     """Sets how messages look from here on; None leaves a setting as it is."""
-    _STYLE.as_json = _STYLE.as_json if as_json is None else as_json
+    _STYLE.invocation_id = _STYLE.invocation_id if invocation_id is None else invocation_id
     _STYLE.debug = _STYLE.debug if debug is None else debug
     _STYLE.plain = _STYLE.plain if plain is None else plain
 
@@ -87,7 +95,8 @@ def fitted(text: str, columns: int | None, hanging: int = 4) -> str:
 
 def show(text: str) -> None:
     """Prints a line of what was asked for on standard output, without secrets."""
-    click.echo(concealed(text))
+    text = concealed(text)
+    click.echo(_dbt_line("ListCmdOut", text, "info") if _STYLE.as_dbt else text)
 
 
 def show_text(text: str, hanging: int = 4) -> None:
@@ -127,6 +136,11 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", *,
 
     On a terminal that is narrower, later lines begin with `hanging` more blanks.
     """
+    if _STYLE.as_dbt:
+        # dbt's lines are all on standard output.
+        text = concealed(_with_place(text.strip(), data))
+        click.echo(_dbt_line("MainEncounteredError" if level == "error" else "Note", text, level))
+        return
     if _STYLE.as_json:
         now = datetime.now(timezone.utc).isoformat()
         shown = {key: concealed(value) if isinstance(value, str) else value for key, value in data.items()}
@@ -135,6 +149,20 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", *,
     else:
         text = fitted(printable(concealed(text)), terminal_columns(sys.stderr), hanging)
     click.echo(text, err=True, color=coloured())
+
+
+def _with_place(text: str, data: Mapping[str, Any]) -> str:
+    """A problem as one text: where it is, what is wrong, what to do."""
+    place = ":".join(str(data[key]) for key in ("path", "line", "column") if data.get(key))
+    code = f" [{data['code']}]" if data.get("code") else ""
+    hint = f"\n    {data['hint']}" if data.get("hint") else ""
+    return f"{place}: {text}{code}{hint}" if place else f"{text}{code}{hint}"
+
+
+def _dbt_line(name: str, text: str, level: Literal["debug", "info", "warn", "error"]) -> str:
+    from merge_runner.cli.display.dbt_line import dbt_line
+
+    return dbt_line(name, text, level, _STYLE.invocation_id)
 
 
 def counted(number: int, word: str, ending: str = "s") -> str:

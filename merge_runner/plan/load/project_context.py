@@ -22,6 +22,7 @@ from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
+from merge_runner.project.schema.selectors import Indirect
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
@@ -79,9 +80,10 @@ class Prepared:
         exclude: Sequence[str] = (),
         selector: str | None = None,
         state: Path | None = None,
+        indirect: Indirect = "eager",
     ) -> Selection:
         """Return the selected nodes, parents first, and warnings of what matches nothing."""
-        context = SelectionContext(root=self.files.root, state_dir=state, selectors=self.files.selectors)
+        context = SelectionContext(self.files.root, state, self.files.selectors, indirect)
         return select_nodes(self.graph, context, select, exclude, selector)
 
     @property
