@@ -65,6 +65,9 @@ def test_tags_and_hooks_add_up_and_mappings_merge_by_key():
         ("partition_by", ["days(ts)", "bucket(8, id)"], ("days(ts)", "bucket(8, id)")),
         ("bounds", False, "off"),
         ("bounds", "auto", "auto"),
+        ("skip_unchanged", True, "on"),
+        ("skip_unchanged", False, "off"),
+        ("skip_unchanged", "equal_rows", "equal_rows"),
         ("bounds", ["d"], ("d",)),
         ("timeout", 90, 90.0),
         ("timeout", "30s", 30.0),
@@ -94,7 +97,7 @@ def test_a_config_is_plain_json():
     assert plain["meta"] == {"since": "2013-01-01"}
     assert plain["bounds"] == ["d"]
     assert plain["optimize"] == {"zorder_by": [], "where": "d > 1", "after": None}
-    keys = "materialized format schema alias partition_by cluster_by unique_key bounds scan properties conf tags meta"
+    keys = "materialized format schema alias partition_by cluster_by unique_key bounds skip_unchanged scan properties conf tags meta"
     more = "enabled pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent"
     assert set(plain) == {
         *keys.split(),

@@ -19,6 +19,7 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.pruning.judge.unchanged_rows import Refusal, unchanged_rows
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class Explanation:
                         "verdict": node.merge.judgement.verdict if node.merge else None,
                         "reason": node.merge.judgement.reason if node.merge else None,
                         "engine_plan": _plan_json(node.engine_plan),
+                        "skip_unchanged": _skipping_json(node.merge),
                         "distribution": asdict(node.distribution) if node.distribution else None,
                         "steps": _steps_json(node.plan),
                         "built": node.forms.built if node.forms else None,
@@ -183,6 +185,15 @@ def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:
 
 def _steps_json(plan: NodePlan) -> list[dict[str, str]]:
     return [{"step": type(step).__name__, "text": str(step)} for step in plan.steps]
+
+
+def _skipping_json(merge: JudgedMerge | None) -> dict[str, Any] | None:
+    """Whether source rows that change nothing could be left out, and the reason where they cannot."""
+    if merge is None:
+        return None
+    found = unchanged_rows(merge)
+    refusal = found if isinstance(found, Refusal) else None
+    return {"possible": refusal is None, "reason": refusal.reason if refusal is not None else None}
 
 
 def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:

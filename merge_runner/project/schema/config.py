@@ -27,6 +27,11 @@ def _bounds(value: Any) -> Any:
     return "off" if value is False else value
 
 
+def _switch(value: Any) -> Any:
+    # As above: on and off are true and false in YAML 1.1.
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
@@ -173,6 +178,16 @@ class ModelConfig:
     these. `off`: never.
     Applies to: merge models
     Example: `bounds: [flight_date]`"""
+    skip_unchanged: Annotated[
+        Literal["auto", "on", "off", "equal_rows"], BeforeValidator(_switch), also({"type": "boolean"})
+    ] = "auto"
+    """Whether source rows that match the target, and for which no WHEN clause applies, are left out of the MERGE: the
+    engine rewrites the files of every row that matches, whether it changes or not. `auto`: where the table is
+    copy-on-write and has at least 32 MiB or 32 files, and one of its last merges had to copy rows for the sake of
+    source rows that changed nothing. `on`: always where it is possible. `equal_rows`: also where an UPDATE sets what
+    the row has already; such updates are missing from the change feed then. `off`: never.
+    Applies to: merge models
+    Example: `skip_unchanged: on`"""
     scan: Literal["bounded", "full"] = "bounded"
     """`full` declares that a full scan of the target is intended, so that lint does not report it (P001 and related
     rules).

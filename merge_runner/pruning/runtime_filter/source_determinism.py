@@ -97,7 +97,14 @@ def rest_reads_clock(statement: MergeStatement) -> bool:
     for clause in statement.clauses:
         pieces += [clause.condition] if clause.condition is not None else []
         pieces += [assignment.value for assignment in clause.assignments]
-    return any(_may_read_clock(piece) for piece in pieces)
+    return any(may_read_clock(piece) for piece in pieces)
+
+
+def may_read_clock(piece: Expr) -> bool:
+    """Return whether an expression or query names the clock, or calls a function that merge-runner does not know."""
+    if piece.expression is None or any(word in _CLOCK_WORDS for word in _words(piece.text)):
+        return True
+    return any(_is_unknown_function(node) for node in piece.expression.walk())
 
 
 class _Reader:
@@ -127,7 +134,7 @@ class _Reader:
         """Read a query of the statement's text, or that of a view."""
         from sqlglot import exp
 
-        self.clock = self.clock or _may_read_clock(query)
+        self.clock = self.clock or may_read_clock(query)
         if query.expression is None:
             whose = "its source" if view is None else f"the query of the view {view}"
             token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""
@@ -262,14 +269,6 @@ def _is_plain(node: exp.Expr) -> bool:
         name = node.sql_name().lower()
         return not any(name in names for names in (NON_DETERMINISTIC, AGGREGATES, GENERATORS, WINDOW_ONLY))
     return True
-
-
-def _may_read_clock(piece: Expr) -> bool:
-    """Whether it names the clock, or calls a function that merge-runner does not know."""
-
-    if piece.expression is None or any(word in _CLOCK_WORDS for word in _words(piece.text)):
-        return True
-    return any(_is_unknown_function(node) for node in piece.expression.walk())
 
 
 def _is_unknown_function(node: exp.Expr) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.table_format.delta import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.delta.change_feed import changes
 from merge_runner.engine.table_format.delta.columns import columns, columns_after
-from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
+from merge_runner.engine.table_format.delta.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -47,6 +47,7 @@ class DeltaFormat:
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
+    past_merge = staticmethod(past_merge)
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)

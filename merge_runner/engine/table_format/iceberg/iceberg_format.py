@@ -9,7 +9,7 @@ from merge_runner.engine.table_format.iceberg import batches, first_run, log, ma
 from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
-from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
+from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.iceberg.target_files import target_files
 from merge_runner.engine.table_format.protocol import Ask
 from merge_runner.formats import Format
@@ -45,6 +45,7 @@ class IcebergFormat:
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
+    past_merge = staticmethod(past_merge)
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
