@@ -10,21 +10,21 @@ from sqlglot import exp
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.relation import ReadSelect, Relation
 
-_NOT_COLUMNS = frozenset(
+NOT_COLUMNS = frozenset(
     [
         *("current_catalog", "current_database", "current_date", "current_schema", "current_time"),
         *("current_timestamp", "current_user", "grouping__id", "localtimestamp", "session_user", "user"),
     ]
 )
 """Spark reads these names as functions where no column has them (LiteralFunctionResolution)."""
-_HIDDEN = frozenset(
+HIDDEN = frozenset(
     [
         *("_metadata", "_file", "_pos", "_partition", "_spec_id", "_deleted"),
         *("_row_id", "_last_updated_sequence_number"),
     ]
 )
 """Columns that a table has without declaring them: of files (Spark), of rows (Iceberg)."""
-_UNITS = frozenset(
+UNITS = frozenset(
     [
         *("year", "quarter", "month", "week", "day", "dayofyear", "hour"),
         *("minute", "second", "millisecond", "microsecond"),
@@ -65,7 +65,7 @@ def unknown_names(read: ReadSelect, *, variables: bool = False) -> Iterator[Unkn
             if variables or len(parts) > 1 or _is_no_column(node, parts[0]) or parts[0].casefold() in aliases:
                 continue
             owners = read.relations
-        if column.casefold() in _HIDDEN or any(_may_have(owner, column) for owner in owners):
+        if column.casefold() in HIDDEN or any(_may_have(owner, column) for owner in owners):
             continue
         names = tuple(".".join(owner.names[0]) for owner in owners if owner.names)
         known = tuple(dict.fromkeys(found.name for owner in owners for found in owner.facts.known if found.name))
@@ -90,7 +90,7 @@ def _may_have(relation: Relation, column: str) -> bool:
 
 def _is_no_column(node: exp.Expr, name: str) -> bool:
     folded = name.casefold()
-    return folded in _NOT_COLUMNS or (folded in _UNITS and isinstance(node.parent, exp.Func))
+    return folded in NOT_COLUMNS or (folded in UNITS and isinstance(node.parent, exp.Func))
 
 
 def _aliases(item: exp.Expr) -> Iterable[str]:

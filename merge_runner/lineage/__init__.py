@@ -1,0 +1,1 @@
+"""Column lineage: which columns write each column of a table, and which decide about its rows."""

@@ -1,0 +1,87 @@
+"""The rows of a query or table: the value of each column, and what decides which rows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from merge_runner.lineage.edge import Input, Table
+from merge_runner.lineage.value import NOTHING, Value, union, unknown
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Columns that are not known by name: further ones of a table, or those of something that cannot be read.
+
+    `known`: they are the table's, whatever they are called, apart from those in `left_out` (case folded). `more` is
+    what each of them has besides; of what cannot be read that is the reason alone.
+    """
+
+    table: Table | None
+    left_out: frozenset[str] = frozenset()
+    more: Value = NOTHING
+
+    def column(self, name: str) -> Value:
+        """The value of a column that is one of these."""
+        if self.table is None:
+            return self.more
+        return union([Value(frozenset([Input(self.table.name, name, "identity")])), self.more])
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The columns that are known, each with its name (empty: without one to write), and the rest.
+
+    `deciding` is what decides which rows there are.
+    """
+
+    columns: tuple[tuple[str, Value], ...] = ()
+    rest: tuple[Rest, ...] = ()
+    deciding: Value = NOTHING
+
+    def having(self, name: str) -> list[Value]:
+        """The values of the columns that are known to have this name."""
+        folded = name.casefold()
+        return [value for each, value in self.columns if each.casefold() == folded]
+
+    def perhaps(self, name: str) -> list[Rest]:
+        """Where a column may be that is not among the known ones."""
+        folded = name.casefold()
+        return [each for each in self.rest if folded not in each.left_out]
+
+    def every(self) -> Value:
+        """All columns together."""
+        rest = (unknown(f"the columns of {each.table.name} are not all known") if each.table else each.more
+                for each in self.rest)  # fmt: skip
+        return union([*(value for _, value in self.columns), *rest])
+
+    def renamed(self, names: Sequence[str]) -> Rows:
+        """The same rows under the column names that an alias such as `v(a, b)` gives them."""
+        if not names:
+            return self
+        if self.rest or len(self.columns) != len(names):
+            value = unknown("columns are renamed by their places, and not all of them are known")
+            return replace(self, columns=tuple((name, value) for name in names), rest=())
+        return replace(self, columns=tuple((name, value) for name, (_, value) in zip(names, self.columns, strict=True)))
+
+
+def of_table(table: Table) -> Rows:
+    """The rows of a table or view."""
+    columns = tuple((name, Value(frozenset([Input(table.name, name, "identity")]))) for name in table.columns)
+    left_out = frozenset(name.casefold() for name in table.columns)
+    return Rows(columns, () if table.complete else (Rest(table, left_out),))
+
+
+def unreadable(value: Value) -> Rows:
+    """Rows of which nothing is known, for the reason in `value`."""
+    return Rows(rest=(Rest(None, more=value),), deciding=value)
+
+
+def item_at(node: exp.Expr, columns: Sequence[tuple[str, Value]]) -> Value | None:
+    """The column that a number in GROUP BY or ORDER BY means; None where the node is no such number."""
+    if not node.is_int:
+        return None
+    place = int(node.name) - 1
+    return columns[place][1] if 0 <= place < len(columns) else NOTHING

@@ -1,0 +1,248 @@
+"""The rows of one SELECT: what FROM gives, which rows stay, and the items of its list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from sqlglot import exp
+
+from merge_runner.lineage.expression import Expressions, is_star
+from merge_runner.lineage.rows import Rest, Rows, item_at, unreadable
+from merge_runner.lineage.scope import Relation, Scope, qualifiers
+from merge_runner.lineage.value import Value, union, unknown
+from merge_runner.pruning.predicate.scope import name_parts
+from merge_runner.pruning.query.output import aggregates, is_generator
+
+_GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("pos", "col"), "range": ("id",),
+              "posexplode_outer": ("pos", "col")}  # fmt: skip
+"""What the columns of a generator are called without an alias."""
+
+
+class Queries(Protocol):
+    """What reads the queries and tables that a SELECT names. `start` is where the text of its tree begins."""
+
+    @property
+    def start(self) -> int:
+        """Where the text of the tree begins in the statement."""
+
+    def rows(self, node: exp.Expr, outer: Scope | None = None) -> Rows:
+        """The rows of a query; `outer` are the names of the query around it."""
+
+    def table(self, parts: Sequence[str]) -> Rows:
+        """The rows of a table, view or CTE, given the unquoted parts of its name."""
+
+
+class SelectReader:
+    """Reads one SELECT, or the joins of a FROM in parentheses."""
+
+    def __init__(self, queries: Queries, outer: Scope | None) -> None:
+        self._queries = queries
+        self._scope = Scope(outer=outer)
+        self._deciding: list[Value] = []
+        self._reader = Expressions(self._scope, queries.start, queries.rows)
+        self._items: list[tuple[str, Value, exp.Expr | None]] = []
+        self._rest: list[Rest] = []
+
+    def rows(self, select: exp.Select) -> Rows:
+        """The rows of a SELECT, with its ORDER BY."""
+        if select.args.get("kind") or select.args.get("match"):
+            return unreadable(unknown("the output of a script or pattern cannot be followed"))
+        origin = select.args.get("from_")
+        if origin is not None:
+            self._from(origin.this, select)
+        windows = {each.name.casefold(): each for each in select.args.get("windows") or ()}
+        self._reader = replace(self._reader, windows=windows)
+        self._decide([self._clause(select, "where")], "filter")
+        for node in select.expressions:
+            self._item(node)
+        columns = tuple((name, value) for name, value, _ in self._items)
+        found = Rows(columns, tuple(self._rest))
+        if select.args.get("group") is not None:
+            self._deciding.append(self._grouped(select.args["group"]).deciding("group_by"))
+        for key in ("having", "qualify"):
+            condition = self._clause(select, key)
+            if condition is not None:
+                self._deciding.append(self._of_output(condition, found).deciding("filter"))
+        if select.args.get("distinct") is not None:
+            self._deciding.append(found.every().deciding("group_by"))
+        for key in ("order", "sort", "cluster"):
+            if select.args.get(key) is not None:
+                keys = (getattr(each, "this", each) if isinstance(each, exp.Ordered) else each
+                        for each in select.args[key].expressions)  # fmt: skip
+                self._deciding += [self._of_output(each, found).deciding("sort") for each in keys]
+        return replace(found, deciding=union(self._deciding))
+
+    def joined(self, node: exp.Expr) -> Rows:
+        """The rows of a relation with joins in parentheses, `(a JOIN b ON …)`: all columns of it."""
+        if node.args.get("pivots"):
+            return unreadable(_pivoted(self._reader, node))
+        self._from(node.this, node)
+        return replace(self._scope.star((), None), deciding=union(self._deciding))
+
+    @staticmethod
+    def _clause(select: exp.Select, key: str) -> exp.Expr | None:
+        clause = select.args.get(key)
+        return clause.this if clause is not None else None
+
+    def _decide(self, nodes: Iterable[exp.Expr | None], role: str) -> None:
+        found = [self._reader.value(node) for node in nodes if node is not None]
+        self._deciding.append(union(found).deciding(role))  # type: ignore[arg-type]
+
+    def _from(self, first: exp.Expr, around: exp.Expr) -> None:
+        """Read a relation, its joins and those around it, and lateral views."""
+        self._add(first)
+        for join in (*(first.args.get("joins") or ()), *(around.args.get("joins") or ())):
+            self._join(join)
+        for lateral in (*(first.args.get("laterals") or ()), *(around.args.get("laterals") or ())):
+            self._lateral(lateral)
+
+    def _add(self, node: exp.Expr) -> Relation:
+        """Read one relation of FROM; its rows decide about those of the SELECT."""
+        alias = node.args.get("alias")
+        alias = alias if isinstance(alias, exp.TableAlias) else None
+        parts: list[str] = []
+        if node.args.get("pivots"):
+            rows = unreadable(_pivoted(self._reader, node))
+        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            parts = [part.name for part in node.parts]
+            rows = self._queries.table(parts)
+        elif isinstance(node, exp.Table):
+            rows = self._generated(node.this, alias)
+        elif isinstance(node, exp.Lateral):
+            inner = node.this
+            is_query = isinstance(inner, exp.Query)
+            rows = self._queries.rows(inner, self._scope) if is_query else self._generated(inner, alias)
+        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+            rows = SelectReader(self._queries, self._scope.outer).joined(node)
+        else:
+            rows = self._queries.rows(node, self._scope.outer)
+        if alias is not None and not isinstance(node, exp.Values) and not self._is_generated(node):
+            rows = rows.renamed([each.name for each in alias.columns])
+        relation = Relation(qualifiers(alias.name if alias is not None else None, parts), rows)
+        self._scope.relations.append(relation)
+        self._deciding.append(rows.deciding)
+        return relation
+
+    @staticmethod
+    def _is_generated(node: exp.Expr) -> bool:
+        inner = node.this if isinstance(node, exp.Table | exp.Lateral) else None
+        return inner is not None and not isinstance(inner, exp.Identifier | exp.Query)
+
+    def _join(self, join: exp.Join) -> None:
+        left = list(self._scope.relations)
+        merged = dict(self._scope.merged)
+        new = self._add(join.this)
+        using = [each.name for each in join.args.get("using") or ()]
+        if (join.method or "").upper() == "NATURAL":
+            using = self._common(left, new, merged)
+        before = Scope(left, self._scope.outer, merged)
+        for name in using:
+            own = before.resolve((name,), None)
+            other = Scope([new]).resolve((name,), None)
+            side = (join.side or "").upper()
+            both = union([own, other])
+            self._deciding.append(both.deciding("join"))
+            whole = both.made("transformation") if side == "FULL" else other if side == "RIGHT" else own
+            self._scope.merged[name.casefold()] = whole
+        if join.args.get("on") is not None:
+            self._decide([join.args["on"]], "join")
+        if (join.kind or "").upper() in ("SEMI", "ANTI") or (join.side or "").upper() in ("SEMI", "ANTI"):
+            self._scope.hide_last()
+
+    def _common(self, left: list[Relation], new: Relation, merged: dict[str, Value]) -> list[str]:
+        """The columns that a NATURAL JOIN joins by."""
+        if new.rows.rest or any(each.rows.rest for each in left):
+            self._deciding.append(unknown("which columns a NATURAL JOIN joins by is not known"))
+            return []
+        names = {name.casefold() for each in left if each.visible for name, _ in each.rows.columns} | merged.keys()
+        return [name for name, _ in new.rows.columns if name.casefold() in names]
+
+    def _lateral(self, node: exp.Expr) -> None:
+        """LATERAL VIEW: a generator decides how often a row is there, and makes columns."""
+        alias = node.args.get("alias")
+        alias = alias if isinstance(alias, exp.TableAlias) else None
+        rows = self._generated(node.this, alias)
+        self._scope.relations.append(Relation(qualifiers(alias.name if alias is not None else None, ()), rows))
+        self._deciding.append(rows.deciding)
+
+    def _generated(self, node: exp.Expr, alias: exp.TableAlias | None) -> Rows:
+        """The rows that a function gives."""
+        value = self._reader.value(node).made("transformation")
+        name = node.name.casefold() if isinstance(node, exp.Anonymous) else node.key
+        names = [each.name for each in alias.columns] if alias is not None else []
+        names = names or list(_GENERATED.get(name, ()))
+        deciding = value.deciding("filter")
+        if not names:
+            reason = f"which columns the function {name} gives is not known"
+            return Rows(rest=(Rest(None, more=union([value, unknown(reason, self._reader.span(node))])),),
+                        deciding=deciding)  # fmt: skip
+        return Rows(tuple((each, value) for each in names), deciding=deciding)
+
+    def _item(self, node: exp.Expr) -> None:
+        """One item of the SELECT list."""
+        if is_star(node):
+            self._star(node)
+            return
+        if isinstance(node, exp.Aliases) or is_generator(node):
+            self._generator(node)
+            return
+        value = self._reader.value(node)
+        parts = name_parts(node)
+        name = node.alias if isinstance(node, exp.Alias) else parts[-1] if parts else ""
+        if not name and isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+            name = node.expression.name
+        self._items.append((name, value, node))
+        if isinstance(node, exp.Alias):
+            self._scope.aliases.setdefault(name.casefold(), value)
+
+    def _generator(self, node: exp.Expr) -> None:
+        inner = node.this if isinstance(node, exp.Aliases | exp.Alias) else node
+        value = self._reader.value(inner).made("transformation")
+        self._deciding.append(value.deciding("filter"))
+        names = [each.name for each in node.aliases] if isinstance(node, exp.Aliases) else [node.alias]
+        if not any(names):
+            names = list(_GENERATED.get(inner.name.casefold() if isinstance(inner, exp.Anonymous) else inner.key, ()))
+        if not names:
+            reason = "which columns the generator gives is not known"
+            self._rest.append(Rest(None, more=union([value, unknown(reason, self._reader.span(inner))])))
+        self._items += [(name, value, None) for name in names]
+
+    def _star(self, node: exp.Expr) -> None:
+        star = node.this if isinstance(node, exp.Column) else node
+        qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
+        left_out = frozenset(each.name.casefold() for each in star.args.get("except_") or ())
+        found = self._scope.star(qualifier, self._reader.span(node))
+        self._items += [(name, value, None) for name, value in found.columns if name.casefold() not in left_out]
+        self._rest += [replace(each, left_out=each.left_out | left_out) for each in found.rest]
+
+    def _grouped(self, group: exp.Group) -> Value:
+        """What GROUP BY groups by: columns of FROM before aliases, and items by their places."""
+        if group.args.get("all"):
+            return union(value for _, value, node in self._items if node is None or not aggregates(_inner(node)))
+        parts = [*group.expressions]
+        for key in ("rollup", "cube", "grouping_sets"):
+            found = group.args.get(key)
+            parts += found if isinstance(found, list) else []
+        columns = [(name, value) for name, value, _ in self._items]
+        return union(self._of_number(each, columns) for each in parts)
+
+    def _of_number(self, node: exp.Expr, columns: list[tuple[str, Value]]) -> Value:
+        return item_at(node, columns) or self._reader.value(node)
+
+    def _of_output(self, node: exp.Expr, found: Rows) -> Value:
+        """A condition or key after the SELECT list: a name of an item means the item, before a column of FROM."""
+        if node.is_int:
+            return self._of_number(node, list(found.columns))
+        names = {name.casefold(): value for name, value, item in self._items if isinstance(item, exp.Alias)}
+        inner = Scope([*self._scope.relations], self._scope.outer, {**self._scope.merged, **names})
+        return replace(self._reader, scope=inner).value(node)
+
+
+def _inner(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _pivoted(reader: Expressions, node: exp.Expr) -> Value:
+    return unknown("columns after PIVOT and UNPIVOT are not followed", reader.span(node))

@@ -1,0 +1,59 @@
+"""What an expression is made of, and what becomes of that in another expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from merge_runner.lineage.edge import Direct, Indirect, Input, Unresolved
+from merge_runner.text import Span
+
+_RANK: dict[str, int] = {"identity": 0, "transformation": 1, "aggregation": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The inputs of an expression. `fields` are those of a struct that the expression makes, by name, case folded."""
+
+    inputs: frozenset[Input] = frozenset()
+    unresolved: frozenset[Unresolved] = frozenset()
+    fields: Mapping[str, Value] = field(default_factory=dict, compare=False)
+
+    def made(self, by: Direct) -> Value:
+        """The value after a transformation or aggregation of it; what it was before counts where that is more."""
+        changed = [
+            Input(each.relation, each.column, by) if _RANK.get(each.subtype, 3) < _RANK[by] else each
+            for each in self.inputs
+        ]
+        return Value(frozenset(changed), self.unresolved)
+
+    def deciding(self, role: Indirect) -> Value:
+        """The value where it only decides; what decided about it already keeps its own name."""
+        changed = [Input(each.relation, each.column, role) if each.is_direct else each for each in self.inputs]
+        return Value(frozenset(changed), self.unresolved)
+
+    def at(self, path: Iterable[str]) -> Value:
+        """The field of a struct that a path of names leads to; a field of any other column counts as the column."""
+        found = self
+        for name in path:
+            found = found.fields.get(name.casefold(), found)
+        return found
+
+
+NOTHING = Value()
+
+
+def union(values: Iterable[Value]) -> Value:
+    """All that several values are made of; with one, the value itself."""
+    parts = [value for value in values if value != NOTHING]
+    if not parts:
+        return NOTHING
+    if len(parts) == 1:
+        return parts[0]
+    inputs = frozenset().union(*(value.inputs for value in parts))
+    return Value(inputs, frozenset().union(*(value.unresolved for value in parts)))
+
+
+def unknown(reason: str, span: Span | None = None) -> Value:
+    """A value whose inputs cannot be said."""
+    return Value(unresolved=frozenset([Unresolved(reason, span)]))
