@@ -52,11 +52,7 @@ class Expressions:
 
     def span(self, node: exp.Expr) -> Span | None:
         """Where a node's names are in the statement; None for what has no place of its own."""
-        marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
-        if not marks:
-            return None
-        first, last = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
-        return Span(self.start + first, self.start + last + 1)
+        return names_span(node, self.start)
 
     def _parts(self, nodes: Iterable[exp.Expr]) -> Value:
         """The values of several nodes; no recursion along plain functions, as a sum may have thousands of terms."""
@@ -164,6 +160,14 @@ class Expressions:
     def _subquery(self, node: exp.Expr) -> Value:
         rows = self.query(node, self.scope)
         return union([rows.every(), rows.deciding])
+
+
+def names_span(node: exp.Expr, start: int) -> Span | None:
+    """The range of all names of a tree whose text begins at `start`; None where it has no name with a place."""
+    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
+    if not marks:
+        return None
+    return Span(start + min(mark["start"] for mark in marks), start + max(mark["end"] for mark in marks) + 1)
 
 
 def is_star(node: exp.Expr) -> bool:

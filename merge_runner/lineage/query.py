@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from merge_runner.lineage.edge import Lookup, Table
-from merge_runner.lineage.expression import Expressions
+from merge_runner.lineage.expression import Expressions, names_span
 from merge_runner.lineage.rows import Rest, Rows, item_at, of_table, unreadable
 from merge_runner.lineage.scope import Relation, Scope
 from merge_runner.lineage.select import SelectReader
@@ -136,7 +136,7 @@ class Queries:
             first = first.this
         found = self.rows(first, outer)
         for each in reversed(chain):
-            found = _both(each, found, self.rows(each.expression, outer))
+            found = _both(each, found, self.rows(each.expression, outer), names_span(each.expression, self.start))
         return found
 
     def _values(self, node: exp.Values, outer: Scope | None) -> Rows:
@@ -169,11 +169,14 @@ def _has_own_part(node: exp.Expr) -> bool:
     return any(node.args.get(key) is not None for key in ("with_", "order", "limit", "offset"))
 
 
-def _both(node: exp.SetOperation, left: Rows, right: Rows) -> Rows:
-    """The rows of a set operation: columns by their places, under the names of the first query."""
+def _both(node: exp.SetOperation, left: Rows, right: Rows, span: Span | None) -> Rows:
+    """The rows of a set operation: columns by their places, under the names of the first query.
+
+    `span` is the place of the second query.
+    """
     deciding = [left.deciding, right.deciding]
     if isinstance(node, exp.Union):
-        found = _by_name(left, right) if node.args.get("by_name") else _by_place(left, right)
+        found = _by_name(left, right, span) if node.args.get("by_name") else _by_place(left, right, span)
         if node.args.get("distinct") is not False:
             deciding.append(found.every().deciding("group_by"))
     else:
@@ -182,26 +185,26 @@ def _both(node: exp.SetOperation, left: Rows, right: Rows) -> Rows:
     return replace(found, deciding=union(deciding))
 
 
-def _by_place(left: Rows, right: Rows) -> Rows:
+def _by_place(left: Rows, right: Rows, span: Span | None) -> Rows:
     if not left.rest and not right.rest and len(left.columns) == len(right.columns):
         pairs = zip(left.columns, right.columns, strict=True)
         return Rows(tuple((name, union([value, other])) for (name, value), (_, other) in pairs))
     reason = "columns of a UNION meet by their places, and not all columns of both queries are known"
     if not left.rest and not right.rest:
         reason = "the queries of a UNION have different numbers of columns"
-    value = unknown(reason)
+    value = unknown(reason, span)
     columns = tuple((name, union([own, value])) for name, own in left.columns)
     return Rows(columns, tuple(replace(each, more=union([each.more, value])) for each in left.rest))
 
 
-def _by_name(left: Rows, right: Rows) -> Rows:
+def _by_name(left: Rows, right: Rows, span: Span | None) -> Rows:
     columns: dict[str, tuple[str, Value]] = {name.casefold(): (name, value) for name, value in left.columns}
     for name, value in right.columns:
         first, own = columns.get(name.casefold(), (name, NOTHING))
         columns[name.casefold()] = (first, union([own, value]))
     if not left.rest and not right.rest:
         return Rows(tuple(columns.values()))
-    value = unknown("columns of a UNION BY NAME meet by their names, and not all of them are known")
+    value = unknown("columns of a UNION BY NAME meet by their names, and not all of them are known", span)
     return Rows(
         tuple((name, union([own, value])) for name, own in columns.values()),
         tuple(Rest(each.table, each.left_out, union([each.more, value])) for each in (*left.rest, *right.rest)),

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from merge_runner.lineage.edge import Input, Table
 from merge_runner.lineage.value import NOTHING, Value, union, unknown
+from merge_runner.text import Span
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,12 @@ class Rows:
                 for each in self.rest)  # fmt: skip
         return union([*(value for _, value in self.columns), *rest])
 
-    def renamed(self, names: Sequence[str]) -> Rows:
+    def renamed(self, names: Sequence[str], span: Span | None = None) -> Rows:
         """The same rows under the column names that an alias such as `v(a, b)` gives them."""
         if not names:
             return self
         if self.rest or len(self.columns) != len(names):
-            value = unknown("columns are renamed by their places, and not all of them are known")
+            value = unknown("columns are renamed by their places, and not all of them are known", span)
             return replace(self, columns=tuple((name, value) for name in names), rest=())
         return replace(self, columns=tuple((name, value) for name, (_, value) in zip(names, self.columns, strict=True)))
 

@@ -14,6 +14,7 @@ from merge_runner.lineage.scope import Relation, Scope, qualifiers
 from merge_runner.lineage.value import Value, union, unknown
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.output import aggregates, is_generator
+from merge_runner.text import Span
 
 _GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("pos", "col"), "range": ("id",),
               "posexplode_outer": ("pos", "col")}  # fmt: skip
@@ -119,7 +120,7 @@ class SelectReader:
         else:
             rows = self._queries.rows(node, self._scope.outer)
         if alias is not None and not isinstance(node, exp.Values) and not self._is_generated(node):
-            rows = rows.renamed([each.name for each in alias.columns])
+            rows = rows.renamed([each.name for each in alias.columns], self._reader.span(node))
         relation = Relation(qualifiers(alias.name if alias is not None else None, parts), rows)
         self._scope.relations.append(relation)
         self._deciding.append(rows.deciding)
@@ -136,7 +137,7 @@ class SelectReader:
         new = self._add(join.this)
         using = [each.name for each in join.args.get("using") or ()]
         if (join.method or "").upper() == "NATURAL":
-            using = self._common(left, new, merged)
+            using = self._common(left, new, merged, self._reader.span(join))
         before = Scope(left, self._scope.outer, merged)
         for name in using:
             own = before.resolve((name,), None)
@@ -151,10 +152,10 @@ class SelectReader:
         if (join.kind or "").upper() in ("SEMI", "ANTI") or (join.side or "").upper() in ("SEMI", "ANTI"):
             self._scope.hide_last()
 
-    def _common(self, left: list[Relation], new: Relation, merged: dict[str, Value]) -> list[str]:
+    def _common(self, left: list[Relation], new: Relation, merged: dict[str, Value], span: Span | None) -> list[str]:
         """The columns that a NATURAL JOIN joins by."""
         if new.rows.rest or any(each.rows.rest for each in left):
-            self._deciding.append(unknown("which columns a NATURAL JOIN joins by is not known"))
+            self._deciding.append(unknown("which columns a NATURAL JOIN joins by is not known", span))
             return []
         names = {name.casefold() for each in left if each.visible for name, _ in each.rows.columns} | merged.keys()
         return [name for name, _ in new.rows.columns if name.casefold() in names]
