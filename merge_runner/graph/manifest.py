@@ -15,6 +15,7 @@ from typing import Any
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import (
     DataTestNode,
+    GenericTest,
     Graph,
     Macro,
     ModelNode,
@@ -71,7 +72,7 @@ def manifest(
             for name, each in (selectors or {}).items()
         },
         "disabled": disabled,
-        "parent_map": {unique_id: list(node.depends_on) for unique_id, node in graph.nodes.items()},
+        "parent_map": {unique_id: _parents(node) for unique_id, node in graph.nodes.items()},
         "child_map": {unique_id: sorted(graph.dag.successors(unique_id)) for unique_id in graph.nodes},
         "group_map": {},
         "saved_queries": {},
@@ -208,7 +209,7 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
         "relation_name": str(stored) if stored else None,
         "config": config_as_json(node),
         "checksum": {"name": "sha256", "checksum": node.checksum},
-        "depends_on": {"nodes": node.depends_on, "macros": node.macros},
+        "depends_on": {"nodes": _parents(node), "macros": node.macros},
         "raw_code": node.raw_code,
         "docs": {"show": True, "node_color": None},
         "build_path": None,
@@ -226,7 +227,7 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
     if isinstance(node, SeedNode):
         values["depends_on"] = {"macros": node.macros}
         return values
-    parents = [graph.nodes[parent] for parent in node.depends_on if parent in graph.nodes]
+    parents = [graph.nodes[parent] for parent in _parents(node) if parent in graph.nodes]
     values |= {
         "language": "sql",
         "refs": [{"name": p.name, "package": None, "version": None} for p in parents if not isinstance(p, SourceNode)],
@@ -244,9 +245,37 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
             "column_name": node.generic_test.column,
             "attached_node": node.generic_test.attached_node,
             "file_key_name": None,
-            "test_metadata": {"name": node.generic_test.name, "kwargs": node.generic_test.kwargs, "namespace": None},
+            "test_metadata": {
+                "name": node.generic_test.name,
+                "kwargs": _arguments(graph, node.generic_test),
+                "namespace": None,
+            },
         }
     return values
+
+
+def _parents(node: Node) -> list[str]:
+    """The parents in dbt's order: what a generic test is attached to comes last; readers of relationships need it."""
+    attached = node.generic_test.attached_node if isinstance(node, DataTestNode) and node.generic_test else None
+    return sorted(node.depends_on, key=lambda parent: parent == attached)
+
+
+def _arguments(graph: Graph, test: GenericTest) -> dict[str, Any]:
+    """The arguments of a generic test as dbt has them: the column and the tested table too, other nodes as calls."""
+    others = {
+        key: _call(graph, value) if isinstance(value, str) and value in graph.nodes else value
+        for key, value in test.kwargs.items()
+    }
+    column = {"column_name": test.column} if test.column is not None else {}
+    tested = (
+        {"model": f"{{{{ get_where_subquery({_call(graph, test.attached_node)}) }}}}"} if test.attached_node else {}
+    )
+    return {**column, **others, **tested}
+
+
+def _call(graph: Graph, unique_id: str) -> str:
+    node = graph.nodes[unique_id]
+    return f"source('{node.source_name}', '{node.name}')" if isinstance(node, SourceNode) else f"ref('{node.name}')"
 
 
 def _source(graph: Graph, node: SourceNode) -> dict[str, Any]:

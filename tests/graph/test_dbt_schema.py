@@ -69,6 +69,20 @@ def test_constraints_and_freshness_are_where_dbt_has_them(every_kind, tmp_path):
     assert document["sources"]["source.shop.raw.orders"]["freshness"] is None
 
 
+def test_a_relationship_names_its_table_as_dbt_does(every_kind, tmp_path):
+    document = manifest_of(every_kind, tmp_path / "target")
+    (test,) = [node for node in document["nodes"].values() if node["name"].startswith("relationships_")]
+    assert test["test_metadata"]["kwargs"] == {
+        "column_name": "amount",
+        "to": "ref('numbers')",
+        "field": "amount",
+        "model": "{{ get_where_subquery(ref('fct')) }}",
+    }
+    parents = ["model.shop.numbers", "model.shop.fct"]
+    assert (test["depends_on"]["nodes"], document["parent_map"][test["unique_id"]]) == (parents, parents)
+    assert [each["name"] for each in test["refs"]] == ["numbers", "fct"]
+
+
 def test_a_key_that_dbt_does_not_have_is_a_fault(every_kind, tmp_path):
     document = manifest_of(every_kind, tmp_path / "target")
     document["nodes"]["model.shop.odd"]["verdict"] = "static"

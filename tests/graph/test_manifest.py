@@ -197,7 +197,8 @@ def test_a_source_says_where_its_data_is(made):
 
 def test_tests_say_what_they_call_and_what_they_are_attached_to(made):
     generic, singular = made["nodes"]["test.shop.unique_fct_id"], made["nodes"]["test.shop.agree"]
-    assert generic["test_metadata"] == {"name": "unique", "kwargs": {"column_name": "id"}, "namespace": None}
+    arguments = {"column_name": "id", "model": "{{ get_where_subquery(ref('fct')) }}"}
+    assert generic["test_metadata"] == {"name": "unique", "kwargs": arguments, "namespace": None}
     assert (generic["column_name"], generic["attached_node"]) == ("id", "model.shop.fct")
     assert generic["config"] == {
         "enabled": True,

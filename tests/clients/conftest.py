@@ -1,0 +1,77 @@
+"""Real clients of dbt, from the package registry, each in an environment of its own."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "build/clients"
+"""Git ignores it: an environment is made once."""
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def client():
+    """Return the Python of an environment with these packages; skip where the registry cannot be reached."""
+
+    def python(*packages):
+        key = hashlib.sha256("\n".join((*packages, sys.version)).encode()).hexdigest()[:10]
+        folder = FOLDER / f"{packages[0].partition('==')[0]}-{key}"
+        found = folder / "bin/python"
+        if not (folder / "complete").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            pip = [found, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+            ping = subprocess.run(
+                [*pip, "--dry-run", "--no-deps", packages[0]], capture_output=True, text=True, check=False
+            )
+            if ping.returncode:
+                pytest.skip(f"NOT TESTED: {packages[0]} cannot be installed: {ping.stderr.strip().splitlines()[-1]}")
+            subprocess.run([*pip, *packages], check=True)
+            (folder / "complete").touch()
+        return found
+
+    return python
+
+
+@pytest.fixture
+def merge_runner(tmp_path):
+    """The executable `merge-runner`, as a client of dbt calls one."""
+    executable = tmp_path / "bin/merge-runner"
+    executable.parent.mkdir()
+    executable.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m merge_runner "$@"\n')
+    executable.chmod(0o755)
+    return executable
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A copy of the project of these tests."""
+    return Path(shutil.copytree(HERE / "shop", tmp_path / "shop"))
+
+
+@pytest.fixture
+def run_client(tmp_path):
+    """Run a script of this folder in a client's environment; return its standard output."""
+
+    def run(python, script, *arguments, **variables):
+        # Not what this process runs with: the client has packages of its own, and merge-runner is only an executable.
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DBT_"))}
+        env |= {"HOME": str(tmp_path), "JAVA_HOME": os.environ.get("JAVA_HOME", ""), **variables}
+        done = subprocess.run(
+            [python, HERE / "scripts" / script, *map(str, arguments)],
+            env={name: value for name, value in env.items() if value},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
+        return done.stdout
+
+    return run

@@ -1,0 +1,2 @@
+{{ config(materialized='table', tags=['nightly']) }}
+select id as customer_id from {{ ref('orders') }}

@@ -1,0 +1,2 @@
+{{ config(materialized='view') }}
+select id, amount from {{ ref('raw_orders') }}

@@ -1,0 +1,74 @@
+"""What only reads artifacts: dbt-artifacts-parser, dbterd."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from merge_runner import Project
+from tests.dbt_schemas import schema_errors
+from tests.fake_engine import FakeDriver, Lake
+from tests.fake_engine.projects import model_files
+
+pytestmark = pytest.mark.slow
+PACKAGES = ("dbt-artifacts-parser==0.15.0", "dbterd==1.32.0", "PyYAML")
+ROOT = Path(__file__).parents[2]
+PROJECTS = [ROOT, *sorted(path.parent for path in ROOT.glob("examples/*/profiles.yml"))]
+
+
+def test_dbt_artifacts_parser_reads_every_artifact(client, run_client, make_project, tmp_path):
+    folder = tmp_path / "artifacts"
+    for project in PROJECTS:
+        Project.load(project, target_path=str(folder / project.name)).write_manifest()
+    models = {"a": {"tests": ["unique"]}, "b": {"parents": ["a"]}, "bad": {}, "below": {"parents": ["bad"]}}
+    built = Project.load(make_project(model_files(models)), target_path=str(folder / "built"))
+    results = built.build(driver=FakeDriver(Lake(), {"bad": ["fails"]}), lint=False)
+    assert {result.status for result in results.results} == {"success", "pass", "error", "skipped"}
+    found = json.loads(run_client(client(*PACKAGES), "with_readers.py", folder))
+    assert {name: kind for name, (kind, _) in found.items()} == {
+        **{f"{project.name}/manifest": "ManifestV12" for project in PROJECTS},
+        "built/manifest": "ManifestV12",
+        "built/run_results": "RunResultsV6",
+    }
+    assert found["built/run_results"][1] == len(results.results) == 5
+    assert all(count for _, count in found.values())
+
+
+def catalog_of(manifest):
+    """A catalog.json as `docs generate` of dbt writes it, with the declared columns."""
+
+    def entry(node):
+        columns = {
+            name: {"type": column["data_type"] or "string", "index": number, "name": name, "comment": None}
+            for number, (name, column) in enumerate(node["columns"].items(), start=1)
+        }
+        metadata = {"type": "table", "schema": node["schema"], "name": node["alias"], "database": node["database"]}
+        empty = {"comment": None, "owner": None}
+        return {"metadata": metadata | empty, "columns": columns, "stats": {}, "unique_id": node["unique_id"]}
+
+    tables = {key: entry(node) for key, node in manifest["nodes"].items() if node["resource_type"] in ("model", "seed")}
+    schema = "https://schemas.getdbt.com/dbt/catalog/v1.json"
+    metadata = {**manifest["metadata"], "dbt_schema_version": schema}
+    return {
+        "metadata": {key: metadata[key] for key in ("dbt_schema_version", "dbt_version", "generated_at", "env")},
+        "nodes": tables,
+        "sources": {},
+        "errors": None,
+    }
+
+
+def test_dbterd_draws_what_data_tests_say(client, run_client, shop):
+    """The catalog is the test's: merge-runner writes none yet. dbterd needs a database, which two-part names do not have."""
+    profile = "shop: {outputs: {dev: {master: 'local[2]', schema: lake.shop, catalogs: {lake: {type: embedded}}}}}"
+    (shop / "profiles.yml").write_text(profile)
+    Project.load(shop).write_manifest()
+    manifest = json.loads((shop / "target/manifest.json").read_text())
+    catalog = catalog_of(manifest)
+    assert schema_errors(catalog) == []
+    (shop / "target/catalog.json").write_text(json.dumps(catalog))
+    drawn = run_client(client(*PACKAGES), "with_dbterd.py", shop / "target", "test_relationship")
+    assert {line.split('"')[1] for line in drawn.splitlines() if line.startswith("Table ")} == {
+        *("model.shop.customers", "model.shop.orders", "model.shop.stg_orders")
+    }
+    (reference,) = [line for line in drawn.splitlines() if line.startswith("Ref: ")]
+    assert reference == 'Ref: "model.shop.customers"."customer_id" > "model.shop.orders"."id"'
