@@ -68,6 +68,8 @@ def pytest_configure(config):
     """
     if not getattr(config.option, "numprocesses", None):
         os.environ["CI"] = "true"
+    # A test that builds twice wants both builds to run; those of tests/run/reuse have nodes left out.
+    os.environ["MERGE_RUNNER_REUSE"] = "off"
 
 
 def pytest_collection_modifyitems(items):

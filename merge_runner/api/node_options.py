@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from merge_runner.api.loaded_project import Names, as_path, texts
 from merge_runner.options.nodes import LARGEST_BATCH, NodeOptions
 from merge_runner.plan.branch_plan import branch_name
+
+if TYPE_CHECKING:
+    from merge_runner.run.settings import Mode
 
 
 def node_options(
@@ -21,6 +25,7 @@ def node_options(
     branch: str | None,
     *,
     no_lint: bool = False,
+    reuse: Mode = "auto",
 ) -> NodeOptions:
     """Return the options of a command for the arguments of the method of its name. Raises ValueError."""
     if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id <= LARGEST_BATCH):
@@ -36,4 +41,6 @@ def node_options(
         batch_id=batch_id,
         branch=branch_name(branch) if branch is not None else None,
         no_lint=no_lint,
+        no_reuse=reuse == "off",
+        fresh=reuse == "fresh",
     )

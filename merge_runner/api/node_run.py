@@ -12,9 +12,10 @@ from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.maintenance import Maintenance
+from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
-from merge_runner.run.settings import RunSettings
+from merge_runner.run.settings import Mode, RunSettings
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
@@ -62,10 +63,27 @@ def run_settings(
         batch_id=options.batch_id,
         branch=options.branch,
         maintenance=Maintenance(options.vacuum, options.retain),
+        reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         made=_made(prepared, set(before).difference(ids)) if last is not None and options.full_refresh else (),
     )
+
+
+def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids: Sequence[str]) -> bool:
+    """Whether it is likely that none of the nodes `ids` needs to run: then no JVM is started ahead."""
+    from merge_runner.run.reuse.reuse import likely_unchanged
+
+    return command in ("build", "run") and likely_unchanged(prepared, ids, reuse_mode(prepared, options))
+
+
+def reuse_mode(prepared: Prepared, options: NodeOptions) -> Mode:
+    """Return whether nodes are left out whose inputs have not changed; MERGE_RUNNER_REUSE=off has all of them run."""
+    env = prepared.invocation.env
+    whole = env.whole if isinstance(env, RecordingEnv) else env
+    if options.no_reuse or whole.get("MERGE_RUNNER_REUSE", "").casefold() in ("off", "false", "0"):
+        return "off"
+    return "fresh" if options.fresh else "auto"
 
 
 def _made(prepared: Prepared, done: set[str]) -> tuple[str, ...]:

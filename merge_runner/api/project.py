@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from merge_runner.run.results.events import Events, Listener
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import Command, RunResults
+    from merge_runner.run.settings import Mode
 
 
 class Project(LoadedProject):
@@ -85,16 +86,18 @@ class Project(LoadedProject):
         fail_fast: bool = False,
         batch_id: int | None = None,
         branch: str | None = None,
+        reuse: Mode = "auto",
         on_event: Listener | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
         """Lint, then run models, load seeds and run tests, in DAG order.
 
         Every MERGE commits once for a `batch_id`. `branch` is written instead of main of every Iceberg table. Raises
-        LintError where lint finds an error: nothing has run then. `lint=False` leaves that out.
+        LintError where lint finds an error: nothing has run then. `lint=False` leaves that out. `reuse`: nodes whose
+        inputs have not changed are left out (`auto`), or all run (`off`; `fresh`: and the next build may leave some out).
         """
         options = node_options(
-            select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint
+            select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint, reuse=reuse
         )
         return self.invoke("build", options, on_event=on_event, driver=driver)
 
@@ -110,11 +113,14 @@ class Project(LoadedProject):
         fail_fast: bool = False,
         batch_id: int | None = None,
         branch: str | None = None,
+        reuse: Mode = "auto",
         on_event: Listener | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
         """Run the models alone, without lint; else as `build`."""
-        options = node_options(select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch)
+        options = node_options(
+            select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, reuse=reuse
+        )
         return self.invoke("run", options, on_event=on_event, driver=driver)
 
     def test(
@@ -206,7 +212,7 @@ class Project(LoadedProject):
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
         `on_driver` receives the Spark driver once it runs.
         """
-        from merge_runner.api.node_run import lint_first, run_settings, starting
+        from merge_runner.api.node_run import likely_no_op, lint_first, run_settings, starting
         from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
@@ -219,7 +225,8 @@ class Project(LoadedProject):
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.state).prepared
         events = _events(on_event, on_driver)
-        with starting(self.start, prepared, events, driver, early=bool(ids)) as coming:
+        early = bool(ids) and not likely_no_op(prepared, command, options, ids)
+        with starting(self.start, prepared, events, driver, early=early) as coming:
             lint_first(prepared, command, options, ids)  # while the JVM starts
             if coming is not None:
                 coming.proceed()  # lint uses processes only where there is no thread that they could not have

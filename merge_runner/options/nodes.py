@@ -73,6 +73,14 @@ class Branch(ProjectOptions):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class Reusing(ProjectOptions):
+    """For commands that build models."""
+
+    no_reuse: bool = flag("--no-reuse", kept=True, help="Run every node, though its inputs may not have changed.")
+    fresh: bool = flag("--fresh", kept=True, help="The same, and let the next build leave out what has not changed.")
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Junit(ProjectOptions):
     """For commands that run tests."""
 
@@ -100,7 +108,7 @@ class Maintaining(ProjectOptions):
 
 
 @dataclass(frozen=True)
-class NodeOptions(Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Junit, FullRefresh):
+class NodeOptions(Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Reusing, Junit, FullRefresh):
     """What `build`, `run`, `test`, `optimize` and `retry` may be asked; what one does not offer has its default."""
 
 

@@ -29,6 +29,7 @@ from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.previous_run import recorded_durations
 from merge_runner.run.results.results import Command, RunResults
+from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.settings import RunSettings
 
 _MOST_OTHERS = 3
@@ -77,14 +78,35 @@ def build(
     if on_a_branch:
         check_isolated(plans, nodes)
     durations = recorded_durations(prepared.target_path / "run_results.json")
-    node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events)
+    reuse = _reuse(planned, command, settings, invocation.id)
+    node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events, reuse)
     with invocation.recorded(plans, node_run.end):
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))
         if plans:
             table = None if optimizes else audit_table(prepared.files.profile)  # its rows are about what models did
-            _run_on_drivers(node_run, prepared, table, driver, starting)
+            try:
+                if driver is not None or not node_run.leave_out():
+                    _run_on_drivers(node_run, prepared, table, driver, starting)
+            finally:
+                _save(reuse, events)
     return invocation.results
+
+
+def _reuse(prepared: Prepared, command: Command, settings: RunSettings, id: str) -> Reuse | None:
+    """Return what decides which nodes need not run; None where all are to run."""
+    has_own_record = settings.batch_id is not None or settings.branch is not None
+    if command not in ("build", "run") or settings.reuse == "off" or has_own_record:
+        return None
+    return Reuse(prepared, settings.reuse, id)
+
+
+def _save(reuse: Reuse | None, events: Events) -> None:
+    try:
+        if reuse is not None:
+            reuse.save()
+    except OSError as error:
+        events.emit(Message(f"{error.filename}: {error.strerror}: the next build runs what this one ran", level="warn"))
 
 
 def _run_on_drivers(

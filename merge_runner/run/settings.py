@@ -11,6 +11,9 @@ from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.plan.nodes.maintenance import Maintenance
 
+Mode = Literal["auto", "fresh", "off"]
+"""`auto`: nodes whose inputs have not changed are left out; `fresh`: all run, and are kept; `off`: neither."""
+
 
 @dataclass(frozen=True)
 class RunSettings:
@@ -36,6 +39,8 @@ class RunSettings:
     """Nodes whose statement may have committed in earlier invocations, with the ids of these invocations."""
     made: Sequence[str] = ()
     """The names of tables that other nodes recreated in these earlier invocations."""
+    reuse: Mode = "off"
+    """Whether nodes are left out whose inputs have not changed."""
     args: Mapping[str, Any] = field(default_factory=dict)
 
     def batch(self, node: Node) -> Batch | None:

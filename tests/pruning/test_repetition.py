@@ -15,12 +15,13 @@ from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.judge.repetition import repetition
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.query.source import KnownTable
-from tests.oracle.expression import Call, Column, Literal
+from tests.oracle.expression import Column
 from tests.oracle.generate import COLUMNS, Generator
-from tests.oracle.merge import Clause, Delete, Insert, Merge, MultipleMatchesError, Update, merged
+from tests.oracle.merge import MultipleMatchesError, merged
 from tests.oracle.query import SIDE, Arm, Query, rows_of
 from tests.oracle.spark_sql import merge_text
 from tests.oracle.tables import listed
+from tests.oracle.usual import usual
 
 CASES = yaml.safe_load((Path(__file__).parent / "repetitions.yml").read_text(encoding="utf-8"))
 TYPED = tuple(TableColumn(name, parse_type(kind)) for name, kind in COLUMNS.items())
@@ -47,54 +48,7 @@ def test_what_is_proven(case):
     if "varies" not in case:
         keys = [f"{key.column}{' or NULL' if key.null_safe else ''}" for key in found.keys]
         wanted = case.get("keys", ["id"]) if "insert" in case["clauses"] else keys
-        assert keys == wanted
-
-
-KEY = Call("=", (Column("t", "id"), Column("s", "id")))
-VERSION = Call(">", (Column("s", "n"), Column("t", "n")))
-VALUES = {name: Column("s", name) for name in COLUMNS}
-
-
-def usual(random):
-    """A MERGE of the shapes that people write: a proof must be found for most of them, and hold."""
-    make = Generator(random)
-
-    def assignments(least):
-        names = random.sample(list(COLUMNS), k=random.randint(least, len(COLUMNS)))
-        odd = random.random() < 0.2
-        return tuple(
-            (name, Column("t", random.choice("nm")) if odd and name in "nm" else VALUES[name]) for name in names
-        )
-
-    def condition(sides):
-        return random.choice(
-            [None, VERSION if "t" in sides else None, make.condition(sides, 1), make.condition(("s",), 0)]
-        )
-
-    def update():
-        return Update(None if random.random() < 0.5 else assignments(1))
-
-    on = [KEY, *([Call("=", (Column("t", "d"), Column("s", "d")))] if random.random() < 0.4 else [])]
-    if random.random() < 0.3:
-        on.append(make.condition(random.choice([("t",), ("s",)]), 0))
-    clauses = []
-    for number in range(random.choice([0, 1, 1, 1, 2])):
-        action = update() if number or random.random() < 0.7 else Delete()
-        clauses.append(Clause("matched", condition(("s", "t")), action))
-    if random.random() < 0.8 or not clauses:
-        inserted = None if random.random() < 0.6 else tuple((name, VALUES[name]) for name in COLUMNS)
-        asked = None if random.random() < 0.7 else make.condition(("s",), 0)
-        clauses.append(Clause("not matched", asked, Insert(inserted)))
-    if random.random() < 0.2:
-        by_source = Delete() if random.random() < 0.5 else Update((("f", Literal(False)),))
-        clauses.append(Clause("not matched by source", make.condition(("t",), 0), by_source))
-    # A clause that no condition restricts is the last of its kind, as Spark demands.
-    kept = []
-    for number, clause in enumerate(clauses):
-        later = any(other.kind == clause.kind for other in clauses[number + 1 :])
-        if clause.condition is not None or not later:
-            kept.append(clause)
-    return Merge(on[0] if len(on) == 1 else Call("and", tuple(on)), tuple(kept))
+        assert (keys, [key.column for key in found.set_keys]) == (wanted, case.get("set_keys", []))
 
 
 def check(seed, seen):

@@ -157,7 +157,10 @@ class TextDisplay:
 
     def _on_running(self, event: Running) -> None:
         self._total = nodes = event.nodes
-        self._line(f"running {counted(nodes, 'node')}, {event.threads} at a time")
+        if event.threads:
+            self._line(f"running {counted(nodes, 'node')}, {event.threads} at a time")
+        else:
+            self._line(f"nothing has changed for {counted(nodes, 'node')}: Spark is not started")
 
     def _on_batch(self, event: BatchStarted) -> None:
         self._total, self._done = event.nodes, 0

@@ -22,7 +22,7 @@ def listed(value: Any) -> Any:
     return value if isinstance(value, list | tuple | Mapping) else (value,)
 
 
-def _bounds(value: Any) -> Any:
+def _off(value: Any) -> Any:
     # YAML 1.1 editors and people write off as false; a Jinja config() may as well.
     return "off" if value is False else value
 
@@ -169,9 +169,7 @@ class ModelConfig:
     keys), and results of tests identify rows by it. It does not write the MERGE: ON does.
     Applies to: models and seeds
     Example: `unique_key: [flight_date, carrier, flight]`"""
-    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_bounds), also({"const": False})] = (
-        "auto"
-    )
+    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_off), also({"const": False})] = "auto"
     """The runtime filter: which columns of the target are restricted in ON to the values that the source has when the
     MERGE runs. `auto`: partition and clustering columns, the first column of `sort_by` and those of `zorder_by`, where
     ON joins them by equality, no other condition prunes and the target has at least 32 MiB. A list of columns: always
@@ -262,6 +260,10 @@ class ModelConfig:
     timeout: Seconds | None = None
     """The longest time that the node may run; then its Spark jobs are cancelled and it fails. Default: no limit.
     Example: `timeout: 30 minutes`"""
+    reuse: Annotated[Literal["auto", "off"], BeforeValidator(_off), also({"const": False})] = "auto"
+    """Whether the node is left out of a build where nothing that it reads has changed since it ran, and another run
+    would provably change nothing. `off`: it always runs.
+    Example: `reuse: off`"""
     concurrent: StrictBool = False
     """Allow another model that writes the same table to run at the same time, where partition literals in ON provably
     keep the two apart. All models that write the table need it. Enables row-level concurrency on Databricks.

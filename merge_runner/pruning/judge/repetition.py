@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.merge.statement import Clause, Expr, MergeStatement
+from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import (
     SOURCE,
     TARGET,
@@ -32,8 +32,11 @@ from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts,
 from merge_runner.pruning.predicate.join_keys import JoinKey, join_keys
 from merge_runner.pruning.predicate.tautology import assigned
 from merge_runner.pruning.runtime_filter.source_determinism import rest_reads_clock, varying
+from merge_runner.text import Span
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 _NEVER_OF_EQUALS = frozenset({"<", ">", "<>"})
@@ -45,11 +48,11 @@ class InsertedKey:
     """A column of the target that ON equates with an expression of the source, and that an INSERT sets to it.
 
     A row matches its own source row where both have the same type, and the value is not NULL unless `null_safe`.
-    `source` is the text of the expression, as ON has it.
+    `source` is the span of the expression in ON.
     """
 
     column: str
-    source: str
+    source: Span
     null_safe: bool
 
 
@@ -58,7 +61,8 @@ class Repetition:
     """Why a second run of a MERGE may do something; None: it is proven that it does nothing.
 
     `varies`: the same tables need not give the same result. `updates`, `inserts` and `deletes` are about rows that the
-    first run has updated or left, inserted and deleted. The proof of `inserts` is for tables where `keys` hold.
+    first run has updated or left, inserted and deleted. The proof of `inserts` is for tables where `keys` hold, that of
+    `updates` where `set_keys` have the type of their values: these are set, and ON asks for more than equality of them.
     """
 
     varies: str | None = None
@@ -66,6 +70,7 @@ class Repetition:
     inserts: str | None = None
     deletes: str | None = None
     keys: tuple[InsertedKey, ...] = ()
+    set_keys: tuple[InsertedKey, ...] = ()
 
 
 def repetition(merge: JudgedMerge) -> Repetition:
@@ -75,7 +80,7 @@ def repetition(merge: JudgedMerge) -> Repetition:
         return Repetition(varies)
     proof = _Proof(merge)
     updates = "its source reads the target" if merge.reads_target else proof.updates()
-    return Repetition(None, updates, proof.inserts(), proof.deletes(), tuple(proof.keys()))
+    return Repetition(None, updates, proof.inserts(), proof.deletes(), tuple(proof.keys()), tuple(proof.set_keys()))
 
 
 def _varies(merge: JudgedMerge) -> str | None:
@@ -147,7 +152,8 @@ class _Proof:
                 if found.side == "source" or not self._is_set_by(clause, name):
                     continue
                 keys = [key for key in self.joins if key.conjunct is conjunct and key.column == found]
-                if found.side != "target" or not keys or self._uses(name) > 1 or not self._keeps(clause, keys[0]):
+                keys = keys or [key for key in self.joins if key.column == found]
+                if found.side != "target" or not keys or not self._keeps(clause, keys[0]):
                     return f"an UPDATE sets {name}, by which ON joins"
         return None
 
@@ -170,9 +176,32 @@ class _Proof:
     def _adds(self, clause: Clause) -> str | None:
         for assignment in clause.assignments:
             column = self._set_column_in(assignment.value)
-            if column is not None:
+            if column is not None and not self._keeps_or_takes(assignment):
                 return f"an UPDATE makes {assignment.column[-1]} of {column}, which an UPDATE sets"
         return None
+
+    def _keeps_or_takes(self, assignment: Assignment) -> bool:
+        """Whether the value is the greatest, the least or the first of the own value and values of the source."""
+        return any(True for _ in self._candidates(assignment))
+
+    def _candidates(self, assignment: Assignment) -> Iterator[exp.Expr]:
+        """The source's values among which, with the own one, a value is chosen; none where it is not such a choice."""
+        from sqlglot import exp
+
+        tree = assignment.value.expression
+        if not isinstance(tree, (exp.Greatest, exp.Least, exp.Coalesce)):
+            return
+        own, others = assigned(assignment, self.scope), []
+        for part in tree.iter_expressions():
+            found = self.scope.reference(part)
+            if found is not None and found.side == "target":
+                if tuple(name.casefold() for name in found.path) != own:
+                    return
+            elif self.scope.side(part) in ("source", "none"):
+                others.append(part)
+            else:
+                return
+        yield from others
 
     def _set_column_in(self, expr: Expr | None) -> str | None:
         """A column in an expression that is, or may be, one of the target that an UPDATE sets."""
@@ -190,10 +219,17 @@ class _Proof:
     def _term(self, expr: Expr) -> Term | None:
         return term(expr.expression, self.terms) if expr.expression is not None else None
 
+    def set_keys(self) -> Iterator[InsertedKey]:
+        """The keys that an UPDATE sets, where ON asks for more of them than that they are equal to the source's."""
+        for key in self.joins:
+            name = key.column.path[0].casefold()
+            if self._uses(name) > 1 and (self.sets_all or name in self.set_by_name):
+                yield _inserted(key)
+
     def keys(self) -> Iterator[InsertedKey]:
         """What ON demands of inserted rows that the types and values of the tables decide."""
         for key in self.joins:
-            yield InsertedKey(key.column.path[0], key.source.sql("spark"), key.null_safe)
+            yield _inserted(key)
 
     def inserts(self) -> str | None:
         """Why a second run may insert rows again, or change those that the first one has inserted."""
@@ -242,8 +278,10 @@ class _Proof:
             if clause.star and not self._inserts_all(rows):
                 return "UPDATE SET * sets other values than are inserted"
             for each in clause.assignments:
-                name = assigned(each, self.scope)
-                value = self._term(each.value)
+                name, value = assigned(each, self.scope), self._term(each.value)
+                candidates = [term(part, self.terms) for part in self._candidates(each)]
+                if len(name) == 1 and candidates and all(part == rows.value(name[0]) for part in candidates):
+                    continue
                 if len(name) > 1 or value is None or rows.value(name[0]) != value or not _of_source(value):
                     return f"an UPDATE sets {name[0]} to another value than is inserted"
         return None
@@ -269,6 +307,10 @@ class _Proof:
             )
 
         for part in conjuncts(condition(tree, self.terms)):
+            if has_opaque(part):
+                continue
+            if _of_source(part) and rows.facts.implies(negated(part)) is True:
+                return True
             if isinstance(part, Call) and part.name in _NEVER_OF_EQUALS:
                 left, right = (replaced(argument, inserted) for argument in part.args)
                 if left == right and _of_source(left):
@@ -304,6 +346,10 @@ class _Proof:
         return [
             part for part in parts if not has_opaque(part) and {each.relation for each in columns(part)} == {SOURCE}
         ]
+
+
+def _inserted(key: JoinKey) -> InsertedKey:
+    return InsertedKey(key.column.path[0], key.source_span, key.null_safe)
 
 
 def _of_source(value: Term) -> bool:

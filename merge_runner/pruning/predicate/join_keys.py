@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JoinKey:
-    """A conjunct `t.k = s.k` (or `<=>`): a column of the target by itself, and an expression of the source alone."""
+    """A conjunct `t.k = s.k` (or `<=>`): a column of the target by itself, and an expression of the source alone.
+
+    `source_span` is that of the expression in the statement.
+    """
 
     conjunct: Conjunct
     column: ColumnRef
     source: exp.Expr
     null_safe: bool
+    source_span: Span
 
 
 def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
@@ -36,10 +40,13 @@ def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
             tree = tree.this
         if not isinstance(tree, exp.EQ | exp.NullSafeEQ):
             continue
-        for one, other in ((tree.this, tree.expression), (tree.expression, tree.this)):
+        spans = equality_sides(conjunct)
+        if spans is None:
+            continue
+        for one, other, span in ((tree.this, tree.expression, spans[1]), (tree.expression, tree.this, spans[0])):
             column = scope.reference(one.unnest())
             if column is not None and column.side == "target" and scope.side(other) == "source":
-                yield JoinKey(conjunct, column, other.unnest(), isinstance(tree, exp.NullSafeEQ))
+                yield JoinKey(conjunct, column, other.unnest(), isinstance(tree, exp.NullSafeEQ), span)
 
 
 def target_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[Span]:

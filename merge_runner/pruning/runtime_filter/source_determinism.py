@@ -91,6 +91,16 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
     )
 
 
+def query_reading(text: str) -> SourceReading:
+    """How a query comes about, of whose tables nothing is known."""
+    from merge_runner.merge.read_query import read_query
+
+    reader = _Reader(lambda _parts: None, frozenset())
+    reader.query(read_query(text), text)
+    clock = reader.clock or not reader.readable
+    return SourceReading(None, clock, tuple(reader.tables), (), reader.readable, reader.unread, varying=reader.varying)
+
+
 def rest_reads_clock(statement: MergeStatement) -> bool:
     """Whether ON or a clause may read the clock."""
     pieces: list[Expr] = list(statement.on)
@@ -196,6 +206,83 @@ def varying(tree: exp.Expr) -> str | None:
 
 def _is_ordered(query: exp.Expr | None) -> bool:
     return query is not None and query.args.get("order") is not None
+
+
+_BEFORE_PARENTHESES = frozenset(
+    [
+        "all",
+        "and",
+        "any",
+        "as",
+        "by",
+        "case",
+        "cluster",
+        "distribute",
+        "else",
+        "except",
+        "exists",
+        "filter",
+        "from",
+        "full",
+        "group",
+        "having",
+        "in",
+        "inner",
+        "insert",
+        "intersect",
+        "into",
+        "is",
+        "join",
+        "lateral",
+        "left",
+        "like",
+        "not",
+        "on",
+        "or",
+        "order",
+        "outer",
+        "over",
+        "partition",
+        "right",
+        "select",
+        "set",
+        "sort",
+        "tables",
+        "then",
+        "union",
+        "update",
+        "using",
+        "values",
+        "when",
+        "where",
+        "with",
+        "within",
+    ]
+)
+"""Words that are no functions where an opening parenthesis follows them."""
+
+
+def varying_word(text: str) -> str | None:
+    """The first word of a statement that may give another value each time; None: there is none.
+
+    It reads the clock, is no deterministic function, or a function that merge-runner does not know.
+    """
+    known = SCALAR | AGGREGATES | GENERATORS | WINDOW_ONLY | _BEFORE_PARENTHESES
+    tokens = lex(text)
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        word = text[token.start : token.end].casefold()
+        if token.kind not in ("word", "name", "string"):
+            continue
+        if any(part in _CLOCK_WORDS for part in re.findall(r"\w+", word)):
+            return word
+        called = after is not None and text[after.start : after.end] == "("
+        if (
+            called
+            and token.kind != "string"
+            and (word in NON_DETERMINISTIC or word in _OF_THE_USER or word not in known)
+        ):
+            return word
+    return None
 
 
 def reads_row_by_row(text: str) -> bool:

@@ -16,16 +16,18 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.graph.graph import UnitTestNode, run_config
 from merge_runner.graph.label import label, named
-from merge_runner.graph.order import contracted, parents_with_tests, priorities, unit_tests_first
+from merge_runner.graph.order import contracted, parents_with_tests, priorities, topological, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
 from merge_runner.run.node.node_runner import run_node
+from merge_runner.run.node.outcome import unchanged_result
 from merge_runner.run.node.run_context import Nodes, RunContext
-from merge_runner.run.results.event_types import Message, NodeFinished
+from merge_runner.run.results.event_types import Message, NodeFinished, NodeStarted, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
+from merge_runner.run.reuse.reuse import Reuse, Unchanged
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.scheduling.write_conflicts import write_keys
 from merge_runner.run.settings import RunSettings
@@ -51,13 +53,22 @@ class NodeRun:
     `id` distinguishes their commits and job groups from those of every other run.
     """
 
-    def __init__(self, prepared: Prepared, nodes: Nodes, settings: RunSettings, id: str, events: Events) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        nodes: Nodes,
+        settings: RunSettings,
+        id: str,
+        events: Events,
+        reuse: Reuse | None = None,
+    ) -> None:
         self.prepared = prepared
         self.graph = prepared.graph
         self.plans = nodes.plans
         self.nodes = nodes
         self.settings = settings
         self.id = id
+        self.reuse = reuse
         self.threads = thread_count(prepared, settings.threads, len(nodes.plans))
         self.events = events
         self.results: list[Result] = []
@@ -103,6 +114,29 @@ class NodeRun:
             raise
         return 0 if self._stopping.is_set() else len(self._lost) + len(self._below_lost)
 
+    def leave_out(self) -> bool:
+        """Give every node its result without a driver, where none needs to run; return whether that is so."""
+        if self.reuse is None:
+            return False
+        found: dict[str, Unchanged] = {}
+        for unique_id in self.plans:
+            decided = self.reuse.decide(self.plans[unique_id])
+            if not isinstance(decided, Unchanged):
+                return False
+            found[unique_id] = decided
+        self.events.emit(Running(nodes=len(found), threads=0))
+        for unique_id in topological(self.graph, self.plans):
+            self.events.emit(
+                NodeStarted(
+                    **named(self.graph.nodes, unique_id),
+                    group=f"{self.id}/{unique_id}",
+                    expected=self.nodes.durations.get(unique_id),
+                )
+            )
+            node, plan = self.graph.nodes[unique_id], self.plans[unique_id]
+            self._keep(unchanged_result(node, self.nodes, plan, found[unique_id], _now()))
+        return True
+
     def _context(self, driver: Driver, catalog: Catalog) -> RunContext:
         return RunContext(
             self.prepared,
@@ -115,6 +149,7 @@ class NodeRun:
             self._shared,
             write_keys(self.plans, self.graph.nodes),
             self._stopping,
+            self.reuse,
         )
 
     def _job(self, run: RunContext) -> Job:

@@ -25,12 +25,13 @@ from merge_runner.graph.label import named
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import name_duplicates
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
-from merge_runner.run.node.outcome import cancelled, result_of
+from merge_runner.run.node.outcome import cancelled, result_of, unchanged_result
 from merge_runner.run.node.retry import DEFAULT_RETRIES, Attempts
 from merge_runner.run.node.run_context import RunContext
 from merge_runner.run.results.artifacts import write_run_text, write_taken
 from merge_runner.run.results.event_types import NodeRetried, NodeStarted, NodeWaiting, RetriedKind
 from merge_runner.run.results.results import Result, Timing
+from merge_runner.run.reuse.reuse import Changed, Reuse, Unchanged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +47,10 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
     run.events.emit(
         NodeStarted(**named(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
     )
+    started = _now()
+    decided = run.reuse.decide(planned) if run.reuse is not None else None
+    if isinstance(decided, Unchanged):
+        return unchanged_result(node, run.nodes, planned, decided, started)
     with _session(run) as session:
         started, plan, error = _now(), planned, None
         context = _context(session, node, planned, run, touched)
@@ -61,10 +66,14 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 plan = _chosen(run, planned, context)
                 for step in plan.steps:
                     attempts.perform(step)
+                if run.reuse is not None and decided is not None:
+                    _keep_for_reuse(run.reuse, plan, decided, context)
         except Exception as failure:
             if not from_engine(failure):
                 raise
             error = engine_error(failure)
+            if run.reuse is not None:
+                run.reuse.failed(plan)
         try:
             if error is not None:
                 error = _explained(
@@ -76,6 +85,15 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 raise
             # There is no way to ask the table any more.
             return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
+
+
+def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decided: Changed, context: NodeContext) -> None:
+    """Keep what a node leaves, while nobody else can write its table. What the engine does not answer is not kept."""
+    try:
+        reuse.ended(plan, decided, context)
+    except Exception as failure:
+        if not from_engine(failure) or engine_error(failure).kind in (Kind.CANCELLED, Kind.LOST):
+            raise
 
 
 @contextmanager

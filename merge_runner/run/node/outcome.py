@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance import changed_files, in_words
-from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse
+from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse, Uncounted
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode, run_config
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import test_message
-from merge_runner.run.node.run_context import RunContext
+from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.results import Result, Status, Timing
+from merge_runner.run.reuse.reuse import Unchanged
 from merge_runner.text import Place, place_as_json
 
 _ALTERED = 3
@@ -114,6 +117,25 @@ def cancelled(
         if version is not None:
             context.output.response.found_commit(version)
     return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
+
+
+def unchanged_result(node: Node, nodes: Nodes, plan: NodePlan, decided: Unchanged, started: datetime) -> Result:
+    """Return the result of a node that did not run, since another run of it would do nothing."""
+    compiled = nodes.compile_times.get(plan.unique_id)
+    timing = Timing("execute", started, datetime.now(timezone.utc))
+    merges = any(isinstance(step, RunMerge) for step in plan.steps)
+    done = Uncounted("MERGE" if merges else None, 0 if merges else None, decided.version)
+    return Result(
+        node.unique_id,
+        "no-op",
+        timing=(compiled, timing) if compiled else (timing,),
+        thread_id=threading.current_thread().name,
+        response=NodeResponse(statement=done),
+        message=str(decided),
+        compiled_code=plan.sql or None,
+        relation_name=str(node.relation) if node.relation else None,
+        plan=plan,
+    )
 
 
 def result_of(

@@ -14,6 +14,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Timing
+from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.scheduling.write_conflicts import WriteKey
 from merge_runner.run.settings import RunSettings
 
@@ -46,6 +47,8 @@ class RunContext:
     writes: Mapping[str, WriteKey]
     """What each node writes: a part of a table that another one writes as well, or the whole table."""
     stopping: threading.Event
+    reuse: Reuse | None = None
+    """Which nodes need not run; None: all run."""
 
     @property
     def warehouse(self) -> Path | None:

@@ -51,7 +51,7 @@ class Running(Event):
     nodes: int
     """How many nodes. Unit: nodes"""
     threads: int
-    """How many run at the same time. Unit: threads"""
+    """How many run at the same time; 0: no node needs to run, and no Spark is started. Unit: threads"""
 
 
 @dataclass(frozen=True, kw_only=True)

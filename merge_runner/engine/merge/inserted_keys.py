@@ -1,0 +1,44 @@
+"""Whether the rows that a MERGE has written match their own source rows: by the types and values of its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.errors import engine_errors
+from merge_runner.engine.spark.sql import analyse, run_statement
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.pruning.judge.repetition import InsertedKey
+from merge_runner.relation import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_EQUAL_AND_OTHER = ("float", "double", "collate", "char", "struct", "array", "map", "variant")
+"""Types of which equal values may differ (0.0 and -0.0, case), or are stored otherwise (padded), or hold such ones."""
+
+
+def keys_hold(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey], *, no_nulls: bool) -> bool:
+    """Return whether each key has the type of its value in the source; `no_nulls`: and is NULL in no row of the target.
+
+    A value of another type may be stored as one that ON does not take for equal. Raises EngineError.
+    """
+    if not keys:
+        return True
+    statement = step.judged.statement
+    with engine_errors():
+        columns = {field.name.casefold(): field for field in session.table(str(step.target)).schema}
+    source = statement.source.span.of(statement.text)
+    values = ", ".join(f"({key.source.of(statement.text)}) AS b{number}" for number, key in enumerate(keys))
+    types = analyse(session, f"{statement.with_text}SELECT {values} FROM {source}").fields
+    nullable = []
+    for key, value in zip(keys, types, strict=True):
+        column = columns.get(key.column.casefold())
+        if column is None or column.dataType != value.dataType or "__CHAR_VARCHAR_TYPE_STRING" in column.metadata:
+            return False
+        if any(word in column.dataType.simpleString() for word in _EQUAL_AND_OTHER):
+            return False
+        if no_nulls and column.nullable and not key.null_safe:
+            nullable.append(f"{quote(column.name)} IS NULL")
+    asked = f"SELECT 1 FROM {step.target} WHERE {' OR '.join(nullable)} LIMIT 1"
+    return not nullable or not run_statement(session, asked)

@@ -1,0 +1,18 @@
+"""The version of a table as its files on a local disk have it: what is known of it before any engine runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StoredVersion:
+    """The newest commit that may have changed rows or columns: compaction and removed files do not count.
+
+    `version` is the version (Delta) or the id of the snapshot (Iceberg; -1: there is none), `identity` a text that no
+    other commit of any table has. `stamp` is what the commit carries (commit_metadata.py).
+    """
+
+    version: int
+    identity: str
+    stamp: str | None

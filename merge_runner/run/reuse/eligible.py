@@ -1,0 +1,107 @@
+"""Which nodes may be left out at all: those of which a second run with the same inputs gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from merge_runner.graph.graph import Node, run_config
+from merge_runner.plan.steps.inputs import AttachInputs, BatchInput, Input, OpenFeed, ViewInput
+from merge_runner.plan.steps.maintenance import VacuumTable
+from merge_runner.plan.steps.merge import RunHook, RunMerge
+from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUnitTest
+from merge_runner.plan.steps.node_plan import NodePlan, RaiseError, Step
+from merge_runner.plan.steps.table import CreateTarget, KeepHistory, ReplaceTable
+from merge_runner.pruning.judge.repetition import repetition
+from merge_runner.pruning.runtime_filter.source_determinism import (
+    SourceReading,
+    query_reading,
+    varying_word,
+)
+from merge_runner.relation import Relation
+
+_NEVER: tuple[tuple[type, str], ...] = (
+    (RunHook, "its hooks may do anything"),
+    (OpenFeed, "it consumes the changes of a table, each once"),
+    (MeasureFreshness, "it reads the clock"),
+    (RaiseError, "its template stops it"),
+    (KeepHistory, "a full refresh is asked for"),
+    (VacuumTable, "it removes old files"),
+)
+
+
+def inputs_of(plan: NodePlan) -> tuple[Input, ...]:
+    """Return what the steps of a plan read, in all of its forms."""
+    steps = (step for step in _steps(plan) if isinstance(step, AttachInputs))
+    return tuple({item.relation: item for step in steps for item in step.inputs}.values())
+
+
+def ineligible(node: Node, plan: NodePlan) -> str | None:
+    """Return why a node always runs; None: it may be left out where its inputs are what they were."""
+    if run_config(node).reuse == "off":
+        return "its config says `reuse: off`"
+    for step in _steps(plan):
+        for kind, reason in _NEVER:
+            if isinstance(step, kind):
+                return reason
+        found = _of_step(step)
+        if found is not None:
+            return found
+    known = [item.relation for item in inputs_of(plan)]
+    if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
+        return "it reads a stream"
+    own = [plan.writes] if plan.writes is not None else []
+    return _of_readings(_readings(plan), [*known, *own])
+
+
+def _steps(plan: NodePlan) -> Iterator[Step]:
+    for form in plan.forms:
+        yield from form.steps
+
+
+def _of_step(step: Step) -> str | None:
+    if isinstance(step, CreateTarget) and step.replace:
+        return "a full refresh is asked for"
+    if isinstance(step, RunMerge):
+        if step.expect is not None:
+            return "`expect_merge` counts what it does"
+        return repetition(step.judged).varies
+    if isinstance(step, RunTest):
+        if step.store is not None:
+            return "it stores its failures"
+        if step.touched is not None:
+            return "it looks at what its model has changed in this run"
+    if isinstance(step, RunUnitTest) and (word := varying_word(step.sql)) is not None:
+        return f"`{word}` may give another value each time"
+    return None
+
+
+def _readings(plan: NodePlan) -> Iterator[SourceReading]:
+    for step in _steps(plan):
+        if isinstance(step, RunMerge):
+            yield step.judged.reading
+        elif isinstance(step, (ReplaceTable, RunTest)):
+            yield query_reading(step.sql)
+
+
+def view_reading(item: ViewInput) -> SourceReading | None:
+    """Return what a view reads, as its file in the warehouse has it; None where there is none."""
+    if item.definition is None:
+        return None
+    try:
+        return query_reading(item.definition.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _of_readings(readings: Iterable[SourceReading], known: list[Relation]) -> str | None:
+    for reading in readings:
+        if not reading.readable:
+            return reading.unread or "its query cannot be read"
+        if reading.reads_clock:
+            return "its query may read the clock"
+        if reading.varying is not None:
+            return f"its query has {reading.varying}, which may give other rows each time"
+        for parts in reading.tables:
+            if not any(relation.is_named_by(parts, default=False) for relation in known):
+                return f"it reads {'.'.join(parts)} without ref() or source()"
+    return None

@@ -1,0 +1,77 @@
+"""A text that is the same for two runs of a node that ask the engine for the same, over whatever tables.
+
+It is made of the steps as they are planned: compiled texts, layout, config. What only says where something is written,
+or who shares an input, is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.graph.graph import Node, run_config
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.model_tests.unit_tests import Scratch
+from merge_runner.plan.steps.inputs import ShareInputs
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.text import Place
+from merge_runner.version import version
+
+if TYPE_CHECKING:
+    from merge_runner.project.schema.profile import Profile
+
+_DERIVED = (JudgedMerge, Bounding, Place)
+"""Types of values that follow from the rest, or change nothing of what runs."""
+
+
+def fingerprint(prepared: Prepared, node: Node, plan: NodePlan, scratch: Scratch) -> str:
+    """Return the fingerprint of a node. `scratch` is where the unit tests of this invocation are."""
+    steps = [step for form in plan.forms for step in form.steps if not isinstance(step, ShareInputs)]
+    asked = [[type(step).__name__, plain(step)] for step in steps]
+    text = json.dumps([asked, plain(run_config(node)), environment(prepared.files.profile)], sort_keys=True)
+    text = text.replace(str(scratch.folder), "").replace(scratch.prefix, "")
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def environment(profile: Profile) -> Any:
+    """Return what all nodes of an invocation depend on: versions, confs, the time zone."""
+    settings = {
+        "merge-runner": version(),
+        "spark": _version("pyspark"),
+        "schema": profile.schema,
+        "conf": dict(profile.conf),
+        "catalogs": {name: dict(settings) for name, settings in profile.catalogs.items()},
+        "zone": [time.tzname, time.timezone],
+    }
+    return plain(settings)
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as of
+
+    try:
+        return of(package)
+    except PackageNotFoundError:
+        return None
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON, the same in each process for equal values."""
+    if isinstance(value, _DERIVED):
+        return None
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.compare}
+    if isinstance(value, Mapping):
+        return [[plain(key), plain(each)] for key, each in sorted(value.items(), key=lambda item: repr(item[0]))]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(each) for each in value), key=repr)
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else f"{type(value).__name__} {value}"

@@ -1,0 +1,161 @@
+"""What nodes read and write, as it is stored on this machine: a name for each, and a text that changes when it does.
+
+Nothing here needs an engine. What is not on a local disk has no name, and its readers always run.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from merge_runner.engine.spark.embedded_catalog import database
+from merge_runner.engine.table_format.delta import stored_version as delta
+from merge_runner.engine.table_format.iceberg import stored_version as iceberg
+from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
+from merge_runner.plan.steps.table import Layout
+from merge_runner.relation import Relation
+
+_RACY_SECONDS = 1.0
+"""A file that was written so shortly before may be written again with the same time and size."""
+_MOST_FILES = 100_000
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where something is stored: `kind` is `delta`, `iceberg`, `files` or `text`, `path` says where.
+
+    It is kept as text, so that a later invocation can ask for its state before it has planned anything.
+    """
+
+    kind: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.path}"
+
+    @classmethod
+    def of(cls, text: str) -> Stored:
+        """Return what `str` has made a text of."""
+        kind, _, path = text.partition(":")
+        return cls(kind, path)
+
+    def state(self) -> str | None:
+        """Return what it is now; None where there is nothing, or it cannot be read."""
+        if self.kind in ("delta", "iceberg"):
+            found = self.version()
+            return found.identity if found is not None else None
+        if self.kind == "files":
+            return _files(self.path)
+        try:
+            return hashlib.sha256(Path(self.path).read_bytes()).hexdigest()[:32]
+        except OSError:
+            return None
+
+    def version(self) -> StoredVersion | None:
+        """Return the newest version of a table; None where there is none, or it cannot be read."""
+        if self.kind == "delta":
+            return delta.stored_version(Path(self.path))
+        if self.kind == "iceberg":
+            metadata = _metadata(*json.loads(self.path))
+            return iceberg.stored_version(metadata) if metadata is not None else None
+        return None
+
+
+def stored_input(item: Input, prepared: Prepared) -> Stored | None:
+    """Return where an input is stored; None where that is not on this machine, or not known."""
+    if isinstance(item, TableInput):
+        return stored_table(item.relation, item.format, item.location, prepared)
+    if isinstance(item, ViewInput):
+        return Stored("text", str(item.definition.absolute())) if item.definition is not None else None
+    if isinstance(item, FileInput) and "://" not in item.path:
+        return Stored("files", item.path)
+    return None
+
+
+def stored_layout(layout: Layout, prepared: Prepared) -> Stored | None:
+    """Return the same of the table of a node."""
+    return stored_table(layout.relation, layout.format, layout.location, prepared)
+
+
+def stored_table(relation: Relation, format: str, location: Path | None, prepared: Prepared) -> Stored | None:
+    """Return the same of a table; `location` is its folder where no catalog keeps it."""
+    if location is not None:
+        return Stored("delta", str(location.absolute())) if format == "delta" else None
+    profile = prepared.files.profile
+    if format != "iceberg" or relation.catalog not in profile.embedded_catalogs or relation.schema is None:
+        return None
+    catalog = str(relation.catalog)
+    file = database(profile, prepared.files.root.absolute(), catalog)
+    return Stored("iceberg", json.dumps([str(file), catalog, relation.schema, relation.identifier]))
+
+
+def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
+    """Return the metadata file of an Iceberg table, as its embedded catalog has it."""
+    query = (
+        "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"
+    )
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+            found = connection.execute(query, (catalog, schema, table)).fetchone()
+    except sqlite3.Error:
+        return None
+    if found is None or found[0] is None:
+        return None
+    location = str(found[0])
+    return Path(unquote(location.removeprefix("file:")) if location.startswith("file:") else location)
+
+
+def _files(path: str) -> str | None:
+    """Return names, sizes and times of the files at a path, which may have wildcards; None where one is too new."""
+    digest, number, now = hashlib.sha256(), 0, time.time()
+    try:
+        for file in _below(path):
+            stat = file.stat()
+            number += 1
+            if number > _MOST_FILES or now - stat.st_mtime < _RACY_SECONDS:
+                return None
+            digest.update(f"{file}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
+    except OSError:
+        return None
+    return digest.hexdigest()[:32] if number else None
+
+
+def _below(path: str) -> Iterator[Path]:
+    # The pattern may be absolute, which Path.glob does not take.
+    roots = sorted(glob.glob(path)) if glob.has_magic(path) else [path]  # noqa: PTH207
+    for root in map(Path, roots):
+        if root.is_dir():
+            yield from sorted(file for file in root.rglob("*") if file.is_file())
+        else:
+            yield root
+
+
+class States:
+    """The states of what the nodes of one run read, each as it was when it was first looked at.
+
+    Spark lists the files of a source once, and what several nodes share is computed once: a later state need not be
+    what a node has read. An earlier one is at worst a reason to run the node again.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[Stored, str | None] = {}
+
+    def of(self, stored: Stored) -> str | None:
+        """Return the state that counts for this run."""
+        if stored not in self._seen:
+            self._seen[stored] = stored.state()
+        return self._seen[stored]
+
+    def written(self, stored: Stored) -> None:
+        """A node of this run has written it: who reads it from now on reads the new one."""
+        self._seen.pop(stored, None)
