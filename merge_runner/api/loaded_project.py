@@ -88,7 +88,13 @@ class LoadedProject:
         """
         if isinstance(select, Selection):
             return select
-        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect)
+
+        def changed() -> frozenset[str]:
+            from merge_runner.run.reuse.outlook import changed_inputs
+
+            return changed_inputs(self.prepared)
+
+        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect, changed)
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

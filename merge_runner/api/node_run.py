@@ -74,7 +74,9 @@ def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids
     """Whether it is likely that none of the nodes `ids` needs to run: then no JVM is started ahead."""
     from merge_runner.run.reuse.reuse import likely_unchanged
 
-    return command in ("build", "run") and likely_unchanged(prepared, ids, reuse_mode(prepared, options))
+    if command not in ("build", "run") or reuse_mode(prepared, options) != "auto":
+        return False
+    return likely_unchanged(prepared, ids)
 
 
 def reuse_mode(prepared: Prepared, options: NodeOptions) -> Mode:

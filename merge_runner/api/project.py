@@ -53,11 +53,12 @@ class Project(LoadedProject):
         """
         from merge_runner.engine.tables.first_run import built_in_warehouse
         from merge_runner.plan.explain.explain import explain
+        from merge_runner.run.reuse.outlook import outlook
 
         ids = self.select(select, exclude, selector, state).ids
         prepared = self.deferred(ids, defer, state).prepared
         if not spark:
-            return explain(prepared, ids, built_in_warehouse)
+            return explain(prepared, ids, built_in_warehouse, outlook)
         from merge_runner.api.node_run import starting
         from merge_runner.run.explain import explain_on_spark
         from merge_runner.run.results.event_types import SparkStarting
@@ -68,7 +69,7 @@ class Project(LoadedProject):
             if merges and coming is not None:
                 events.emit(SparkStarting(master=prepared.files.profile.where))
                 coming.launch()  # the JVM comes up while the project is looked at
-            explanation = explain(prepared, ids)
+            explanation = explain(prepared, ids, outlook=outlook)
             if coming is not None:
                 coming.proceed()
             return explain_on_spark(prepared, explanation, driver, coming)
@@ -93,8 +94,8 @@ class Project(LoadedProject):
         """Lint, then run models, load seeds and run tests, in DAG order.
 
         Every MERGE commits once for a `batch_id`. `branch` is written instead of main of every Iceberg table. Raises
-        LintError where lint finds an error: nothing has run then. `lint=False` leaves that out. `reuse`: nodes whose
-        inputs have not changed are left out (`auto`), or all run (`off`; `fresh`: and the next build may leave some out).
+        LintError where lint finds an error: nothing has run then. `lint=False` leaves that out. With `reuse="auto"`
+        nodes whose inputs have not changed are left out; `off`: all run; `fresh`: so they do, the next time not.
         """
         options = node_options(
             select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint, reuse=reuse

@@ -21,7 +21,7 @@ VARIABLE = "_MERGE_RUNNER_COMPLETE"
 _METHODS = (
     *("config.", "file:", "git:", "path:", "result:", "selector:", "source:", "tag:", "test_name:"),
     *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test")),
-    *(f"state:{what}" for what in ("modified", "new", "old", "unmodified")),
+    *(f"state:{what}" for what in ("inputs", "modified", "new", "old", "unmodified")),
     *(f"test_type:{kind}" for kind in ("data", "generic", "singular", "unit")),
 )
 _OPERATORS = re.compile(r"(?:@|\d*\+)?")

@@ -22,7 +22,7 @@ apply, and `null` where the format does not report it."""
 
 STATUS: Mapping[Status, str] = {
     "success": "a model or seed ran",
-    "no-op": "there was nothing to do: the batch is committed already, no changes, nothing to compact",
+    "no-op": "there was nothing to do: unchanged inputs, a batch that is committed already, no files to compact",
     "error": "it failed",
     "pass": "a test passed",
     "warn": "a test has failures that are a warning",

@@ -17,11 +17,14 @@ from merge_runner.graph.state import Change, macros_affected
 
 
 def by_state(lookup: Lookup, criterion: Criterion) -> set[str]:
-    """Nodes by how they differ from the earlier manifest."""
-    wanted = one_of(criterion, _STATES)
+    """Nodes by how they differ from the earlier manifest, or by whether their inputs have changed since they ran."""
+    wanted = one_of(criterion, (*_STATES, _INPUTS))
+    if wanted == _INPUTS:
+        return set(lookup.changed_inputs)
     return {unique_id for unique_id, found in lookup.changes.items() if _STATES[wanted](found)}
 
 
+_INPUTS = "inputs"
 _STATES: dict[str, Callable[[frozenset[Change]], bool]] = {
     "new": lambda found: "new" in found,
     "old": lambda found: "new" not in found,

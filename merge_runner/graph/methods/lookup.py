@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,8 @@ class SelectionContext:
     """Which tests come along with what is selected."""
     project_files: tuple[str, ...] = ("pyproject.toml", "profiles.yml")
     """Files relative to `root` that concern every node: when one has changed, `git:` selects them all."""
+    changed_inputs: Callable[[], Collection[str]] | None = None
+    """Returns the nodes that a build would run, since their inputs have changed; None: that is not known here."""
 
 
 class Lookup:
@@ -62,6 +64,14 @@ class Lookup:
     def results(self) -> Mapping[str, str]:
         """The status of each node in the earlier run."""
         return read_results(self._state_dir("result"))
+
+    @cached_property
+    def changed_inputs(self) -> frozenset[str]:
+        """The nodes that a build would run."""
+        if self.context.changed_inputs is None:
+            hint = "`merge-runner ls -s state:inputs` lists them"
+            raise ProblemsError([Problem("no-state", '"state:inputs" is not known to this command', hint=hint)])
+        return frozenset(self.context.changed_inputs())
 
     def changed_files(self, ref: str) -> frozenset[str]:
         """The files under the root that differ from a commit."""

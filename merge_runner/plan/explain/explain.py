@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
@@ -38,6 +38,18 @@ class Forms:
         return f"a first run: {self.table} was never built, so is_incremental() is false"
 
 
+class Reused(Protocol):
+    """What a build would do with a node; its text says it in words."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether the node would run."""
+
+    @property
+    def because(self) -> str:
+        """Why it would run, or why not."""
+
+
 @dataclass(frozen=True)
 class ExplainedNode:
     """A node and its plan; `merge` is what is known of its MERGE, None where it has none.
@@ -55,6 +67,8 @@ class ExplainedNode:
     engine_report: EngineReport | None = None
     forms: Forms | None = None
     """Which form of the node `plan` is, where a first run differs from the others."""
+    reuse: Reused | None = None
+    """Whether a build would leave it out; None: nobody was asked."""
 
     @property
     def distribution(self) -> WriteDistribution | None:
@@ -104,6 +118,8 @@ class Explanation:
                 yield f"  {node.name} ({', '.join(words)})"
                 if node.forms is not None:
                     yield f"    {node.forms}"
+                if node.reuse is not None:
+                    yield f"    {node.reuse}"
                 for step in node.plan.steps:
                     yield f"    {step}"
                 if node.merge is not None:
@@ -133,6 +149,8 @@ class Explanation:
                         "steps": _steps_json(node.plan),
                         "built": node.forms.built if node.forms else None,
                         "first_run": _steps_json(node.forms.first_run) if node.forms else None,
+                        "runs": node.reuse.runs if node.reuse else None,
+                        "because": node.reuse.because if node.reuse else None,
                         **(report_as_json(node.engine_report) if self.asked else {}),
                     }
                     for node in level
@@ -143,11 +161,15 @@ class Explanation:
 
 
 def explain(
-    prepared: Prepared, ids: Sequence[str], built: Callable[[NodePlan], bool | None] = lambda _: None
+    prepared: Prepared,
+    ids: Sequence[str],
+    built: Callable[[NodePlan], bool | None] = lambda _: None,
+    outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, Reused]] = lambda _prepared, _plans: {},
 ) -> Explanation:
     """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
 
-    `built` returns whether the table of a node was built before, None where that is not known.
+    `built` returns whether the table of a node was built before, None where that is not known; `outlook` which nodes a
+    build would leave out.
     """
     planner = Planner(prepared)
     problems = Problems()
@@ -164,8 +186,9 @@ def explain(
                 explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf)
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
+    reused = outlook(prepared, plans)
     explained = {
-        unique_id: shown(replace(node, plan=plans[unique_id]), built(plans[unique_id]))
+        unique_id: shown(replace(node, plan=plans[unique_id], reuse=reused.get(unique_id)), built(plans[unique_id]))
         for unique_id, node in explained.items()
     }
     unit_tests = [unique_id for unique_id, node in explained.items() if node.kind == "unit_test"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -81,9 +81,15 @@ class Prepared:
         selector: str | None = None,
         state: Path | None = None,
         indirect: Indirect = "eager",
+        changed_inputs: Callable[[], Collection[str]] | None = None,
     ) -> Selection:
-        """Return the selected nodes, parents first, and warnings of what matches nothing."""
-        context = SelectionContext(self.files.root, state, self.files.selectors, indirect)
+        """Return the selected nodes, parents first, and warnings of what matches nothing.
+
+        `changed_inputs` returns what `state:inputs` selects.
+        """
+        context = SelectionContext(
+            self.files.root, state, self.files.selectors, indirect, changed_inputs=changed_inputs
+        )
         return select_nodes(self.graph, context, select, exclude, selector)
 
     @property

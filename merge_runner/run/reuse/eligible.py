@@ -50,7 +50,8 @@ def ineligible(node: Node, plan: NodePlan) -> str | None:
     if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
         return "it reads a stream"
     own = [plan.writes] if plan.writes is not None else []
-    return _of_readings(_readings(plan), [*known, *own])
+    doubts = (query_doubt(reading, [*known, *own]) for reading in _readings(plan))
+    return next((doubt for doubt in doubts if doubt is not None), None)
 
 
 def _steps(plan: NodePlan) -> Iterator[Step]:
@@ -93,15 +94,15 @@ def view_reading(item: ViewInput) -> SourceReading | None:
         return None
 
 
-def _of_readings(readings: Iterable[SourceReading], known: list[Relation]) -> str | None:
-    for reading in readings:
-        if not reading.readable:
-            return reading.unread or "its query cannot be read"
-        if reading.reads_clock:
-            return "its query may read the clock"
-        if reading.varying is not None:
-            return f"its query has {reading.varying}, which may give other rows each time"
-        for parts in reading.tables:
-            if not any(relation.is_named_by(parts, default=False) for relation in known):
-                return f"it reads {'.'.join(parts)} without ref() or source()"
+def query_doubt(reading: SourceReading, known: Iterable[Relation], what: str = "its query") -> str | None:
+    """Return why a query may give other rows though the tables `known` have not changed; None: it does not."""
+    if not reading.readable:
+        return reading.unread or f"{what} cannot be read"
+    if reading.reads_clock:
+        return f"{what} may read the clock"
+    if reading.varying is not None:
+        return f"{what} has {reading.varying}, which may give other rows each time"
+    for parts in reading.tables:
+        if not any(relation.is_named_by(parts, default=False) for relation in known):
+            return f"{what} reads {'.'.join(parts)} without ref() or source()"
     return None

@@ -22,7 +22,6 @@ from merge_runner.engine.table_format.iceberg import stored_version as iceberg
 from merge_runner.engine.table_format.stored_version import StoredVersion
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
-from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
 
 _RACY_SECONDS = 1.0
@@ -80,11 +79,6 @@ def stored_input(item: Input, prepared: Prepared) -> Stored | None:
     if isinstance(item, FileInput) and "://" not in item.path:
         return Stored("files", item.path)
     return None
-
-
-def stored_layout(layout: Layout, prepared: Prepared) -> Stored | None:
-    """Return the same of the table of a node."""
-    return stored_table(layout.relation, layout.format, layout.location, prepared)
 
 
 def stored_table(relation: Relation, format: str, location: Path | None, prepared: Prepared) -> Stored | None:

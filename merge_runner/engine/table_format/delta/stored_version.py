@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_version import StoredVersion
 
-_SAME_ROWS = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
+_MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 """Operations after which the table has the same rows, where no action of the commit says otherwise."""
+_CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+"""The metrics of a MERGE: where all are 0, it has copied rows at most."""
 
 
 def stored_version(folder: Path) -> StoredVersion | None:
@@ -25,7 +28,7 @@ def stored_version(folder: Path) -> StoredVersion | None:
             text = (folder / "_delta_log" / f"{version:020}.json").read_bytes()
             actions = [json.loads(line) for line in text.splitlines() if line.strip()]
             info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
-            if info.get("operation") in _SAME_ROWS and not any(map(_changes_data, actions)):
+            if _keeps_rows(info, actions):
                 continue
             return StoredVersion(version, hashlib.sha256(text).hexdigest()[:32], info.get("userMetadata"))
     except (OSError, ValueError, TypeError, AttributeError):
@@ -33,7 +36,12 @@ def stored_version(folder: Path) -> StoredVersion | None:
     return None
 
 
-def _changes_data(action: dict[str, Any]) -> bool:
-    """Whether an action adds or removes a file with other rows than before, or changes the table's metadata."""
-    file = action.get("add") or action.get("remove") or {}
-    return bool(file.get("dataChange", False)) or "metaData" in action or "protocol" in action
+def _keeps_rows(info: dict[str, Any], actions: Sequence[dict[str, Any]]) -> bool:
+    """Whether the table has the same rows and columns after a commit as before."""
+    if any("metaData" in action or "protocol" in action for action in actions):
+        return False
+    if info.get("operation") == "MERGE":
+        metrics = info.get("operationMetrics") or {}
+        return all(metrics.get(name) == "0" for name in _CHANGED_ROWS)
+    files = (action.get("add") or action.get("remove") or {} for action in actions)
+    return info.get("operation") in _MOVES_FILES and not any(file.get("dataChange", False) for file in files)

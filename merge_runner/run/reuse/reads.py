@@ -1,0 +1,68 @@
+"""What a node reads and writes, as it is stored: the states that a decision and a record are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.steps.inputs import ViewInput
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.table import CreateTarget, DefineView, LoadSeed, ReplaceTable
+from merge_runner.relation import Relation
+from merge_runner.run.reuse.eligible import inputs_of, query_doubt, view_reading
+from merge_runner.run.reuse.stored_state import States, Stored, stored_input, stored_table
+
+
+def stored_target(plan: NodePlan, prepared: Prepared) -> Stored | None:
+    """Return where the table or view of a node is stored; None: it writes none, or not on this machine."""
+    for step in plan.steps:
+        if isinstance(step, (CreateTarget, ReplaceTable, LoadSeed)):
+            layout = step.layout
+            return stored_table(layout.relation, layout.format, layout.location, prepared)
+        if isinstance(step, DefineView) and step.definition is not None:
+            return Stored("text", str(step.definition.absolute()))
+    return None
+
+
+def names_of_inputs(plan: NodePlan, prepared: Prepared) -> dict[str, str]:
+    """Return what people call the inputs of a node, by what is stored."""
+    stored = {item.relation.name: stored_input(item, prepared) for item in inputs_of(plan)}
+    stored |= {step.path.name: _stored_seed(step) for step in plan.steps if isinstance(step, LoadSeed)}
+    return {str(where): name for name, where in stored.items() if where is not None}
+
+
+def _stored_seed(step: LoadSeed) -> Stored:
+    return Stored("text", str(step.path.absolute()))
+
+
+def states_of_inputs(plan: NodePlan, prepared: Prepared, states: States) -> dict[str, str] | str:
+    """Return the states of what a node reads, by what is stored; a text says why one of them is not known."""
+    found: dict[str, str] = {}
+    for step in plan.steps:
+        if isinstance(step, DefineView):
+            return found  # its text alone makes it what it is
+        if isinstance(step, LoadSeed):
+            seed = _stored_seed(step)
+            state = states.of(seed)
+            if state is None:
+                return f"{step.path.name} cannot be read"
+            found[str(seed)] = state
+    known = [item.relation for item in inputs_of(plan)]
+    for item in inputs_of(plan):
+        where = stored_input(item, prepared)
+        if where is None:
+            return f"whether {item.relation.name} has changed is not known: it is not stored on this machine"
+        state = states.of(where)
+        if state is None:
+            return f"{item.relation.name} was written just now, or cannot be read"
+        found[str(where)] = state
+        if isinstance(item, ViewInput) and (reason := _view_doubt(item, known)) is not None:
+            return reason
+    return found
+
+
+def _view_doubt(item: ViewInput, known: Sequence[Relation]) -> str | None:
+    reading = view_reading(item)
+    if reading is None:
+        return f"the view {item.relation.name} cannot be read"
+    return query_doubt(reading, known, f"the view {item.relation.name}")

@@ -1,0 +1,33 @@
+"""Whether another run of a MERGE would do nothing: by what it did, and by what its statement proves."""
+
+from __future__ import annotations
+
+from merge_runner.engine.context import NodeContext
+from merge_runner.engine.merge.inserted_keys import keys_hold
+from merge_runner.engine.response import MergeFigures
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.pruning.judge.repetition import repetition
+
+
+def unsettled(step: RunMerge, context: NodeContext) -> str | None:
+    """Return why another run of a MERGE with the same source may change rows; None: it does not. Raises EngineError.
+
+    A run that changed no row shows it by itself.
+    """
+    figures = context.output.response.statement
+    if not isinstance(figures, MergeFigures):
+        return "what its last run did is not known"
+    inserted, updated, deleted = figures.rows_inserted, figures.rows_updated, figures.rows_deleted
+    if inserted == updated == deleted == 0:
+        return None
+    proof = repetition(step.judged)
+    found = proof.updates
+    if found is None and updated != 0 and not keys_hold(context.session, step, proof.set_keys, no_nulls=False):
+        found = "a key that an UPDATE sets has another type than its value"
+    if found is None and deleted != 0:
+        found = proof.deletes
+    if found is None and inserted != 0:
+        found = proof.inserts
+        if found is None and not keys_hold(context.session, step, proof.keys, no_nulls=True):
+            found = "a key is NULL, or has another type than its value"
+    return f"a second run may change rows: {found}" if found is not None else None

@@ -1,0 +1,105 @@
+"""The newest commit of a table that may have changed rows, from its files: logs and metadata as the formats write them."""
+
+import json
+
+import pytest
+
+from merge_runner.engine.table_format.delta import stored_version as delta
+from merge_runner.engine.table_format.iceberg import stored_version as iceberg
+from merge_runner.engine.table_format.stored_version import StoredVersion
+
+ADD = {"add": {"path": "a.parquet", "dataChange": True}}
+MOVED = {"add": {"path": "b.parquet", "dataChange": False}}
+NONE = {"numTargetRowsInserted": "0", "numTargetRowsUpdated": "0", "numTargetRowsDeleted": "0"}
+GONE = {"remove": {"path": "a.parquet", "dataChange": False}}
+
+
+def log(tmp_path, *commits):
+    folder = tmp_path / "_delta_log"
+    folder.mkdir()
+    for version, (operation, *actions) in enumerate(commits):
+        metrics = next((each for each in actions if "numTargetRowsInserted" in each), {})
+        own = {"operation": operation, "txnId": f"{version}", "userMetadata": f"stamp {version}"}
+        info = {"commitInfo": {**own, "operationMetrics": metrics}}
+        lines = [info, *(each for each in actions if each is not metrics)]
+        (folder / f"{version:020}.json").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("commits", "version"),
+    [
+        ([("CREATE TABLE", {"metaData": {}})], 0),
+        ([("CREATE TABLE",), ("MERGE", ADD)], 1),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("OPTIMIZE", MOVED, GONE)], 1),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("VACUUM START",), ("VACUUM END",)], 1),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("OPTIMIZE", ADD)], 2),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("OPTIMIZE", {"metaData": {}})], 2),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("SET TBLPROPERTIES", {"metaData": {}})], 2),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("RESTORE", ADD)], 2),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("MERGE", ADD, NONE)], 1),  # rows were copied
+        ([("CREATE TABLE",), ("MERGE", ADD), ("MERGE", ADD, {**NONE, "numTargetRowsUpdated": "1"})], 2),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("MERGE", ADD, {"numTargetRowsInserted": "0"})], 2),
+        ([("CREATE TABLE",), ("MERGE", ADD), ("MERGE", {"metaData": {}}, NONE)], 2),
+    ],
+)
+def test_delta(tmp_path, commits, version):
+    found = delta.stored_version(log(tmp_path, *commits))
+    assert (found.version, found.stamp) == (version, f"stamp {version}")
+
+
+def test_the_identity_of_a_commit_is_its_text(tmp_path):
+    folder = log(tmp_path, ("CREATE TABLE",))
+    first = delta.stored_version(folder)
+    assert first == delta.stored_version(folder)
+    path = folder / "_delta_log" / f"{0:020}.json"
+    path.write_text(path.read_text().replace('"txnId": "0"', '"txnId": "another"'))
+    assert delta.stored_version(folder).identity != first.identity
+
+
+def test_a_log_that_is_not_whole_says_nothing(tmp_path):
+    assert delta.stored_version(tmp_path) is None
+    folder = log(tmp_path, ("MERGE", ADD), ("OPTIMIZE", MOVED))
+    (folder / "_delta_log" / f"{0:020}.json").unlink()  # cleaned up after a checkpoint
+    assert delta.stored_version(folder) is None
+    (folder / "_delta_log" / f"{1:020}.json").write_text("no JSON")
+    assert delta.stored_version(folder) is None
+
+
+def metadata(tmp_path, current, snapshots, **more):
+    table = {"table-uuid": "u", "current-schema-id": 0, "current-snapshot-id": current, "snapshots": snapshots, **more}
+    path = tmp_path / "00001.metadata.json"
+    path.write_text(json.dumps(table))
+    return path
+
+
+def snapshot(number, operation, parent=None):
+    found = {"snapshot-id": number, "summary": {"operation": operation, "merge-runner": f"stamp {number}"}}
+    return found if parent is None else {**found, "parent-snapshot-id": parent}
+
+
+@pytest.mark.parametrize(
+    ("current", "snapshots", "found"),
+    [
+        (None, [], StoredVersion(-1, "u/0/-1", None)),
+        (-1, [], StoredVersion(-1, "u/0/-1", None)),
+        (7, [snapshot(7, "append")], StoredVersion(7, "u/0/7", "stamp 7")),
+        (8, [snapshot(7, "append"), snapshot(8, "overwrite", 7)], StoredVersion(8, "u/0/8", "stamp 8")),
+        (8, [snapshot(7, "append"), snapshot(8, "replace", 7)], StoredVersion(7, "u/0/7", "stamp 7")),
+        (7, [snapshot(7, "append"), snapshot(8, "append", 7)], StoredVersion(7, "u/0/7", "stamp 7")),  # rolled back
+        (8, [snapshot(8, "replace", 7)], None),  # expired
+        (9, [], None),
+    ],
+)
+def test_iceberg(tmp_path, current, snapshots, found):
+    assert iceberg.stored_version(metadata(tmp_path, current, snapshots)) == found
+
+
+def test_another_schema_is_another_version_and_no_metadata_is_none(tmp_path):
+    path = metadata(tmp_path, 7, [snapshot(7, "append")])
+    first = iceberg.stored_version(path)
+    path = metadata(tmp_path, 7, [snapshot(7, "append")], **{"current-schema-id": 1})
+    assert iceberg.stored_version(path).identity != first.identity
+    assert iceberg.stored_version(tmp_path / "none.metadata.json") is None
+    path.write_bytes(b"\x1f\x8b compressed")
+    assert iceberg.stored_version(path) is None

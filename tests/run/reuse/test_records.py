@@ -1,0 +1,62 @@
+"""What is kept of runs: the file, and what is made of one that is broken."""
+
+import pytest
+
+from merge_runner.run.reuse.records import Record, Records
+
+RECORD = Record("f", {"files:/a": "1"}, "delta:/t", "2", 3, "i", "2024-01-01T00:00:00+00:00")
+
+
+def test_what_is_kept_is_read_again_next_to_what_others_have_kept(tmp_path):
+    path = tmp_path / "target/reuse.json"
+    one, other = Records(path), Records(path)
+    one.keep("a", RECORD)
+    one.keep("b", "it may change rows")
+    one.save()
+    other.keep("c", RECORD)
+    other.save()
+    found = Records(path)
+    assert (found.get("a"), found.get("c"), found.get("b"), found.doubt("b")) == (
+        RECORD,
+        RECORD,
+        None,
+        "it may change rows",
+    )
+
+
+def test_a_record_takes_the_place_of_a_doubt_and_a_doubt_that_of_a_record(tmp_path):
+    path = tmp_path / "reuse.json"
+    for found in (RECORD, "it may change rows", RECORD):
+        records = Records(path)
+        records.keep("a", found)
+        records.save()
+        again = Records(path)
+        assert (again.get("a") or again.doubt("a")) == found
+        assert None in (again.get("a"), again.doubt("a"))
+
+
+def test_nothing_is_written_where_nothing_was_kept(tmp_path):
+    Records(tmp_path / "reuse.json").save()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON",
+        "[]",
+        '{"format": 99, "records": {}, "doubts": {}}',
+        '{"format": 1, "records": {"a": {}}, "doubts": {}}',
+        '{"format": 1, "records": {"a": {"fingerprint": 1, "inputs": {}, "target": null, "left": null, "version": null, '
+        '"invocation_id": "i", "at": ""}}, "doubts": {}}',
+    ],
+)
+def test_what_cannot_be_read_is_as_good_as_missing(tmp_path, text):
+    path = tmp_path / "reuse.json"
+    path.write_text(text)
+    records = Records(path)
+    assert records.get("a") is None
+    records.keep("a", RECORD)
+    records.save()
+    assert Records(path).get("a") == RECORD

@@ -1,0 +1,96 @@
+"""States of what is stored on this machine: equal while nothing has changed, and another one as soon as something has."""
+
+import os
+import sqlite3
+import time
+
+import pytest
+
+from merge_runner.run.reuse.stored_state import States, Stored
+
+
+def dated(path, seconds):
+    os.utime(path, (seconds, seconds))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number, name in enumerate(["a.csv", "b.csv", "sub/c.csv"]):
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+        dated(path, 1_700_000_000 + number)
+    return tmp_path / "in"
+
+
+CHANGES = {
+    "a row": lambda folder: (folder / "a.csv").write_text("a.cs2"),
+    "a time": lambda folder: dated(folder / "a.csv", 1_600_000_000),
+    "a new file": lambda folder: (folder / "sub/d.csv").write_text(""),
+    "a lost file": lambda folder: (folder / "b.csv").unlink(),
+    "a name": lambda folder: (folder / "b.csv").rename(folder / "e.csv"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_files_are_known_by_names_sizes_and_times(folder, change):
+    stored = Stored("files", str(folder))
+    first = stored.state()
+    assert first is not None
+    assert stored.state() == first
+    CHANGES[change](folder)
+    for path in folder.rglob("*.csv"):
+        if time.time() - path.stat().st_mtime < 60:
+            dated(path, 1_700_000_100)
+    assert stored.state() not in (None, first)
+
+
+def test_a_pattern_names_some_of_them(folder):
+    stored = Stored("files", str(folder / "*.csv"))
+    first = stored.state()
+    (folder / "sub/c.csv").unlink()
+    assert stored.state() == first
+    (folder / "a.csv").unlink()
+    assert stored.state() != first
+
+
+def test_a_file_that_was_written_just_now_has_no_state(folder):
+    (folder / "a.csv").touch()
+    assert Stored("files", str(folder)).state() is None
+
+
+@pytest.mark.parametrize("kind", ["files", "text", "delta"])
+def test_what_is_not_there_has_no_state(tmp_path, kind):
+    assert Stored(kind, str(tmp_path / "none")).state() is None
+
+
+def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
+    file = tmp_path / "ice.db"
+    path = f'["{file}", "ice", "shop", "t"]'
+    assert Stored("iceberg", path).state() is None
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "create table iceberg_tables (catalog_name text, table_namespace text, table_name text, metadata_location text)"
+        )
+        metadata = tmp_path / "with space.metadata.json"
+        metadata.write_text('{"table-uuid": "u", "current-schema-id": 2, "snapshots": []}')
+        connection.execute(
+            "insert into iceberg_tables values ('ice', 'shop', 't', ?)",
+            (f"file:{tmp_path}/with%20space.metadata.json",),
+        )
+    connection.close()
+    assert Stored("iceberg", path).state() == "u/2/-1"
+
+
+def test_a_text_is_kept_and_read_again(tmp_path):
+    for stored in (Stored("delta", "/a:b/c"), Stored("iceberg", '["/x.db", "a"]')):
+        assert Stored.of(str(stored)) == stored
+
+
+def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
+    stored, states = Stored("text", str(folder / "a.csv")), States()
+    first = states.of(stored)
+    (folder / "a.csv").write_text("other")
+    assert states.of(stored) == first
+    states.written(stored)
+    assert states.of(stored) == stored.state() != first
