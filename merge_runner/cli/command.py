@@ -63,13 +63,6 @@ class Command(click.Command):
                 raise
             raise click.UsageError(f"`{self.name}` has no option {error.option_name}: {hint}", ctx) from None
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; with --debug, say first what has no effect or comes from the environment."""
-        if debugging():
-            for message in (*messages(ctx), *noted(ctx)):
-                say(message, "debug")
-        return super().invoke(ctx)
-
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a further name after an option that takes several (`-s a b`); else as click does."""
         takes_no_words = not any(isinstance(param, click.Argument) for param in self.params)
@@ -96,12 +89,20 @@ def command(
 
     def decorate(function: Callable[[_Options], int]) -> Command:
         def call(**values: Any) -> int:
+            _debug_options(click.get_current_context())
             return function(kind(**values))
 
         found = [*parameters(kind, groups, ignores), *accepted()]
         return Command(name, params=found, callback=call, help=function.__doc__)
 
     return decorate
+
+
+def _debug_options(ctx: click.Context) -> None:
+    """With --debug, say which options have no effect or come from the environment."""
+    if debugging():
+        for message in (*messages(ctx), *noted(ctx)):
+            say(message, "debug")
 
 
 def given() -> frozenset[str]:
