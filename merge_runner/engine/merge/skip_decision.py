@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import LeftOut
@@ -51,17 +52,27 @@ def _no_gain(step: RunMerge, context: NodeContext) -> str | None:
     state = table_format.state(context.session, step.target)
     if state.bytes < SMALL_BYTES and state.files < SMALL_FILES:
         return "the target is small"
-    for commit in table_format.commits(context.session, step.target, LOOK_BACK):
-        if same_node(commit.stamp, context.stamp) and is_of_a_statement(commit.stamp):
-            past = table_format.past_merge(commit)
-            if past is not None and pays(past):
-                return None
-    return "its last merges had few source rows that changed nothing"
+    commits = table_format.commits(context.session, step.target, LOOK_BACK)
+    own = (one for one in commits if same_node(one.stamp, context.stamp) and is_of_a_statement(one.stamp))
+    past = [merge for merge in map(table_format.past_merge, own) if merge is not None]
+    return None if pays(past) else "its last merges do not show that it would spare copying rows"
 
 
-def pays(past: PastMerge) -> bool:
-    """Return whether leaving rows out would have made a MERGE faster that has copied rows for them."""
-    if past.rows_source is None:
+def pays(merges: Sequence[PastMerge]) -> bool:
+    """Return whether the last merges of a table show that leaving rows out makes the next one faster.
+
+    One of them has copied rows while most rows of its source changed nothing. None whose source rows nearly all changed
+    something, as they do where the others are left out, had to copy half as many all the same: that is so where the
+    rows that change are in all files.
+    """
+    for_nothing = [merge.rows_copied for merge in merges if _copies_for_nothing(merge)]
+    if not for_nothing:
         return False
-    unchanged = past.rows_source - past.rows_changed
-    return 2 * unchanged >= past.rows_source and past.rows_copied >= past.rows_changed
+    return all(2 * merge.rows_copied < max(for_nothing) for merge in merges if not _copies_for_nothing(merge))
+
+
+def _copies_for_nothing(merge: PastMerge) -> bool:
+    if merge.rows_source is None:
+        return False
+    unchanged = merge.rows_source - merge.rows_changed
+    return 2 * unchanged >= merge.rows_source and 2 * merge.rows_copied >= unchanged > 0
