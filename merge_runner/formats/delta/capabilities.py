@@ -54,6 +54,7 @@ DELTA = Capabilities(
     liquid_clustering=True,
     when_conditions_prune=True,
     conflicts_with_source_reads=True,
+    records_source_rows=True,
     leaves_subqueries_unread=True,
     keeps_batches=True,
     counts_files_by_query=True,

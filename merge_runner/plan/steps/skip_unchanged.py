@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.formats.merge_plans import marks
+from merge_runner.formats.registry import capabilities
 from merge_runner.plan.steps.guardrails import runs_on_branch
 from merge_runner.pruning.judge.unchanged_rows import Refusal, UnchangedRows, unchanged_rows
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+    from merge_runner.pruning.layout.layout import TableLayout
 
 SkipUnchanged = Literal["auto", "on", "off", "equal_rows"]
 """The config key."""
@@ -33,7 +35,7 @@ class Skipping:
         if self.rows is None:
             return f"no unchanged rows are left out: {self.left_out}"
         how = "where earlier merges had many" if self.auto else "that match without a change"
-        compared = ", or set what is there" if any(change.compares for change in self.rows.changes) else ""
+        compared = ", or set equal values" if any(change.compares for change in self.rows.changes) else ""
         return f"source rows are left out {how}{compared}"
 
 
@@ -43,8 +45,7 @@ def skipping(merge: JudgedMerge, wanted: SkipUnchanged, *, feed: bool = False) -
     `feed`: the source is what has changed since the last run.
     """
     auto, layout = wanted == "auto", merge.layout
-    copies = layout.format is None or not marks(layout.format, layout.properties)
-    if wanted == "off" or (auto and (feed or not copies)):
+    if wanted == "off" or (auto and (feed or not _can_show(layout))):
         return None
     if feed:
         return Skipping(auto, left_out="the source is what has changed in another table")
@@ -53,3 +54,10 @@ def skipping(merge: JudgedMerge, wanted: SkipUnchanged, *, feed: bool = False) -
         return None if auto else Skipping(auto, left_out=found.reason)
     on_branch = layout.format is not None and runs_on_branch(merge.statement, layout.format)
     return Skipping(auto, found, on_branch=on_branch)
+
+
+def _can_show(layout: TableLayout) -> bool:
+    """Whether past merges of a table can show that rows were copied for nothing."""
+    if layout.format is None or marks(layout.format, layout.properties):
+        return False
+    return capabilities(layout.format).records_source_rows

@@ -180,9 +180,9 @@ class ModelConfig:
         Literal["auto", "on", "off", "equal_rows"], BeforeValidator(_switch), also({"type": "boolean"})
     ] = "auto"
     """Whether source rows that match the target, and for which no WHEN clause applies, are left out of the MERGE: the
-    engine rewrites the files of every row that matches, whether it changes or not. `auto`: where the table is
-    copy-on-write and has at least 32 MiB or 32 files, and one of its last merges had to copy rows for the sake of
-    source rows that changed nothing. `on`: always where it is possible. `equal_rows`: also where an UPDATE sets what
+    engine rewrites the files of every row that matches, whether it changes or not. `auto`: where the table is a
+    copy-on-write Delta table of at least 32 MiB or 32 files, and its last merges have copied rows for source rows
+    that changed nothing. `on`: always where it is possible. `equal_rows`: also where an UPDATE sets what
     the row has already; such updates are missing from the change feed then. `off`: never.
     Applies to: merge models
     Example: `skip_unchanged: on`"""
