@@ -224,7 +224,7 @@ class Project(LoadedProject):
         ids = chosen() if selection is None else selection.ids
         before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
-        prepared = self.deferred((*ids, *before), options.defer, options.state).prepared
+        prepared = self.deferred((*ids, *before), options.defer, options.defer_state or options.state).prepared
         events = _events(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
         with starting(self.start, prepared, events, driver, early=early) as coming:

@@ -12,7 +12,16 @@ import click
 
 _PREFIXES = ("MERGE_RUNNER_", "DBT_ENGINE_", "DBT_")
 """In the order in which they count; dbt 1.12 prefers its second."""
-_TEXTS = ("project_dir", "profiles_dir", "profile", "target", "target_path", "state", "indirect_selection")
+_TEXTS = (
+    "project_dir",
+    "profiles_dir",
+    "profile",
+    "target",
+    "target_path",
+    "state",
+    "defer_state",
+    "indirect_selection",
+)
 _FLAGS = ("debug", "quiet", "warn_error", "fail_fast", "full_refresh", "defer")
 _BOOLEANS = {
     **dict.fromkeys(("1", "t", "true", "y", "yes", "on"), True),

@@ -11,7 +11,7 @@ import click
 
 from merge_runner.cli.display.messages import hide, say
 from merge_runner.options.output import OutputOptions
-from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
+from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,10 +93,12 @@ def selected(project: Project, options: Selection) -> Chosen:
     return selection
 
 
-def check_defer(defer: bool, state: Path | None) -> None:
-    """Raise UsageError for --defer without --state."""
-    if defer and state is None:
+def check_defer(options: Defer, state: Path | None) -> Path | None:
+    """Return the folder that --defer reads, `state` by default. Raise UsageError for --defer without one."""
+    found = options.defer_state or state
+    if options.defer and found is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
+    return found
 
 
 def project_root(project_dir: Path | None) -> Path:

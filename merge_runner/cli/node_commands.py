@@ -69,7 +69,7 @@ def run_nodes(
 
     `last` is the invocation that they are left over from.
     """
-    check_defer(options.defer, options.state)
+    check_defer(options, options.state)
     display = display_for(options, project.graph)
     try:
         results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)

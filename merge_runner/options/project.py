@@ -80,3 +80,6 @@ class Defer(ProjectOptions):
         kept=True,
         help="What is neither selected nor built in this target is read where the manifest.json of --state has it.",
     )
+    defer_state: Path | None = option(
+        "--defer-state", path="folder", kept=True, help="The folder of --defer, where it is another one than --state."
+    )

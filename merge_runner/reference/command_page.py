@@ -156,7 +156,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "FORCE_COLOR": "colours also where the output is no terminal",
     "COLUMNS": "the width of the terminal",
     "MERGE_RUNNER_TARGET": "`--target`; likewise `…_PROJECT_DIR`, `…_PROFILES_DIR`, `…_PROFILE`, `…_TARGET_PATH`, "
-    "`…_STATE`, `…_LOG_FORMAT`, `…_INDIRECT_SELECTION`, and `true` or `false` in `…_DEBUG`, `…_QUIET`, `…_WARN_ERROR`, "
+    "`…_STATE`, `…_DEFER_STATE`, `…_LOG_FORMAT`, `…_INDIRECT_SELECTION`, and `true` or `false` in "
+    "`…_DEBUG`, `…_QUIET`, `…_WARN_ERROR`, "
     "`…_FAIL_FAST`, `…_FULL_REFRESH`, `…_DEFER`, `…_USE_COLORS`. The option of the command line wins",
     "DBT_TARGET": "as `MERGE_RUNNER_TARGET`, where that is not set; likewise all the others, also as `DBT_ENGINE_…`. "
     "`DBT_TARGET_PATH` is also the target folder of a dbt project, for `lint` of it",

@@ -151,6 +151,10 @@ def test_defer_reads_what_is_not_built_from_the_state(call, make_project, tmp_pa
         assert expected in call(*command, "-s", "fct", "--defer", *state, cwd=root).stdout
         assert "prod.stg" not in call(*command, "-s", "fct", *state, cwd=root).stdout
     assert "--state" in call("build", "--defer", cwd=root).stderr
+    other = call(
+        "compile", "-s", "fct", "--defer", "--defer-state", state[1], "--state", str(root / "models"), cwd=root
+    )
+    assert "using prod.stg s" in other.stdout
     nothing = call("build", "--defer", "--state", str(root / "models"), cwd=root)
     assert (nothing.returncode, "manifest.json" in nothing.stderr) == (2, True)
 

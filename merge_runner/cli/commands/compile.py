@@ -24,9 +24,9 @@ def command(options: Options) -> int:
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))
     show_no_effect(project.graph, selection.ids, options)
-    check_defer(options.defer, options.state)
+    state = check_defer(options, options.state)
     notify = (lambda _: None) if options.quiet else say
-    texts = project.compile(selection, defer=options.defer, state=options.state, on_message=notify)
+    texts = project.compile(selection, defer=options.defer, state=state, on_message=notify)
     models = {node: text for node, text in texts.items() if isinstance(project.graph.nodes[node], ModelNode)}
     if len(models) == 1 and options.select:
         show(next(iter(models.values())))

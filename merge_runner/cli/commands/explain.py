@@ -42,11 +42,11 @@ def command(options: Options) -> int:
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))
     show_no_effect(project.graph, selection.ids, options)
-    check_defer(options.defer, options.state)
+    state = check_defer(options, options.state)
     explanation = project.explain(
         selection,
         defer=options.defer,
-        state=options.state,
+        state=state,
         spark=options.spark,
         on_event=display_for(options, project.graph) if options.spark else None,
     )
