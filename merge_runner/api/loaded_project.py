@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.select import Selection
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from merge_runner.api.node_run import Start
     from merge_runner.lint.report import Report
+    from merge_runner.plan.lineage.answer import Lineage
+    from merge_runner.plan.lineage.project_lineage import ProjectLineage
     from merge_runner.project.schema.selectors import Indirect
     from merge_runner.template.rendered import Log
 
@@ -33,6 +35,7 @@ class LoadedProject:
         """Take a prepared project; `start` returns the driver that its nodes run on, None: as the profile says."""
         self.prepared = prepared
         self.start = start
+        self._lineage: ProjectLineage | None = None
 
     @classmethod
     def load(
@@ -172,6 +175,22 @@ class LoadedProject:
             rules=texts(rules), ignore=texts(ignore), layout=as_path(layout), baseline=as_path(baseline)
         )
         return lint_project(self.prepared, ids, asked)
+
+    def lineage(
+        self, name: str | None = None, *, direction: Literal["up", "down", "both"] = "both", direct: bool = False
+    ) -> Lineage:
+        """Return which columns each column comes from, and which depend on it.
+
+        `name` is that of a model, seed or source, or of one column (`model.column`); None: all models. With `direct`
+        only what values are made of counts, and not what decides about them. Needs no Spark. Raises ProblemsError for
+        a name that is none.
+        """
+        from merge_runner.plan.layout.layouts import Layouts
+        from merge_runner.plan.lineage.project_lineage import ProjectLineage
+
+        if self._lineage is None:
+            self._lineage = ProjectLineage(self.prepared, Layouts.load(self.prepared))
+        return self._lineage.ask(name, direction, direct=direct)
 
     def deferred(self, ids: Sequence[str], defer: bool, state: str | Path | None) -> Self:
         """Return what `defer` returns, or the project itself. Raises ValueError where `state` is missing."""

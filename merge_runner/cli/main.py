@@ -36,6 +36,7 @@ _COMMANDS = {
     "help": "this help, or that of a command",
     "import": "make models of the MERGEs in scripts, notebooks and code",
     "init": "make a new project",
+    "lineage": "which columns each column comes from, and which depend on it",
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
     "lsp": "a language server: what lint finds, in an editor",

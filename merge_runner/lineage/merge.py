@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def query_lineage(text: str, lookup: Lookup, columns: tuple[str, ...] = ()) -> TableLineage:
-    """The lineage of the rows of a query, whose text stands alone. `columns` are names of columns that are known.
+def query_lineage(text: str, lookup: Lookup, known: Table | None = None) -> TableLineage:
+    """The lineage of the rows of a query. `known` is what is declared of the table or view that they are.
 
     Spans count from the beginning of `text`.
     """
     rows = Queries(lookup).of(read_query(text))
-    known = {name.casefold() for name, _ in rows.columns}
+    names = {name.casefold() for name, _ in rows.columns}
+    declared = known.columns if known is not None and rows.rest else ()
     found = [column(name, value) for name, value in rows.columns if name]
-    found += [column(name, _further(rows, name)) for name in columns if name.casefold() not in known]
+    found += [column(name, _further(rows, name)) for name in declared if name.casefold() not in names]
     more = [value for name, value in rows.columns if not name]
-    more += [_incomplete(each.table) if each.table is not None else each.more for each in rows.rest if not columns]
+    if known is None or not known.complete:
+        more += [_incomplete(each.table) if each.table is not None else each.more for each in rows.rest]
     return TableLineage(tuple(found), listed(rows.deciding), reasons([rows.deciding, *more]))
 
 

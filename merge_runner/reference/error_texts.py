@@ -126,6 +126,14 @@ _CONFIGURATION = {
         "A key of `[tool.merge-runner.models]` or `.seeds` is neither a folder nor a config key.", "Correct the key."
     ),
     "unknown-model": Meaning("A command or a YAML file names a model that does not exist.", "Correct the name."),
+    "unknown-lineage-column": Meaning(
+        "`merge-runner lineage` names a column that the table does not have, or that is not known of it.",
+        "Correct the name, or declare the columns of the table in YAML.",
+    ),
+    "ephemeral-lineage": Meaning(
+        "`merge-runner lineage` names an ephemeral model, which has no table of its own: lineage goes through it.",
+        "Name a model that reads it.",
+    ),
     "unknown-seed": Meaning("A YAML file describes a seed that does not exist.", "Correct the name."),
     "unknown-test": Meaning(
         "A data test has no built-in test and no `{% test %}` block of its name.",

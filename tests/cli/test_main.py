@@ -39,7 +39,7 @@ def test_help_imports_nothing_heavy(tmp_path):
 
 def test_only_what_runs_models_imports_pyspark(make_project):
     root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    commands = ["ls"], ["parse"], ["compile"], ["explain"], ["lint"]
+    commands = ["ls"], ["parse"], ["compile"], ["explain"], ["lint"], ["lineage"]
     listed, *others = imported(*commands, cwd=root)
     assert [ENGINE & found for found in (listed, *others)] == [set()] * len(commands)
     assert listed.isdisjoint({"jinja2", "sqlglot"})  # nothing is rendered that can be read without it
@@ -62,6 +62,7 @@ def test_help_names_every_command(call):
             "help",
             "import",
             "init",
+            "lineage",
             "lint",
             "ls",
             "lsp",

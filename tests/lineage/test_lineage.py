@@ -48,12 +48,16 @@ def test_all_inputs_of_a_column_are_its_own_and_those_of_the_rows():
 
 
 def test_declared_columns_of_a_query_that_passes_on_unknown_ones():
-    lineage = query_lineage("select * from open", lookup, ("a", "b"))
-    assert {each.column: each.inputs for each in lineage.columns} == {
+    some, all_columns = (
+        query_lineage("select * from open", lookup, Table("v", ("a", "b"), known)) for known in (False, True)
+    )
+    assert [each.reason for each in some.unresolved] == ["the columns of open are not all known"]
+    assert all_columns.unresolved == ()
+    assert some.columns == all_columns.columns
+    assert {each.column: each.inputs for each in some.columns} == {
         "a": (Input("open", "a", "identity"),),
         "b": (Input("open", "b", "identity"),),
     }
-    assert lineage.unresolved == ()
 
 
 def test_long_texts_are_read():

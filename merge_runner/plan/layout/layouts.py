@@ -178,6 +178,14 @@ class Layouts:
             self._known[meaning] = known
             return known
 
+    def node_named(self, parts: tuple[str, ...]) -> str | None:
+        """Return the id of the model, seed or source that a name in rendered SQL means; of its changes, too."""
+        self._reads.note([named_table(parts)])
+        meaning = self._table_names.meaning(parts)
+        if isinstance(meaning, ChangesOf):
+            return meaning.unique_id
+        return meaning if isinstance(meaning, str) else None
+
     def inlined(self, query: str | exp.Expr) -> KnownTable | None:
         """Return the ephemeral model that is inlined as this query: its text, parenthesized or not, or its tree.
 

@@ -1,0 +1,1 @@
+"""Column lineage across the models of a project."""

@@ -1,0 +1,311 @@
+"""The answer to a question about lineage, and how it is written: as text, as JSON, as a drawing of Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from merge_runner.columns import padded, width
+from merge_runner.lineage.edge import Input
+from merge_runner.plan.lineage.model_lineage import LineageColumn, UnresolvedInput
+from merge_runner.text import place_as_json
+
+Direction = Literal["up", "down", "both"]
+
+ColumnKey = tuple[str, str]
+"""The name of a relation and of a column of it, both case folded."""
+
+_VERSION = 1
+_ROWS = "(rows)"
+_FEW = 4
+"""Names of columns that are listed; more are counted."""
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The columns that a question is about, and what is upstream and downstream of them.
+
+    `start` are the columns of the model that was asked for, or the one column; without a question those of all models.
+    A source or seed has no columns here: it is where lineage begins. `names` are the nodes' names for people, by the
+    names of their relations.
+    """
+
+    asked: str | None
+    start: tuple[LineageColumn, ...]
+    upstream: tuple[LineageColumn, ...] = ()
+    downstream: tuple[LineageColumn, ...] = ()
+    unresolved: tuple[UnresolvedInput, ...] = ()
+    direction: Direction = "both"
+    begin: tuple[ColumnKey, ...] = ()
+    """What was asked for as keys, also where it is a column of a source or seed."""
+    names: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def columns(self) -> tuple[LineageColumn, ...]:
+        """All columns, each once: those asked for, then upstream, then downstream."""
+        return tuple(dict.fromkeys((*self.start, *self.upstream, *self.downstream)))
+
+    @property
+    def ok(self) -> bool:
+        """Whether all models that the answer needs could be read."""
+        return not any(each.is_error for each in self.unresolved)
+
+    def lines(self) -> Iterator[str]:
+        """Yield lines of text for a terminal."""
+        return _text_lines(self)
+
+    def dot(self) -> Iterator[str]:
+        """Yield lines of the DOT language, which Graphviz draws."""
+        return _dot_lines(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """The columns as JSON values."""
+        return _as_json(self)
+
+
+def _as_json(lineage: Lineage) -> dict[str, Any]:
+    """Lineage as JSON values."""
+    return {
+        "version": _VERSION,
+        "columns": [
+            {
+                "model": each.model,
+                "column": each.column,
+                "inputs": [
+                    {
+                        "relation": part.relation,
+                        "column": part.column,
+                        "type": "direct" if part.is_direct else "indirect",
+                        "subtype": part.subtype,
+                    }
+                    for part in each.inputs
+                ],
+            }
+            for each in lineage.columns
+        ],
+        "unresolved": [
+            {
+                "model": each.model,
+                "in_column": each.column,
+                "reason": each.reason,
+                **(place_as_json(each.place) if each.place is not None else {}),
+            }
+            for each in lineage.unresolved
+        ],
+    }
+
+
+def _dot_lines(lineage: Lineage) -> Iterator[str]:
+    """Lines of the DOT language: a box for each table with its columns, what only decides as dashed arrows."""
+    columns: dict[str, dict[str, str]] = {}
+    edges: dict[str, None] = {}
+    for each in lineage.columns:
+        own = each.relation.casefold()
+        columns.setdefault(own, {})[each.column.casefold()] = each.column
+        targets = [(part, each.column.casefold()) for part in each.written]
+        targets += [(part, _ROWS) for part in each.rows]
+        for part, target in targets:
+            relation, name = part.relation.casefold(), part.column.casefold()
+            columns.setdefault(relation, {}).setdefault(name, part.column)
+            columns[own].setdefault(target, _ROWS)
+            style = "" if part.is_direct else ", style=dashed"
+            arrow = f"{_quoted(f'{relation}.{name}')} -> {_quoted(f'{own}.{target}')}"
+            edges[f"  {arrow} [label={part.subtype}{style}];"] = None
+    yield "digraph lineage {"
+    yield "  rankdir=LR;"
+    yield "  node [shape=box];"
+    for number, (relation, names) in enumerate(columns.items()):
+        yield f"  subgraph cluster_{number} {{"
+        yield f"    label={_quoted(_name(relation, lineage.names))};"
+        for key, name in names.items():
+            yield f"    {_quoted(f'{relation}.{key}')} [label={_quoted(name)}];"
+        yield "  }"
+    yield from edges
+    yield "}"
+
+
+def _text_lines(lineage: Lineage) -> Iterator[str]:
+    """Lines for a terminal: trees for one column, else a list of the columns of each model."""
+    if lineage.asked is not None and len(lineage.begin) == 1:
+        yield from _trees(lineage)
+    else:
+        yield from _models(lineage.start, lineage.names)
+        for title, columns in (("upstream", lineage.upstream), ("downstream", lineage.downstream)):
+            if columns:
+                yield from [""] if lineage.start else []
+                yield f"{title}:"
+                yield ""
+                yield from _models(columns, lineage.names)
+    if lineage.unresolved:
+        yield ""
+        yield "not resolved:"
+        yield from (f"  {line}" for line in dict.fromkeys(map(_unresolved, lineage.unresolved)))
+
+
+def _unresolved(each: UnresolvedInput) -> str:
+    of = f"{each.model}.{each.column}" if each.column is not None else each.model
+    return f"{each.place}: {of}: {each.reason}" if each.place is not None else f"{of}: {each.reason}"
+
+
+def _name(relation: str, names: Mapping[str, str]) -> str:
+    """A relation for people: the name of its node."""
+    return names.get(relation.casefold(), relation)
+
+
+def _listed(inputs: Iterable[Input], names: Mapping[str, str]) -> Iterator[str]:
+    """Inputs in few words, those of one relation and kind together: `orders.day, .month (filter and join)`."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for each in inputs:
+        kinds.setdefault((_name(each.relation, names), each.column), []).append(each.subtype)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (relation, column), subtypes in kinds.items():
+        together.setdefault((relation, tuple(dict.fromkeys(subtypes))), []).append(column)
+    for (relation, found), columns in together.items():
+        yield f"{relation}.{', .'.join(columns)}{_kind(found)}"
+
+
+def _models(columns: Sequence[LineageColumn], names: Mapping[str, str]) -> Iterator[str]:
+    """The columns of each model with what they are made of, and what decides about them and about its rows."""
+    by_model: dict[str, list[LineageColumn]] = {}
+    for each in columns:
+        by_model.setdefault(each.unique_id, []).append(each)
+    for number, own in enumerate(by_model.values()):
+        if number:
+            yield ""
+        yield own[0].model
+        lines = [(each.column, [part for part in each.written if part.is_direct]) for each in own]
+        conditions = dict.fromkeys(part for each in own for part in each.written if not part.is_direct)
+        lines += [("(conditions)", list(conditions))] if conditions else []
+        lines += [(_ROWS, list(own[0].rows))] if own[0].rows else []
+        widest = max(width(name) for name, _ in lines)
+        for name, parts in lines:
+            yield f"  {padded(name, widest)}  {', '.join(_listed(parts, names)) or '-'}"
+
+
+def _trees(lineage: Lineage) -> Iterator[str]:
+    """One column: where it comes from as a tree, what decides about it, and where it goes to."""
+    yield lineage.asked or ""
+    if lineage.direction != "down":
+        yield from _sources(lineage)
+    if lineage.direction != "up":
+        yield from _effects(lineage)
+
+
+def _sources(lineage: Lineage) -> Iterator[str]:
+    key = lineage.begin[0]
+    written = [part for each in lineage.start for part in each.written]
+    direct = [part for part in written if part.is_direct]
+    decides = [part for part in written if not part.is_direct]
+    rows = [part for each in lineage.start for part in each.rows]
+    if direct:
+        yield "  comes from"
+        yield from _up(direct, _by_key((*lineage.start, *lineage.upstream)), lineage.names, "  ", (key, {key}))
+    elif lineage.start and not decides:
+        yield "  comes from no column"
+    for title, parts in (("is decided by", decides), ("its rows are decided by", rows)):
+        if parts:
+            yield f"  {title}"
+            yield from (f"    {line}" for line in _listed(dict.fromkeys(parts), lineage.names))
+
+
+def _effects(lineage: Lineage) -> Iterator[str]:
+    key = lineage.begin[0]
+    lines = list(_down(key, lineage, "  ", (key, {key})))
+    if lines:
+        yield "  goes to"
+        yield from lines
+    lines = list(_decided(key, lineage))
+    if lines:
+        yield "  decides about"
+        yield from (f"    {line}" for line in lines)
+    if lineage.downstream:
+        models = _counted(len({each.unique_id for each in lineage.downstream}), "model")
+        yield f"  a change of it can reach {_counted(len(lineage.downstream), 'column')} of {models}"
+    else:
+        yield "  no column depends on it"
+
+
+def _again(key: ColumnKey, seen: tuple[ColumnKey, set[ColumnKey]]) -> str:
+    """What follows the name of a column that was shown before, with what it comes from or goes to."""
+    return "" if key not in seen[1] else " (itself)" if key == seen[0] else " (see above)"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _by_key(columns: Iterable[LineageColumn]) -> dict[ColumnKey, list[LineageColumn]]:
+    found: dict[ColumnKey, list[LineageColumn]] = {}
+    for each in columns:
+        found.setdefault((each.relation.casefold(), each.column.casefold()), []).append(each)
+    return found
+
+
+def _up(
+    parts: Sequence[Input],
+    known: Mapping[ColumnKey, list[LineageColumn]],
+    names: Mapping[str, str],
+    indent: str,
+    seen: tuple[ColumnKey, set[ColumnKey]],
+) -> Iterator[str]:
+    """The inputs of a column that values are made of, each with its own; one that was shown before is not repeated."""
+    kinds: dict[tuple[str, str], list[Input]] = {}
+    for each in dict.fromkeys(parts):
+        kinds.setdefault((each.relation.casefold(), each.column.casefold()), []).append(each)
+    for number, (key, own) in enumerate(kinds.items(), start=1):
+        last = number == len(kinds)
+        inner = [each for column in known.get(key, ()) for each in column.written if each.is_direct]
+        again = _again(key, seen) if inner else ""
+        yield f"{indent}{'└─' if last else '├─'} {next(_listed(own, names))}{again}"
+        if not again:
+            seen[1].add(key)
+            yield from _up(inner, known, names, indent + ("   " if last else "│  "), seen)
+
+
+def _down(key: ColumnKey, lineage: Lineage, indent: str, seen: tuple[ColumnKey, set[ColumnKey]]) -> Iterator[str]:
+    """The columns that are made of one, each with those that are made of it."""
+    made: list[tuple[LineageColumn, list[Input]]] = []
+    for each in (*lineage.start, *lineage.downstream):
+        parts = [part for part in each.written if part.is_direct and _is(part, key)]
+        if parts:
+            made.append((each, parts))
+    for number, (each, parts) in enumerate(made, start=1):
+        last = number == len(made)
+        target = each.relation.casefold(), each.column.casefold()
+        again = _again(target, seen)
+        kind = _kind([part.subtype for part in parts])
+        yield f"{indent}{'└─' if last else '├─'} {each.model}.{each.column}{kind}{again}"
+        if not again:
+            seen[1].add(target)
+            yield from _down(target, lineage, indent + ("   " if last else "│  "), seen)
+
+
+def _decided(key: ColumnKey, lineage: Lineage) -> Iterator[str]:
+    """The columns and rows of each model that a column decides about, without those that depend on these."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    rows: dict[str, dict[str, None]] = {}
+    for each in (*lineage.start, *lineage.downstream):
+        kind = _kind([part.subtype for part in each.written if not part.is_direct and _is(part, key)])
+        if kind:
+            columns.setdefault((each.model, kind), []).append(each.column)
+        rows.setdefault(each.model, {}).update({part.subtype: None for part in each.rows if _is(part, key)})
+    for (model, kind), names in columns.items():
+        shown = f"{model}.{', .'.join(names)}" if len(names) <= _FEW else f"{len(names)} columns of {model}"
+        yield shown + kind
+    yield from (f"the rows of {model}{_kind(list(subtypes))}" for model, subtypes in rows.items() if subtypes)
+
+
+def _kind(subtypes: Sequence[str]) -> str:
+    """How one column depends on another, after its name; a copy needs no word, and neither does nothing."""
+    return "" if list(subtypes) in ([], ["identity"]) else f" ({' and '.join(subtypes)})"
+
+
+def _is(part: Input, key: ColumnKey) -> bool:
+    return (part.relation.casefold(), part.column.casefold()) == key
+
+
+def _quoted(text: str) -> str:
+    """A string of the DOT language, where a backslash is an escape in labels."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
