@@ -21,11 +21,11 @@ from tests.oracle.usual import usual
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-HISTORIES = int(os.environ.get("REUSE_HISTORIES", "12"))
+HISTORIES = int(os.environ.get("REUSE_HISTORIES", "6"))
 SEED = int(os.environ.get("REUSE_SEED", "1"))
-TOGETHER = 12
+TOGETHER = min(12, HISTORIES)
 """Histories of one project: each is a chain of its own, so that most of it does not change when another one does."""
-ROUNDS = 5
+ROUNDS = 4 if HISTORIES < 12 else 5
 EDITS = ("nothing", "nothing", "rows", "text", "var", "writer", "compaction", "properties", "upstream")
 
 
