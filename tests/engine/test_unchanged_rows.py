@@ -130,7 +130,8 @@ def compare(session, table_format, merge, target, source, wanted="on", types=COL
 def test_rows_and_errors_are_those_of_the_author_s_merge(session, table_format, case):
     types = COLUMNS | case.get("types", {})
     source_types = types | case.get("source_types", {})
-    merge = f"merge into {{target}} t using {case.get('using', '{source} s')} on {case['match']} {case['clauses']}"
+    merge = f"merge into {case.get('into', '{target} t')} using {case.get('using', '{source} s')} on {case['match']} {case['clauses']}"
+    merge = case.get("before", "") + merge
     if case.get("evolves"):
         merge = merge.replace("merge into", "merge with schema evolution into")
     wanted = case.get("wanted", "on")
