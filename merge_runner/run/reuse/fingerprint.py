@@ -20,20 +20,23 @@ from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.runtime_filter import Bounding
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-from merge_runner.text import Place
+from merge_runner.text import Place, Span
 from merge_runner.version import version
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
 
-_DERIVED = (JudgedMerge, Bounding, Place)
-"""Types of values that follow from the rest, or change nothing of what runs."""
+_DERIVED = (JudgedMerge, Bounding, Place, Span)
+"""Types of values that follow from the rest, or change nothing of what runs.
+
+Positions in a unit test's text depend on the names of its tables, which are other ones in each invocation.
+"""
 
 
 def fingerprint(prepared: Prepared, node: Node, plan: NodePlan, scratch: Scratch) -> str:
     """Return the fingerprint of a node. `scratch` is where the unit tests of this invocation are."""
     steps = [step for form in plan.forms for step in form.steps if not isinstance(step, ShareInputs)]
-    asked = [[type(step).__name__, plain(step)] for step in steps]
+    asked = [[type(step).__name__, plain(step), getattr(step, "sql", None)] for step in steps]
     text = json.dumps([asked, plain(run_config(node)), environment(prepared.files.profile)], sort_keys=True)
     text = text.replace(str(scratch.folder), "").replace(scratch.prefix, "")
     return hashlib.sha256(text.encode()).hexdigest()[:32]

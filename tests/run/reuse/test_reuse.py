@@ -124,6 +124,8 @@ def test_a_history(make_project, driver, spark, reusing):
     reasons = shop.reasons()
     assert {name: reasons[name] for name in WHY} == WHY
     assert reasons["daily"].startswith("would be left out: inputs unchanged since version")
+    loaded = Project.load(shop.root)
+    assert {loaded.graph.nodes[node].name for node in loaded.select("state:inputs").ids} == ALWAYS
 
     # A row of a file: the view is what it was, and all that reads the rows runs.
     shop.write("data/orders.csv", "id,amount,day\n1,10,2024-01-01\n2,21,2024-01-02\n")
