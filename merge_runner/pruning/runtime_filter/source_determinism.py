@@ -199,6 +199,8 @@ def varying(tree: exp.Expr) -> str | None:
                 return f"{name}()"
         if isinstance(node, exp.TableSample):
             return "TABLESAMPLE"
+        if isinstance(node, exp.QueryTransform):
+            return "TRANSFORM"
         if isinstance(node, (exp.Limit, exp.Offset, exp.Fetch)) and not _is_ordered(node.parent):
             return "LIMIT without ORDER BY"
     return None
@@ -350,7 +352,8 @@ def _is_row_by_row(select: exp.Select, constants: frozenset[int]) -> bool:
 def _is_plain(node: exp.Expr) -> bool:
     from sqlglot import exp
 
-    if isinstance(node, (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table)) or _is_unknown_function(node):
+    several = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
+    if isinstance(node, several) or _is_unknown_function(node):
         return False
     if isinstance(node, exp.Func) and not isinstance(node, (exp.And, exp.Or, exp.Xor)):
         name = node.sql_name().lower()
