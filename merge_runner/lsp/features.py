@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
-from pygls.uris import from_fs_path
 
 from merge_runner.lsp import completion, symbols
+from merge_runner.lsp.asked import Asked, Find
 from merge_runner.lsp.code_lenses import code_lenses
 from merge_runner.lsp.definition import definition
 from merge_runner.lsp.hover import hover
 from merge_runner.lsp.inlay_hints import inlay_hints
-from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.positions import Positions
 from merge_runner.lsp.references import references
 from merge_runner.lsp.rename import RefusedRenameError, rename, renameable
 from merge_runner.lsp.semantic_tokens import KINDS, semantic_tokens
 from merge_runner.lsp.signature_help import signature_help
 from merge_runner.lsp.symbols import DocumentSymbol, document_symbols, folding_ranges, workspace_symbols
-from merge_runner.text import Place
 
 _COMPLETIONS = {
     "model": types.CompletionItemKind.File,
@@ -49,55 +47,15 @@ _SYMBOLS = {
 }
 
 
-class Opened(NamedTuple):
-    """A document of a project: the last state of the project that could be loaded, its path in it, its newest text."""
-
-    project: KnownProject
-    path: str
-    text: str
-
-
-Find = Callable[[str], Awaitable[Opened | None]]
-"""Finds the document of a URI; None for one that is of no project, or of one that cannot be loaded."""
 _Answer = TypeVar("_Answer")
-
-
-class _Asked:
-    """A document of which something is asked."""
-
-    def __init__(self, server: LanguageServer, opened: Opened) -> None:
-        self.project, self.path, _ = opened
-        self._codec = server.workspace.position_codec
-        self._documents = server.workspace.text_documents
-        self.positions = Positions(opened.text, self._codec)
-        self.text = self.positions.text
-
-    def at(self, position: types.Position) -> tuple[KnownProject, str, str, int]:
-        """Return the arguments of the features that are asked at a cursor."""
-        return self.project, self.path, self.text, self.positions.offset(position)
-
-    def uri(self, path: str) -> str:
-        """Return the URI of a file of the project."""
-        return from_fs_path(str(self.project.prepared.files.root / path)) or ""
-
-    def location(self, place: Place) -> types.Location:
-        """Return a place in a file of the project."""
-        return types.Location(self.uri(place.path), self.of(place.path).range(place))
-
-    def of(self, path: str) -> Positions:
-        """Return the positions of a file of the project, as an editor has it or as it is on disk."""
-        if path == self.path:
-            return self.positions
-        document = self._documents.get(self.uri(path))
-        return Positions(document.source if document is not None else self.project.text(path), self._codec)
 
 
 def add_features(server: LanguageServer, find: Find) -> None:
     """Have a server answer what clients ask of documents that `find` knows. Work is done in threads."""
 
-    async def answer(uri: str, ask: Callable[[_Asked], _Answer]) -> _Answer | None:
+    async def answer(uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
         opened = await find(uri)
-        return await asyncio.to_thread(ask, _Asked(server, opened)) if opened is not None else None
+        return await asyncio.to_thread(ask, Asked(server, opened)) if opened is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
@@ -105,14 +63,14 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
-        def ask(asked: _Asked) -> list[types.Location]:
+        def ask(asked: Asked) -> list[types.Location]:
             return [asked.location(place) for place in definition(*asked.at(params.position))]
 
         return await answer(params.text_document.uri, ask)
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
-        def ask(asked: _Asked) -> list[types.Location]:
+        def ask(asked: Asked) -> list[types.Location]:
             found = references(*asked.at(params.position), declaration=params.context.include_declaration)
             return [asked.location(place) for place in found]
 
@@ -135,14 +93,14 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-        def ask(asked: _Asked) -> list[types.DocumentSymbol]:
+        def ask(asked: Asked) -> list[types.DocumentSymbol]:
             return [_symbol(asked.positions, each) for each in document_symbols(asked.path, asked.text)]
 
         return await answer(params.text_document.uri, ask)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        def ask(asked: _Asked) -> list[types.FoldingRange]:
+        def ask(asked: Asked) -> list[types.FoldingRange]:
             ranges = [asked.positions.span(span) for span in folding_ranges(asked.path, asked.text)]
             return [types.FoldingRange(each.start.line, each.end.line) for each in ranges]
 
@@ -158,7 +116,7 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
-        def ask(asked: _Asked) -> types.Range:
+        def ask(asked: Asked) -> types.Range:
             return asked.positions.span(_unless_refused(lambda: renameable(*asked.at(params.position))))
 
         return await answer(params.text_document.uri, ask)
@@ -171,7 +129,7 @@ def add_features(server: LanguageServer, find: Find) -> None:
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         found = [await find(uri) for uri in list(server.workspace.text_documents)]
         projects = {opened.project: opened for opened in found if opened is not None}
-        named = [_named(_Asked(server, opened), params.query) for opened in projects.values()]
+        named = [_named(Asked(server, opened), params.query) for opened in projects.values()]
         return [each for symbols in named for each in symbols]
 
 
@@ -179,12 +137,12 @@ def _markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
-def _hover(asked: _Asked, position: types.Position) -> types.Hover | None:
+def _hover(asked: Asked, position: types.Position) -> types.Hover | None:
     found = hover(*asked.at(position))
     return types.Hover(_markdown(found.markdown), asked.positions.span(found.span)) if found is not None else None
 
 
-def _completion(asked: _Asked, position: types.Position) -> types.CompletionList:
+def _completion(asked: Asked, position: types.Position) -> types.CompletionList:
     at = asked.at(position)
     found = completion.typed(completion.completions(*at), asked.text, at[-1])
     shown = found[: completion.MOST]
@@ -203,7 +161,7 @@ def _completion(asked: _Asked, position: types.Position) -> types.CompletionList
     return types.CompletionList(is_incomplete=len(shown) < len(found), items=items)
 
 
-def _signature(asked: _Asked, position: types.Position) -> types.SignatureHelp | None:
+def _signature(asked: Asked, position: types.Position) -> types.SignatureHelp | None:
     found = signature_help(asked.project, asked.text, asked.positions.offset(position))
     if found is None:
         return None
@@ -212,7 +170,7 @@ def _signature(asked: _Asked, position: types.Position) -> types.SignatureHelp |
     return types.SignatureHelp([signature], 0, found.active)
 
 
-def _inlay_hints(asked: _Asked, range: types.Range) -> list[types.InlayHint]:
+def _inlay_hints(asked: Asked, range: types.Range) -> list[types.InlayHint]:
     start, end = asked.positions.offset(range.start), asked.positions.offset(range.end)
     return [
         types.InlayHint(
@@ -222,7 +180,7 @@ def _inlay_hints(asked: _Asked, range: types.Range) -> list[types.InlayHint]:
     ]
 
 
-def _semantic_tokens(asked: _Asked) -> types.SemanticTokens:
+def _semantic_tokens(asked: Asked) -> types.SemanticTokens:
     """Return five numbers for each name: its line and column after the one before it, its length, and its kind."""
     data: list[int] = []
     before = types.Position(0, 0)
@@ -241,7 +199,7 @@ def _symbol(positions: Positions, symbol: DocumentSymbol) -> types.DocumentSymbo
     return types.DocumentSymbol(symbol.name or "?", _SYMBOLS[symbol.kind], whole, name, children=children)
 
 
-def _named(asked: _Asked, query: str) -> Sequence[types.SymbolInformation]:
+def _named(asked: Asked, query: str) -> Sequence[types.SymbolInformation]:
     return [
         types.SymbolInformation(
             asked.location(each.place), each.name, _SYMBOLS[each.kind], container_name=each.container
@@ -250,7 +208,7 @@ def _named(asked: _Asked, query: str) -> Sequence[types.SymbolInformation]:
     ]
 
 
-def _code_lenses(asked: _Asked) -> list[types.CodeLens]:
+def _code_lenses(asked: Asked) -> list[types.CodeLens]:
     root = str(asked.project.prepared.files.root)
     return [
         types.CodeLens(
@@ -261,7 +219,7 @@ def _code_lenses(asked: _Asked) -> list[types.CodeLens]:
     ]
 
 
-def _rename(asked: _Asked, params: types.RenameParams) -> types.WorkspaceEdit:
+def _rename(asked: Asked, params: types.RenameParams) -> types.WorkspaceEdit:
     found = _unless_refused(lambda: rename(*asked.at(params.position), params.new_name))
     edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
     for each in found.occurrences:

@@ -15,12 +15,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
+from merge_runner.lsp.asked import Asked, Opened
 from merge_runner.lsp.code_actions import code_actions
 from merge_runner.lsp.diagnostics import diagnostics
-from merge_runner.lsp.features import Opened, add_features
+from merge_runner.lsp.features import add_features
 from merge_runner.lsp.open_documents import OpenDocuments, real_path
 from merge_runner.lsp.positions import Positions
 from merge_runner.lsp.remark import Remark
+from merge_runner.lsp.scaffold_actions import scaffold_actions
 from merge_runner.text import Place
 from merge_runner.version import version
 
@@ -203,12 +205,18 @@ def make_server() -> Server:
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite]),
     )
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         document, _, found = await ls.remarks(uri)
-        return code_actions(found, uri, params.range, ls.positions(document)) if document is not None else []
+        if document is None:
+            return []
+        fixes, opened = code_actions(found, uri, params.range, ls.positions(document)), await ls.opened(uri)
+        if opened is None:
+            return fixes
+        edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
+        return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, opened), params, edits or None)]
 
     add_features(server, server.opened)
     return server

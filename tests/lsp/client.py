@@ -8,12 +8,15 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 PULLS = types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
+MAKES_FILES = types.WorkspaceEditClientCapabilities(
+    document_changes=True, resource_operations=[types.ResourceOperationKind.Create]
+)
 
 
 class Editor:
     """Opens and changes documents of files, and gets what the server says of them."""
 
-    def __init__(self, *, pulls=True, encodings=None):
+    def __init__(self, *, pulls=True, encodings=None, makes_files=False):
         self._loop = asyncio.new_event_loop()
         self.client = LanguageClient("editor", "1")
         self.pushed = {}
@@ -24,7 +27,8 @@ class Editor:
             self.pushed[params.uri] = params
 
         general = types.GeneralClientCapabilities(position_encodings=encodings)
-        able = types.ClientCapabilities(text_document=PULLS if pulls else None, general=general)
+        workspace = types.WorkspaceClientCapabilities(workspace_edit=MAKES_FILES) if makes_files else None
+        able = types.ClientCapabilities(workspace, PULLS if pulls else None, general=general)
         self.run(self.client.start_io(sys.executable, "-m", "merge_runner", "lsp"))
         self.server = self.run(self.client.initialize_async(types.InitializeParams(able)))
         self.client.initialized(types.InitializedParams())
