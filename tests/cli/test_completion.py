@@ -41,7 +41,7 @@ def completed(monkeypatch):
     [
         (["op"], ["optimize"]),
         (["seed"], []),
-        (["help", "li"], ["lint"]),
+        (["help", "li"], ["lineage", "lint"]),
         (["ls", "--full"], []),
         (["run", "--full"], ["--full-refresh"]),
         (["ls", "--output", "j"], ["json"]),
