@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from merge_runner.lineage.edge import Lookup, Table
 from merge_runner.lineage.expression import Expressions, names_span
-from merge_runner.lineage.rows import Rest, Rows, item_at, of_table, unreadable
+from merge_runner.lineage.rows import Rows, item_at, of_table, unreadable
 from merge_runner.lineage.scope import Relation, Scope
 from merge_runner.lineage.select import SelectReader
-from merge_runner.lineage.value import NOTHING, Value, union, unknown
+from merge_runner.lineage.value import union, unknown
 from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
 from merge_runner.text import Span
 
@@ -176,7 +176,7 @@ def _both(node: exp.SetOperation, left: Rows, right: Rows, span: Span | None) ->
     """
     deciding = [left.deciding, right.deciding]
     if isinstance(node, exp.Union):
-        found = _by_name(left, right, span) if node.args.get("by_name") else _by_place(left, right, span)
+        found = _by_place(left, right, span)
         if node.args.get("distinct") is not False:
             deciding.append(found.every().deciding("group_by"))
     else:
@@ -195,17 +195,3 @@ def _by_place(left: Rows, right: Rows, span: Span | None) -> Rows:
     value = unknown(reason, span)
     columns = tuple((name, union([own, value])) for name, own in left.columns)
     return Rows(columns, tuple(replace(each, more=union([each.more, value])) for each in left.rest))
-
-
-def _by_name(left: Rows, right: Rows, span: Span | None) -> Rows:
-    columns: dict[str, tuple[str, Value]] = {name.casefold(): (name, value) for name, value in left.columns}
-    for name, value in right.columns:
-        first, own = columns.get(name.casefold(), (name, NOTHING))
-        columns[name.casefold()] = (first, union([own, value]))
-    if not left.rest and not right.rest:
-        return Rows(tuple(columns.values()))
-    value = unknown("columns of a UNION BY NAME meet by their names, and not all of them are known", span)
-    return Rows(
-        tuple((name, union([own, value])) for name, own in columns.values()),
-        tuple(Rest(each.table, each.left_out, union([each.more, value])) for each in (*left.rest, *right.rest)),
-    )

@@ -62,14 +62,15 @@ class Planner:
     """Makes the plans of one invocation. Raises ProblemsError for a recorded catalog that cannot be read."""
 
     def __init__(self, prepared: Prepared, invocation_id: str = "") -> None:
-        self._layouts = Layouts.load(prepared)
+        self.layouts = Layouts.load(prepared)
+        """What is known of every table of the project."""
         self._prepared = prepared
         self._compiler = prepared.compiler
         self._root = prepared.files.root
         self._profile = prepared.files.profile
         self._inputs = Inputs(prepared)
         self._data_tests = DataTestPlanner(prepared, self._inputs, self._judged)
-        self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id), self._layouts)
+        self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id), self.layouts)
 
     def plan(self, unique_id: str) -> NodePlan | None:
         """The steps of a node; None where it has none.
@@ -287,7 +288,7 @@ class Planner:
     def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
         from merge_runner.pruning.judge.merge_analysis import judge_merge
 
-        return judge_merge(statement, self._layouts.target(node.unique_id), self._layouts.lookup, node.config.bounds)
+        return judge_merge(statement, self.layouts.target(node.unique_id), self.layouts.lookup, node.config.bounds)
 
     def _table(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)

@@ -1,6 +1,7 @@
 """The command line: what it imports, its help, exit statuses, and how bad input is told."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -173,11 +174,14 @@ def test_explain_tells_levels_and_steps(call, make_project):
     assert "  fct (merge, insert-only, runtime)" in lines
     assert any("partitioned by id" in line for line in lines)
     document = json.loads(call("explain", "--output", "json", cwd=root).stdout)
+    shop = re.search(r"schema: (\w+)", (root / "profiles.yml").read_text())[1]
     assert [step["step"] for step in document["levels"][1][0]["steps"]] == ["AttachInputs", "CreateTarget", "RunMerge"]
     plan = "one left anti join finds the new rows; appends only, rewrites nothing"
     assert f"    on delta: {plan}" in lines
     assert document["levels"][1][0]["engine_plan"] == {"find": None, "write": "left anti", "text": plan}
     assert document["levels"][0][0]["engine_plan"] is None
+    assert document["levels"][1][0]["reads"] == {f"{shop}.fct": ["id"], f"{shop}.stg": ["id", "name"]}
+    assert f"    reads {shop}.stg: id, name" in lines
 
 
 def test_explain_on_spark_starts_none_where_there_is_nothing_to_merge(call, make_project):

@@ -13,6 +13,7 @@ from merge_runner.graph.graph import ModelNode, run_config
 from merge_runner.graph.order import contracted, levels, unit_tests_first
 from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
+from merge_runner.plan.lineage.model_lineage import ModelLineages
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.plan import Planner
@@ -20,6 +21,8 @@ from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.pruning.judge.unchanged_rows import Refusal, unchanged_rows
+
+_FEW_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class ExplainedNode:
     engine_report: EngineReport | None = None
     forms: Forms | None = None
     """Which form of the node `plan` is, where a first run differs from the others."""
+    lineages: ModelLineages | None = field(default=None, repr=False, compare=False)
     reuse: Reused | None = None
     """Whether a build would leave it out; None: nobody was asked."""
 
@@ -74,6 +78,13 @@ class ExplainedNode:
     def distribution(self) -> WriteDistribution | None:
         """How the rows of its MERGE come to the tasks that write them; None where it has none, or no partitions."""
         return write_distribution_of(self.merge, self.conf) if self.merge is not None else None
+
+    @property
+    def reads(self) -> Mapping[str, tuple[str, ...]]:
+        """The columns that its MERGE reads, by the names of relations; of what cannot be resolved, none."""
+        if self.merge is None or self.lineages is None:
+            return {}
+        return self.lineages.statement_inputs(self.plan.unique_id, self.merge.statement)
 
     @property
     def is_test(self) -> bool:
@@ -124,6 +135,8 @@ class Explanation:
                     yield f"    {step}"
                 if node.merge is not None:
                     yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
+                for relation, columns in node.reads.items():
+                    yield f"    reads {_few(relation, columns)}"
                 if node.engine_plan is not None:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
                 if node.distribution is not None:
@@ -143,6 +156,7 @@ class Explanation:
                         "class": node.merge.statement.merge_class if node.merge else None,
                         "verdict": node.merge.judgement.verdict if node.merge else None,
                         "reason": node.merge.judgement.reason if node.merge else None,
+                        "reads": {relation: list(columns) for relation, columns in node.reads.items()},
                         "engine_plan": _plan_json(node.engine_plan),
                         "skip_unchanged": _skipping_json(node.merge),
                         "distribution": asdict(node.distribution) if node.distribution else None,
@@ -175,6 +189,7 @@ def explain(
     problems = Problems()
     with problems.collecting():
         prepared.templates.check()
+    lineages = ModelLineages(prepared, planner.layouts)
     explained: dict[str, ExplainedNode] = {}
     for unique_id in ids:
         with problems.collecting():
@@ -183,7 +198,7 @@ def explain(
                 node = prepared.graph.nodes[unique_id]
                 kind = node.materialized if isinstance(node, ModelNode) else node.resource_type
                 conf = {**prepared.files.profile.conf, **run_config(node).conf}
-                explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf)
+                explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf, lineages=lineages)
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
     reused = outlook(prepared, plans)
@@ -204,6 +219,13 @@ def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:
         plan = first.plan if built is False else plan
     merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
     return replace(node, plan=plan, merge=merge, forms=forms)
+
+
+def _few(relation: str, columns: Sequence[str]) -> str:
+    """Columns of a relation in few words: all names, or the first and how many more."""
+    if len(columns) <= _FEW_COLUMNS:
+        return f"{relation}: {', '.join(columns)}"
+    return f"{relation}: {', '.join(columns[: _FEW_COLUMNS - 1])} and {len(columns) - _FEW_COLUMNS + 1} more columns"
 
 
 def _steps_json(plan: NodePlan) -> list[dict[str, str]]:

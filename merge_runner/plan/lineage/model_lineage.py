@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lineage.edge import Input, Table, TableLineage, Unresolved
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout
@@ -87,6 +89,17 @@ class ModelLineages:
         if unique_id not in self._found:
             self._found[unique_id] = self._read(self._prepared.graph.model(unique_id))
         return self._found[unique_id]
+
+    def statement_inputs(self, unique_id: str, statement: MergeStatement) -> Mapping[str, tuple[str, ...]]:
+        """The columns that a MERGE of a model reads, those that only decide included, by the names of relations."""
+        from merge_runner.lineage.merge import merge_lineage
+
+        found = merge_lineage(statement, self.table(unique_id), self._named)
+        parts = {part for column in found.columns for part in column.inputs} | set(found.rows)
+        by_relation: dict[str, dict[str, None]] = {}
+        for part in sorted(parts):
+            by_relation.setdefault(part.relation, {})[part.column] = None
+        return {relation: tuple(columns) for relation, columns in by_relation.items()}
 
     def table(self, unique_id: str) -> Table:
         """A model, seed or source as the SQL of others sees it."""
