@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import Ran
     from merge_runner.engine.table_format.branches import Branches
+    from merge_runner.engine.table_format.stored_version import StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.explain.shuffle_remedies import Remedied
@@ -246,6 +247,12 @@ class TableFormat(Protocol):
 
     def is_built_in(self, folder: Path, others: Collection[str]) -> bool | None:
         """Return the same of a table in a local folder, from its files alone; None where these do not say it."""
+
+    def stored_version(self, path: Path) -> StoredVersion | None:
+        """Return the newest commit that may have changed rows or columns, from files alone; None where it is not known.
+
+        `path` is the folder of the table, or its metadata file where a catalog names one.
+        """
 
     def merges_since_compaction(self, session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:
         """Yield of each commit since the table was compacted or created, newest first, whether it is a MERGE.

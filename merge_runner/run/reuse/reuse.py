@@ -99,7 +99,7 @@ class Reuse:
         if record.target != _name(target):
             return "it writes another table than before"
         if target is not None and target.state() != record.left:
-            return "its table has been changed by another writer" if target.kind != "text" else "its view has changed"
+            return "its table has been changed by another writer" if target.is_table else "its view has changed"
         return None
 
     def ended(self, plan: NodePlan, decided: Changed, context: NodeContext) -> None:
@@ -124,7 +124,7 @@ class Reuse:
         if output.tested is not None and output.tested.verdict != "pass":
             return "it did not pass"
         left, version = target.state() if target is not None else None, None
-        if target is not None and target.kind != "text":
+        if target is not None and target.is_table:
             after = target.version()
             if after is None or not (after.stamp == context.stamp or after == decided.before):
                 return "another writer has changed its table meanwhile"

@@ -17,9 +17,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from merge_runner.engine.spark.embedded_catalog import database
-from merge_runner.engine.table_format.delta import stored_version as delta
-from merge_runner.engine.table_format.iceberg import stored_version as iceberg
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.formats.registry import table_format_of
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
 from merge_runner.relation import Relation
@@ -31,9 +31,10 @@ _MOST_FILES = 100_000
 
 @dataclass(frozen=True)
 class Stored:
-    """Where something is stored: `kind` is `delta`, `iceberg`, `files` or `text`, `path` says where.
+    """Where something is stored: `kind` is `folder` or `catalog` (tables), `files` or `text`, `path` says where.
 
-    It is kept as text, so that a later invocation can ask for its state before it has planned anything.
+    The path of a table is JSON: its format, then its folder, or where its embedded catalog has it. All is kept as text,
+    so that a later invocation can ask for its state before it has planned anything.
     """
 
     kind: str
@@ -50,7 +51,7 @@ class Stored:
 
     def state(self) -> str | None:
         """Return what it is now; None where there is nothing, or it cannot be read."""
-        if self.kind in ("delta", "iceberg"):
+        if self.is_table:
             found = self.version()
             return found.identity if found is not None else None
         if self.kind == "files":
@@ -60,14 +61,18 @@ class Stored:
         except OSError:
             return None
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table, which has versions."""
+        return self.kind in ("folder", "catalog")
+
     def version(self) -> StoredVersion | None:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
-        if self.kind == "delta":
-            return delta.stored_version(Path(self.path))
-        if self.kind == "iceberg":
-            metadata = _metadata(*json.loads(self.path))
-            return iceberg.stored_version(metadata) if metadata is not None else None
-        return None
+        if not self.is_table:
+            return None
+        format, *where = json.loads(self.path)
+        path = Path(where[0]) if self.kind == "folder" else _metadata(*where)
+        return table_format(table_format_of(format)).stored_version(path) if path is not None else None
 
 
 def stored_input(item: Input, prepared: Prepared) -> Stored | None:
@@ -84,17 +89,16 @@ def stored_input(item: Input, prepared: Prepared) -> Stored | None:
 def stored_table(relation: Relation, format: str, location: Path | None, prepared: Prepared) -> Stored | None:
     """Return the same of a table; `location` is its folder where no catalog keeps it."""
     if location is not None:
-        return Stored("delta", str(location.absolute())) if format == "delta" else None
-    profile = prepared.files.profile
-    if format != "iceberg" or relation.catalog not in profile.embedded_catalogs or relation.schema is None:
+        return Stored("folder", json.dumps([format, str(location.absolute())]))
+    profile, catalog = prepared.files.profile, relation.catalog
+    if catalog is None or catalog not in profile.embedded_catalogs or relation.schema is None:
         return None
-    catalog = str(relation.catalog)
     file = database(profile, prepared.files.root.absolute(), catalog)
-    return Stored("iceberg", json.dumps([str(file), catalog, relation.schema, relation.identifier]))
+    return Stored("catalog", json.dumps([format, str(file), catalog, relation.schema, relation.identifier]))
 
 
 def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
-    """Return the metadata file of an Iceberg table, as its embedded catalog has it."""
+    """Return the metadata file of a table, as its embedded catalog has it."""
     query = (
         "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"
     )

@@ -1,5 +1,6 @@
 """States of what is stored on this machine: equal while nothing has changed, and another one as soon as something has."""
 
+import json
 import os
 import sqlite3
 import time
@@ -59,15 +60,16 @@ def test_a_file_that_was_written_just_now_has_no_state(folder):
     assert Stored("files", str(folder)).state() is None
 
 
-@pytest.mark.parametrize("kind", ["files", "text", "delta"])
-def test_what_is_not_there_has_no_state(tmp_path, kind):
-    assert Stored(kind, str(tmp_path / "none")).state() is None
+def test_what_is_not_there_has_no_state(tmp_path):
+    none = str(tmp_path / "none")
+    for stored in (Stored("files", none), Stored("text", none), Stored("folder", json.dumps(["delta", none]))):
+        assert stored.state() is None
 
 
 def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
     file = tmp_path / "ice.db"
-    path = f'["{file}", "ice", "shop", "t"]'
-    assert Stored("iceberg", path).state() is None
+    path = json.dumps(["iceberg", str(file), "ice", "shop", "t"])
+    assert Stored("catalog", path).state() is None
     with sqlite3.connect(file) as connection:
         connection.execute(
             "create table iceberg_tables (catalog_name text, table_namespace text, table_name text, metadata_location text)"
@@ -79,11 +81,11 @@ def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
             (f"file:{tmp_path}/with%20space.metadata.json",),
         )
     connection.close()
-    assert Stored("iceberg", path).state() == "u/2/-1"
+    assert Stored("catalog", path).state() == "u/2/-1"
 
 
 def test_a_text_is_kept_and_read_again(tmp_path):
-    for stored in (Stored("delta", "/a:b/c"), Stored("iceberg", '["/x.db", "a"]')):
+    for stored in (Stored("files", "/a:b/c"), Stored("folder", '["delta", "/x:y"]')):
         assert Stored.of(str(stored)) == stored
 
 
