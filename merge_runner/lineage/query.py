@@ -186,12 +186,20 @@ def _both(node: exp.SetOperation, left: Rows, right: Rows, span: Span | None) ->
 
 
 def _by_place(left: Rows, right: Rows, span: Span | None) -> Rows:
-    if not left.rest and not right.rest and len(left.columns) == len(right.columns):
+    if _shape(left) == _shape(right) and all(each.table is not None for each in left.rest):
         pairs = zip(left.columns, right.columns, strict=True)
-        return Rows(tuple((name, union([value, other])) for (name, value), (_, other) in pairs))
+        columns = tuple((name, union([value, other])) for (name, value), (_, other) in pairs)
+        rests = zip(left.rest, right.rest, strict=True)
+        return Rows(columns, tuple(replace(own, more=union([own.more, other.more])) for own, other in rests))
     reason = "columns of a UNION meet by their places, and not all columns of both queries are known"
     if not left.rest and not right.rest:
         reason = "the queries of a UNION have different numbers of columns"
     value = unknown(reason, span)
     columns = tuple((name, union([own, value])) for name, own in left.columns)
     return Rows(columns, tuple(replace(each, more=union([each.more, value])) for each in left.rest))
+
+
+def _shape(rows: Rows) -> tuple[object, ...]:
+    """What two queries agree in whose columns meet one by one: stars over one table give the same columns."""
+    rest = ((each.table.name.casefold() if each.table else "", each.left_out, each.place) for each in rows.rest)
+    return (len(rows.columns), *rest)

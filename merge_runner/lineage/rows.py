@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -17,12 +17,14 @@ class Rest:
     """Columns that are not known by name: further ones of a table, or those of something that cannot be read.
 
     `known`: they are the table's, whatever they are called, apart from those in `left_out` (case folded). `more` is
-    what each of them has besides; of what cannot be read that is the reason alone.
+    what each of them has besides; of what cannot be read that is the reason alone. `place` is how many known columns
+    are before them.
     """
 
     table: Table | None
     left_out: frozenset[str] = frozenset()
     more: Value = NOTHING
+    place: int = 0
 
     def column(self, name: str) -> Value:
         """The value of a column that is one of these."""
@@ -68,11 +70,19 @@ class Rows:
         return replace(self, columns=tuple((name, value) for name, (_, value) in zip(names, self.columns, strict=True)))
 
 
+def without(rows: Rows, names: Collection[str]) -> Rows:
+    """The rows without the columns of these names, case folded."""
+    kept = [name.casefold() not in names for name, _ in rows.columns]
+    columns = tuple(each for each, is_kept in zip(rows.columns, kept, strict=True) if is_kept)
+    rest = (replace(each, left_out=each.left_out | set(names), place=sum(kept[: each.place])) for each in rows.rest)
+    return replace(rows, columns=columns, rest=tuple(rest))
+
+
 def of_table(table: Table) -> Rows:
     """The rows of a table or view."""
     columns = tuple((name, Value(frozenset([Input(table.name, name, "identity")]))) for name in table.columns)
     left_out = frozenset(name.casefold() for name in table.columns)
-    return Rows(columns, () if table.complete else (Rest(table, left_out),))
+    return Rows(columns, () if table.complete else (Rest(table, left_out, place=len(columns)),))
 
 
 def unreadable(value: Value) -> Rows:

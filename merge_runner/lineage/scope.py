@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from merge_runner.lineage.rows import Rest, Rows
+from merge_runner.lineage.rows import Rest, Rows, without
 from merge_runner.lineage.value import NOTHING, Value, unknown
 from merge_runner.pruning.query.unknown_names import HIDDEN, NOT_COLUMNS
 from merge_runner.text import Span
@@ -76,8 +76,9 @@ class Scope:
             rest: list[Rest] = []
             for relation in self.relations:
                 if relation.visible:
-                    columns += [each for each in relation.rows.columns if each[0].casefold() not in self.merged]
-                    rest += [_without(each, self.merged) for each in relation.rows.rest]
+                    found = without(relation.rows, self.merged)
+                    rest += [replace(each, place=each.place + len(columns)) for each in found.rest]
+                    columns += found.columns
             return Rows(tuple(columns), tuple(rest))
         for relation in self.relations:
             if relation.visible and folded in relation.names:
@@ -157,10 +158,6 @@ def _names(alias: Value, found: Value) -> bool:
     """Whether the value of an alias is made of the column itself, so that FROM is certain to have it."""
     columns = {(each.relation, each.column.casefold()) for each in alias.inputs}
     return bool(found.inputs) and all((each.relation, each.column.casefold()) in columns for each in found.inputs)
-
-
-def _without(rest: Rest, names: dict[str, Value]) -> Rest:
-    return replace(rest, left_out=rest.left_out | names.keys())
 
 
 def _tables(rests: Sequence[Rest]) -> str:

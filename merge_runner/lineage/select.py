@@ -9,7 +9,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from merge_runner.lineage.expression import Expressions, is_star
-from merge_runner.lineage.rows import Rest, Rows, item_at, unreadable
+from merge_runner.lineage.rows import Rest, Rows, item_at, unreadable, without
 from merge_runner.lineage.scope import Relation, Scope, qualifiers
 from merge_runner.lineage.value import Value, union, unknown
 from merge_runner.pruning.predicate.scope import name_parts
@@ -214,9 +214,9 @@ class SelectReader:
         star = node.this if isinstance(node, exp.Column) else node
         qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
         left_out = frozenset(each.name.casefold() for each in star.args.get("except_") or ())
-        found = self._scope.star(qualifier, self._reader.span(node))
-        self._items += [(name, value, None) for name, value in found.columns if name.casefold() not in left_out]
-        self._rest += [replace(each, left_out=each.left_out | left_out) for each in found.rest]
+        found = without(self._scope.star(qualifier, self._reader.span(node)), left_out)
+        self._rest += [replace(each, place=each.place + len(self._items)) for each in found.rest]
+        self._items += [(name, value, None) for name, value in found.columns]
 
     def _grouped(self, group: exp.Group) -> Value:
         """What GROUP BY groups by: columns of FROM before aliases, and items by their places."""

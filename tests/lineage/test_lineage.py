@@ -3,7 +3,9 @@ import pytest
 from merge_runner.lineage.edge import Input, Table
 from merge_runner.lineage.merge import merge_lineage, query_lineage
 from merge_runner.merge.parse import parse
-from tests.lineage.lineage_cases import cases, found, lineage_of, lookup
+from merge_runner.merge.syntax.error import MergeSyntaxError
+from tests.lineage.lineage_cases import TABLES, cases, found, lineage_of, lookup
+from tests.merge.corpus import entries, statement
 
 KINDS = ("clauses", "stars", "generated", "using", "expressions", "unresolved")
 CASES = [pytest.param(case, id=f"{kind}: {case['name']}") for kind in KINDS for case in cases(kind)]
@@ -75,3 +77,20 @@ def test_what_is_nested_too_deeply_is_unresolved():
     assert query_lineage(nested, lookup).column("k").inputs == (Input("u", "k", "identity"),)
     deep = "select k from " + "(select k from " * 2000 + "u" + ")" * 2000
     assert [each.reason for each in query_lineage(deep, lookup).unresolved] == ["the query cannot be read"]
+
+
+@pytest.mark.parametrize("folder", ["accept", "lenient"])
+def test_every_statement_that_is_parsed_has_a_lineage(folder):
+    read = 0
+    for entry in entries(folder):
+        sql = statement(entry)
+        try:
+            parsed = parse(sql)
+        except MergeSyntaxError:
+            continue
+        read += 1
+        for target in (Table("t"), TABLES["t"]):
+            for gap in merge_lineage(parsed, target, lookup).all_unresolved:
+                assert gap.reason, sql
+                assert gap.span is None or parsed.span.start <= gap.span.start < gap.span.end <= len(sql), sql
+    assert read > 0
