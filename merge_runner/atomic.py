@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Puts `text` into `path` (UTF-8) in one step: readers and a crash see the old file or the new one.
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Puts bytes, or a text as UTF-8, into `path` in one step: readers and a crash see the old file or the new one.
 
     Missing folders are made. Raises OSError, which names a file.
     """
@@ -16,8 +16,8 @@ def write_atomic(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)  # mkstemp gives 0600

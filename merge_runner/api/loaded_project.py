@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.select import Selection
 from merge_runner.plan.load.defer import defer
-from merge_runner.plan.load.project_context import Flags, Prepared, prepare
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import Prepared, prepare
 from merge_runner.project.load.load import parse_vars
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.remark import Remark, of_finding, of_problem
 from merge_runner.lsp.unsaved import with_model_text
 from merge_runner.plan.layout.layouts import Layouts
-from merge_runner.plan.load.project_context import Flags, Prepared, prepare_to_lint
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.project.schema.profile import FILE as PROFILES

@@ -232,7 +232,7 @@ ON = ["t.id = s.id", "t.id = s.id and t.p = s.p", "s.n <=> t.n and t.id = s.id",
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=settings.default.max_examples, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=settings.default.max_examples // 4, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     clauses=st.lists(st.tuples(st.sampled_from(CONDITIONS), st.sampled_from(ACTIONS)), min_size=1, max_size=3),
     on=st.sampled_from(ON),

@@ -16,6 +16,7 @@ from merge_runner.contributions import FILE
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.output import output
 from merge_runner.lint.outputs import render
+from merge_runner.plan.load.kept_project import FOLDER
 
 CALLS = (
     *("{{ one() }}", "{{ two('a') }}", "{{ adapter.dispatch('three')() }}", "{{ adapter.dispatch('th' ~ 'ree')() }}"),
@@ -171,11 +172,13 @@ def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
                 apply(state, change)
             write(state, root)
             kept = said(state, root, "target")
+            whole = said(state, root, "target")  # nothing has changed: the project is not loaded again
             fresh = said(state, root, "fresh")
             shutil.rmtree(root / "fresh", ignore_errors=True)
             assert kept == fresh
-        if (root / "target" / FILE).is_file():
-            assert b"s3cret-value" not in (root / "target" / FILE).read_bytes()
+            assert whole == fresh
+        for file in ((root / "target" / FILE), *(root / "target" / FOLDER).glob("*")):
+            assert not file.is_file() or b"s3cret-value" not in file.read_bytes()
 
 
 @given(start, st.lists(edits, max_size=6))

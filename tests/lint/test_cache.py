@@ -10,6 +10,7 @@ import pytest
 from merge_runner.api import lint_paths
 from merge_runner.cli.main import main
 from merge_runner.lint.run import cache
+from merge_runner.project.load.state import FILES_OF_ALL
 from merge_runner.project.schema.layout_file import RECORDED
 
 FILES = {
@@ -385,4 +386,4 @@ def test_old_entries_are_removed(root, lint):
 
 
 def test_the_recorded_catalog_is_one_of_the_files():
-    assert RECORDED in cache._FILES
+    assert RECORDED in FILES_OF_ALL

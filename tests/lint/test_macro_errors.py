@@ -7,7 +7,8 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.run.lint_project import lint_project
-from merge_runner.plan.load.project_context import Flags, prepare_to_lint
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import prepare_to_lint
 
 CALL = "{{ config(scan='full') }}\nselect * from {{ dedupe('x') }} as s"
 

@@ -17,7 +17,8 @@ from merge_runner.lint.report import Report
 from merge_runner.lint.run.lint_project import LintOptions, lint_project
 from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
-from merge_runner.plan.load.project_context import Flags, prepare_to_lint
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import prepare_to_lint
 from merge_runner.text import SourceText
 
 HERE = Path(__file__).parent

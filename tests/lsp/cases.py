@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from merge_runner.lsp.known_project import KnownProject
-from merge_runner.plan.load.project_context import Flags, Prepared, prepare_to_lint
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent

@@ -9,7 +9,8 @@ from lsprotocol import types
 from merge_runner.errors import ProblemsError
 from merge_runner.lsp.known_project import KnownProject
 from merge_runner.lsp.scaffolds import scaffolds
-from merge_runner.plan.load.project_context import Flags, prepare, prepare_to_lint
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import prepare, prepare_to_lint
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
 from tests.lsp.cases import ROOT
 from tests.lsp.client import Editor, folder

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.lint.run.cache import ReportCache
+from merge_runner.project.load.state import profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.toml import parse_toml
 
@@ -50,11 +51,10 @@ def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache |
     if root is None:
         return None
     outside = [path for path in (request.layout, request.baseline) if path is not None]
-    home = env.get("HOME") or env.get("USERPROFILE")
-    folder = request.profiles_dir or (Path(home) if home else Path.home()) / ".merge-runner"
+    profiles = profiles_outside(env, request.profiles_dir)
     depends = {name: getattr(request, name) for name in _DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
-    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, folder / "profiles.yml"])
+    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, profiles])
 
 
 def _nearest_project(request: LintRequest) -> Path | None:

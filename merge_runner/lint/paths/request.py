@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from merge_runner.errors import Problem
     from merge_runner.lint.report import Report
     from merge_runner.lint.run.lint_project import LintOptions
-    from merge_runner.plan.load.project_context import Flags
+    from merge_runner.plan.load.flags import Flags
     from merge_runner.project.load.not_read import NotRead
 
 
@@ -59,7 +59,7 @@ class LintRequest:
     @property
     def flags(self) -> Flags:
         """What loading a project depends on. Raises ProblemsError where `vars` are no mapping."""
-        from merge_runner.plan.load.project_context import Flags
+        from merge_runner.plan.load.flags import Flags
 
         return Flags(self.profile, self.target, self.profiles_dir, self.given_vars, self.target_path, self.full_refresh)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,22 +16,17 @@ from typing import Any
 from merge_runner.atomic import write_atomic
 from merge_runner.contributions import status
 from merge_runner.contributions import tool as current_tool
-from merge_runner.errors import Problem, Problems
+from merge_runner.errors import Problem
 from merge_runner.lint.registry import provided_paths
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
 from merge_runner.lint.suppress.baseline import DEFAULT
-from merge_runner.project.load.scan import scan
-from merge_runner.project.syntax.toml import parse_toml
+from merge_runner.project.load.state import ProjectState
 from merge_runner.text import Place, as_source
 
 FOLDER = "lint_cache"
 _KEPT = 20
 """Entries that stay: a project is linted with a handful of different options."""
-
-_PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["tests"], "seed-paths": ["seeds"]}
-_FILES = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml", DEFAULT)
-_SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md")
 
 
 @dataclass(frozen=True)
@@ -55,34 +49,22 @@ class ReportCache:
 
     @classmethod
     def of(
-        cls, root: Path, options: Mapping[str, Any], others: Iterable[Path], tool: Sequence[Any] | None = None
+        cls, root: Path, options: Mapping[str, Any], others: Sequence[Path], tool: Sequence[Any] | None = None
     ) -> ReportCache | None:
         """Return the cache of a project for a run with these options (plain values); None: its settings are not read.
 
         `others` are files outside of the project's folders that the report depends on; `tool` is what lints, by default
         this package and what it uses.
         """
-        try:
-            table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
-            target = str(options.get("target_path") or table.get("target-path") or "target")
-            texts: dict[str, bytes | None] = {name: _content(root / name) for name in _FILES}
-            for key, default in _PATHS.items():
-                for folder in _listed(table.get(key, default)):
-                    texts.update(_files(root, folder, target, key))
-            named = table.get("lint", {}).get("baseline")
-            if named:
-                texts.setdefault(named, _content(root / named))
-            outside = [(str(path), _content(path)) for path in others]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        path = options.get("target_path")
+        state = ProjectState.of(root, None if path is None else str(path), others, also=(DEFAULT,))
+        if state is None:
             return None
         digest = hashlib.blake2b(digest_size=20)
         said = json.dumps([str(root), linter() if tool is None else tool, options], sort_keys=True, default=str)
         digest.update(said.encode("utf-8", "surrogatepass"))
-        for name, content in (*sorted(texts.items()), *outside):
-            digest.update(f"\0{name}\0".encode("utf-8", "surrogatepass"))
-            digest.update(b"-" if content is None else hashlib.blake2b(content, digest_size=20).digest())
-        known = {name: content for name, content in texts.items() if content is not None}
-        return cls(root, root / target / FOLDER, digest.hexdigest(), known)
+        digest.update(state.digest)
+        return cls(root, root / state.target / FOLDER, digest.hexdigest(), state.contents)
 
     def get(self, env: Mapping[str, str]) -> Kept | None:
         """The kept report, if the environment variables that it depends on are the same."""
@@ -135,31 +117,8 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
     return Problem(**{**entry, "place": place, "calls": tuple(entry["calls"])})
 
 
-def _files(root: Path, start: str, target: str, key: str) -> Iterator[tuple[str, bytes]]:
-    """What the project reads in a folder of its settings, by path. Raises OSError where that cannot be done."""
-    problems = Problems()
-    base = os.fspath(root)
-    for folder in scan(base, start, problems, skip=frozenset({target}), skip_python=key == "test-paths"):
-        yield f"{folder.path}/", b""
-        for name in folder.files:
-            if name.lower().endswith(_SUFFIXES):
-                path = folder.join(name)
-                with open(os.path.join(base, path), "rb") as stream:  # noqa: PTH118, PTH123 -- of thousands
-                    yield path, stream.read()
-    if len(problems):
-        raise OSError("a folder cannot be read as a whole")
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
-
-
 def _checksum(content: str) -> str:
     return hashlib.blake2b(content.encode(), digest_size=20).hexdigest()
-
-
-def _listed(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
 
 
 def linter() -> list[Any]:

@@ -18,6 +18,8 @@ from merge_runner.graph.select import Selection
 from merge_runner.graph.select import select as select_nodes
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.kept_project import KeptProject
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
@@ -28,18 +30,6 @@ from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
-
-
-@dataclass(frozen=True)
-class Flags:
-    """What the command line or a caller says about every command; None: the project decides."""
-
-    profile: str | None = None
-    target: str | None = None
-    profiles_dir: Path | None = None
-    vars: Mapping[str, Any] = field(default_factory=dict)
-    target_path: str | None = None
-    full_refresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,8 +139,12 @@ def prepare(
     """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
     problems = Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    files = _read(root, flags, env, problems, keep=True)
     invocation = Invocation(env, flags.full_refresh)
+    whole = KeptProject.of(root, flags, env)
+    if whole is not None and (known := whole.get(env, checked=False)) is not None:
+        files, graph = known
+        return Prepared(files, Templates(files.macros), graph, invocation, on_log)
+    files = _read(root, flags, env, problems, keep=True)
     try:
         templates = Templates(files.macros)
         graph = build_graph(files, templates, invocation, kept=_kept(files))
@@ -158,6 +152,8 @@ def prepare(
         found = [problem for problem in error.problems if not _follows(problem, problems)]
         raise ProblemsError(dict.fromkeys([*problems, *found])) from None
     problems.check()
+    if whole is not None:
+        whole.put(files, graph, env, checked=False)
     return Prepared(files, templates, graph, invocation, on_log)
 
 
@@ -178,8 +174,12 @@ def prepare_to_lint(
     """
     problems, found = Problems(), Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    files = _read(root, flags, env, problems, texts, keep=cache)
     invocation = Invocation(env, flags.full_refresh)
+    whole = KeptProject.of(root, flags, env) if cache and not texts else None
+    if whole is not None and (known := whole.get(env, checked=True)) is not None:
+        files, graph = known
+        return Prepared(files, Templates(files.macros), graph, invocation, kept=_kept(files), reads=Reads()), ()
+    files = _read(root, flags, env, problems, texts, keep=cache)
     try:
         templates = Templates(files.macros)
         with found.collecting():
@@ -192,6 +192,8 @@ def prepare_to_lint(
     blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
+    if whole is not None and not problems and not found:
+        whole.put(files, graph, env, checked=True)
     return Prepared(files, templates, graph, invocation, kept=kept, reads=Reads(kept is not None)), tuple(found)
 
 

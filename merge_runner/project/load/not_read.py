@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
 from merge_runner.project.load.scan import scan
-from merge_runner.project.schema.settings import Settings
-from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place
+
+if TYPE_CHECKING:
+    from merge_runner.project.schema.settings import Settings
+    from merge_runner.project.syntax.yaml_tree import YamlTree
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,14 @@ class NotRead:
     names: frozenset[str] = frozenset()
 
 
-_FILES = {
+FILES = {
     "dbt_project.yml": ("it is not read", "settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds"),
     "packages.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
     "dependencies.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
 }
 _HISTORY = "write the history as a MERGE model (SCD2)"
 _ANALYSES = ("analysis is not compiled", "analyses are not compiled", "`merge-runner compile -s NAME` compiles a model")
-_FOLDERS = {
+FOLDERS = {
     "snapshots": ("snapshot is not run", "snapshots are not run", _HISTORY),
     "analyses": _ANALYSES,
     "analysis": _ANALYSES,
@@ -62,11 +64,11 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
 
     `python` are the Python files in the model paths; they count where they hold a model of dbt.
     """
-    for name, (message, hint) in _FILES.items():
+    for name, (message, hint) in FILES.items():
         if os.path.lexists(os.path.join(root, name)):  # noqa: PTH118 -- Path objects are slow
             yield NotRead(Place(name, 1, 1), message, hint)
     own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
-    for folder, (one, several, hint) in _FOLDERS.items():
+    for folder, (one, several, hint) in FOLDERS.items():
         if any(path == "." or path.partition("/")[0] == folder for path in own):
             continue
         files = [

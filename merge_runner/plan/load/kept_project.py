@@ -1,0 +1,188 @@
+"""A project as an earlier run has loaded it: its files and its graph, taken as they are where they are the same now.
+
+The key has what the invocation says and what loads; with the project are kept the hash of each file that loading reads
+and the environment variables that it asked for. A project with a problem is not kept, nor one that may hold a secret.
+The file can be deleted at any time; one that is cut, or of another process, costs time alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import pickle
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.atomic import write_atomic
+from merge_runner.contributions import key, tool
+from merge_runner.errors import Problems
+from merge_runner.graph.cycles import dag_of
+from merge_runner.graph.graph import Graph
+from merge_runner.project.load.files import ModelFile, ProjectFiles
+from merge_runner.project.load.state import ProjectState, profiles_outside
+from merge_runner.project.schema.secret_names import secret_values, secret_vars
+from merge_runner.project.syntax.environment import RecordingEnv
+
+if TYPE_CHECKING:
+    from merge_runner.plan.load.flags import Flags
+
+FOLDER = "project_cache"
+"""The folder of kept projects in the target folder."""
+_KEPT = 4
+"""Files that stay: a project is loaded for a handful of targets and vars."""
+_BYTES = 200_000_000
+"""They stay as long as they are no larger together; one always does."""
+
+_HASH = 20
+_PROTOCOL = 5
+_HOMES = ("HOME", "USERPROFILE")
+"""Where profiles.yml may be; the path of a project may begin with it."""
+_PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "template"))
+_MODULES = ("merge_runner.text", "merge_runner.errors", "merge_runner.relation")
+_OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
+_LOG = logging.getLogger("merge_runner.contributions")
+
+
+@dataclass(frozen=True)
+class KeptProject:
+    """Where the project of one invocation is kept, and the state of its files now."""
+
+    file: Path
+    state: ProjectState
+    key: bytes
+
+    @classmethod
+    def of(cls, root: Path, flags: Flags, env: Mapping[str, str]) -> KeptProject | None:
+        """Return what an invocation may find and keep; None: nothing, its files cannot be read."""
+        whole = env.whole if isinstance(env, RecordingEnv) else env
+        state = ProjectState.of(root, flags.target_path, [profiles_outside(whole, flags.profiles_dir)])
+        if state is None:
+            return None
+        about = key(
+            tool(), str(root), flags.profile, flags.target, flags.profiles_dir, dict(flags.vars), flags.target_path
+        )
+        about = key(about, flags.full_refresh)
+        return cls(root / state.target / FOLDER / f"{about.hex()}.bin", state, about)
+
+    def get(self, env: RecordingEnv, *, checked: bool) -> tuple[ProjectFiles, Graph] | None:
+        """Return the files and the graph of the project, if nothing has changed since.
+
+        What loading asked of the environment is asked again. `checked`: its macros have to have been checked as well.
+        """
+        try:
+            content = self.file.read_bytes()
+            stream = io.BytesIO(content[_HASH:])
+            if _hash(stream.getbuffer()) != content[:_HASH]:
+                return None
+            digest, asked, answers, was_checked = read_values(stream)
+            if digest != self.state.digest or (checked and not was_checked):
+                return None
+            if answers != self._answers({name: env.whole.get(name) for name in asked}):
+                return None
+            files, parts, models = read_values(stream)
+        except FileNotFoundError:
+            return None
+        except Exception as error:  # bytes of another process may mean anything
+            _LOG.debug("%s: %s; the project is loaded again", self.file, error)
+            return None
+        for name in asked:
+            env.get(name)
+        files = replace(files, models=_KeptModels(models))
+        return files, Graph(dag=dag_of(parts["nodes"], Problems()), **parts)
+
+    def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> None:
+        """Keep a project without problems, if its files are the same as before it was loaded."""
+        asked = dict(env.asked)
+        if [*files.profile.secrets, *secret_values(asked), *secret_vars(files.vars)]:
+            return
+        now = self.state.again()
+        if now is None or now.digest != self.state.digest:
+            return
+        content = io.BytesIO()
+        try:
+            parts = {each.name: getattr(graph, each.name) for each in fields(graph) if each.name != "dag"}
+            models = {name: pickle.dumps(model, _PROTOCOL) for name, model in files.models.items()}
+            pickle.dump((self.state.digest, sorted(asked), self._answers(asked), checked), content, _PROTOCOL)
+            pickle.dump((replace(files, models={}), parts, models), content, _PROTOCOL)
+        except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+            _LOG.debug("the project is not kept: %s", error)
+            return
+        said = content.getvalue()
+        values = {value for name, value in asked.items() if value and name not in _HOMES}
+        if any(value.encode("utf-8", "surrogatepass") in said for value in values):
+            return
+        try:
+            write_atomic(self.file, _hash(said) + said)
+            _remove_old(self.file.parent)
+        except OSError as error:
+            _LOG.debug("%s: %s; the project is not kept", self.file, error)
+
+    def _answers(self, values: Mapping[str, str | None]) -> bytes:
+        """One hash of all: some are secrets, and a hash of a short one alone would give it away."""
+        return key(self.key, sorted(values.items()))
+
+
+class _KeptModels(Mapping[str, ModelFile]):
+    """The models of a project by name, each made when it is asked for: most commands look at a few."""
+
+    def __init__(self, models: Mapping[str, bytes]) -> None:
+        self._models = models
+        self._made: dict[str, ModelFile] = {}
+
+    def __getitem__(self, name: str) -> ModelFile:
+        if name not in self._made:
+            self._made[name] = read_values(self._models[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._models
+
+
+def read_values(content: bytes | io.BytesIO) -> Any:
+    """Return the next values of a pickle. Raises UnpicklingError where it has anything but data of a project."""
+    return _Reader(io.BytesIO(content) if isinstance(content, bytes) else content).load()
+
+
+class _Reader(pickle.Unpickler):
+    """Reads data alone: no bytes make it call anything but the classes of a project's values."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return _value_class(module, name)
+
+
+@cache
+def _value_class(module: str, name: str) -> Any:
+    """Return a class whose values a kept project may have. Raises UnpicklingError for anything else."""
+    if (module, name) in _OTHERS or module.startswith(_PACKAGES) or module in _MODULES:
+        found = getattr(import_module(module), name, None)
+        if (module, name) in _OTHERS or (isinstance(found, type) and is_dataclass(found)):
+            return found
+    raise pickle.UnpicklingError(f"{module}.{name} is no value of a project")
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove all but the files that were written last."""
+    total = 0
+    for number, file in enumerate(sorted(folder.glob("*.bin"), key=_age, reverse=True)):
+        total += file.stat().st_size
+        if number and (number >= _KEPT or total > _BYTES):
+            file.unlink()
+
+
+def _age(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def _hash(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=_HASH).digest()

@@ -1,0 +1,115 @@
+"""What loading a project reads, with a hash of each file: whether anything has changed since an earlier run, and what.
+
+It needs no more than the standard library: neither settings nor YAML are read as such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problems
+from merge_runner.project.load.not_read import FILES, FOLDERS
+from merge_runner.project.load.scan import scan
+from merge_runner.project.syntax.toml import parse_toml
+
+_PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["tests"], "seed-paths": ["seeds"]}
+FILES_OF_ALL = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml")
+_SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md", ".py")
+_NONE = b"-"
+
+
+@dataclass(frozen=True)
+class ProjectState:
+    """The files of the project at `root`, and files outside of it that were named as well."""
+
+    root: Path
+    target: str
+    """The folder of everything generated, relative to the project."""
+    contents: Mapping[str, bytes] = field(repr=False)
+    """The files of the project, by path."""
+    hashes: Mapping[str, bytes] = field(repr=False)
+    """A hash of each file; folders end in a slash, and what is looked for and not there has a dash."""
+    named: tuple[str | None, tuple[Path, ...], tuple[str, ...]] = (None, (), ())
+    """What it was made for besides the project: the arguments of `of`."""
+
+    @classmethod
+    def of(
+        cls, root: Path, target_path: str | None, others: Sequence[Path], also: Sequence[str] = ()
+    ) -> ProjectState | None:
+        """Return the state of a project now; None where its settings or its folders cannot be read as a whole.
+
+        `target_path` None: that of the settings. `others` are files outside of the project's folders, `also` those in
+        it that its settings do not name.
+        """
+        try:
+            table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
+            target = str(target_path or table.get("target-path") or "target")
+            found: dict[str, bytes | None] = {name: _content(root / name) for name in (*FILES_OF_ALL, *also)}
+            for key, default in _PATHS.items():
+                for folder in _listed(table.get(key, default)):
+                    found.update(_files(root, folder, target, skip_python=key == "test-paths"))
+            named = table.get("lint", {}).get("baseline")
+            if named:
+                found.setdefault(named, _content(root / named))
+            for folder in FOLDERS:
+                found.update(_files(root, folder, target))
+            outside = {f"outside {path}": _content(path) for path in others}
+            there = {f"there {name}": b"" if os.path.lexists(root / name) else None for name in FILES}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        hashes = {path: _NONE if content is None else _hash(content) for path, content in sorted(found.items())}
+        hashes |= {path: _NONE if content is None else _hash(content) for path, content in (outside | there).items()}
+        contents = {path: content for path, content in found.items() if content is not None}
+        return cls(root, target, contents, hashes, (target_path, tuple(others), tuple(also)))
+
+    def again(self) -> ProjectState | None:
+        """Return the state of the same project now."""
+        return self.of(self.root, *self.named)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """One hash of all."""
+        digest = hashlib.blake2b(digest_size=20)
+        for path, each in self.hashes.items():
+            digest.update(f"\0{path}\0".encode("utf-8", "surrogatepass"))
+            digest.update(each)
+        return digest.digest()
+
+
+def profiles_outside(env: Mapping[str, str], profiles_dir: Path | None) -> Path:
+    """Return the profiles.yml outside of a project that counts where the project has none."""
+    home = env.get("HOME") or env.get("USERPROFILE")
+    return (profiles_dir or (Path(home) if home else Path.home()) / ".merge-runner") / "profiles.yml"
+
+
+def _files(root: Path, start: str, target: str, *, skip_python: bool = False) -> Iterator[tuple[str, bytes]]:
+    """What the project reads in a folder, by path. Raises OSError where that cannot be done."""
+    problems = Problems()
+    base = os.fspath(root)
+    for folder in scan(base, start, problems, skip=frozenset({target}), skip_python=skip_python):
+        yield f"{folder.path}/", b""
+        for name in folder.files:
+            if name.lower().endswith(_SUFFIXES):
+                path = folder.join(name)
+                with open(os.path.join(base, path), "rb") as stream:  # noqa: PTH118, PTH123 -- of thousands
+                    yield path, stream.read()
+    if len(problems):
+        raise OSError("a folder cannot be read as a whole")
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _hash(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=20).digest()

@@ -1,0 +1,233 @@
+"""A project that is the same as in an earlier run is not loaded again; whatever is wrong with what is kept, it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from merge_runner.api import Project, lint_paths
+from merge_runner.errors import ProblemsError
+from merge_runner.plan.load import kept_project
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.kept_project import FOLDER, KeptProject
+from merge_runner.plan.load.project_context import prepare, prepare_to_lint
+from merge_runner.project.syntax.environment import RecordingEnv
+
+FILES = {
+    "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.vars]\nday = 1\n',
+    "profiles.yml": "shop: {target: dev, outputs: {dev: {schema: a}, prod: {schema: b}}}\n",
+    "models/base.sql": "select {{ var('day') }} as id, date '2024-01-01' as d\n",
+    "models/m.sql": "merge into {{ this }} as t using {{ ref('base') }} as s on t.id = s.id\n"
+    "when not matched then insert *\n",
+    "models/all.yml": "models:\n- name: m\n  columns: [{name: id, data_type: bigint, data_tests: [not_null]}]\n"
+    "  config: {meta: {since: 2024-01-01, ratio: 0.5}}\n"
+    "sources: [{name: raw, freshness: {warn_after: {count: 1, period: day}}, tables: [{name: s, columns: [{name: id}]}]}]\n"
+    "unit_tests: [{name: u, model: m, given: [{input: ref('base'), rows: [{id: 1}]}], expect: {rows: []}}]\n",
+    "models/docs.md": "{% docs id %}The id.{% enddocs %}\n",
+    "macros/f.sql": "{% macro one() %}1{% endmacro %}\n",
+    "selectors.yml": "selectors: [{name: some, definition: {method: tag, value: x}}]\n",
+    "seeds/numbers.csv": "id\n1\n",
+    "tests/none.sql": "select * from {{ ref('m') }} where id is null\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path):
+    for path, text in FILES.items():
+        write(tmp_path, path, text)
+    return tmp_path
+
+
+def write(root: Path, path: str, text: str) -> None:
+    """Write a file of the project."""
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text)
+
+
+def found(root: Path, env: dict[str, str] | None = None, checked: bool = False, **flags):
+    """Return what an earlier run has kept of the project as it is now."""
+    recording = RecordingEnv({"HOME": "/nowhere"} if env is None else env)
+    kept = KeptProject.of(root, Flags(**flags), recording)
+    return None if kept is None else kept.get(recording, checked=checked)
+
+
+def load(root: Path, env: dict[str, str] | None = None, **flags):
+    """Load the project, and keep it."""
+    return prepare(root, Flags(**flags), {"HOME": "/nowhere"} if env is None else env)
+
+
+def test_everything_of_a_project_is_kept(root):
+    loaded = load(root)
+    files, graph = found(root)
+    for each in fields(files):
+        assert getattr(files, each.name) == getattr(loaded.files, each.name), each.name
+    assert graph.nodes == loaded.graph.nodes
+    assert list(graph.dag.edges) == list(loaded.graph.dag.edges)
+    assert graph == graph.__class__(
+        **{each.name: getattr(loaded.graph, each.name) for each in fields(graph)} | {"dag": graph.dag}
+    )
+
+
+CHANGES = {path: (path, FILES[path] + "\n") for path in FILES} | {
+    "a new model": ("models/sub/n.sql", "select 1 as id"),
+    "a new folder": ("models/empty/x.txt", ""),
+    "a baseline": ("merge-runner-baseline.txt", ""),
+    "another tool's settings": ("dbt_project.yml", "name: shop"),
+    "a snapshot": ("snapshots/s.sql", "{% snapshot s %}{% endsnapshot %}"),
+    "a model in Python": ("models/p.py", "def model(dbt, session): ..."),
+    "a fixture": ("tests/fixtures/rows.csv", "id\n1\n"),
+}
+NO_CHANGE = ("a baseline",)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_any_file_that_loading_reads_counts(root, change):
+    load(root)
+    assert found(root) is not None
+    write(root, *CHANGES[change])
+    assert (found(root) is not None) == (change in NO_CHANGE)
+
+
+def test_a_file_that_is_gone_counts(root):
+    load(root)
+    (root / "tests/none.sql").unlink()
+    assert found(root) is None
+
+
+@pytest.mark.parametrize(
+    "flags", [{"target": "prod"}, {"vars": {"day": 2}}, {"vars": {"day": 1.5}}, {"full_refresh": True}]
+)
+def test_what_the_invocation_says_counts(root, flags):
+    load(root)
+    load(root, vars={"day": 1})
+    assert found(root, **flags) is None
+    load(root, **flags)
+    assert found(root, **flags) is not None
+    assert found(root) is not None
+
+
+def test_the_environment_counts_that_is_asked(root):
+    write(root, "models/m.sql", "{{ config(tags=[env_var('REGION', 'x')]) }} select 1 as id\n")
+    env = {"HOME": "/nowhere", "OTHER": "1"}
+    load(root, env)
+    assert found(root, env | {"OTHER": "2"}) is not None
+    assert found(root, env | {"REGION": "EMEA"}) is None
+
+
+def test_what_was_asked_of_the_environment_is_asked_again(root):
+    write(root, "models/m.sql", "{{ config(tags=[env_var('REGION', 'x')]) }} select 1 as id\n")
+    env = RecordingEnv({"HOME": "/nowhere"})
+    first = prepare(root, Flags(), env).invocation.env.asked
+    again = RecordingEnv({"HOME": "/nowhere"})
+    assert prepare(root, Flags(), again).invocation.env.asked == first
+    assert "REGION" in again.asked
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "env"),
+    [
+        (
+            "models/m.sql",
+            "{{ config(tags=[env_var('API_TOKEN', 'x')]) }} select 1 as id",
+            {"API_TOKEN": "hunter2secret"},
+        ),
+        ("models/m.sql", "{{ config(tags=[env_var('REGION')]) }} select 1 as id", {"REGION": "hunter2secret"}),
+        ("profiles.yml", "shop: {outputs: {dev: {schema: \"{{ env_var('NAME') }}\"}}}", {"NAME": "hunter2secret"}),
+        ("profiles.yml", "shop: {outputs: {dev: {schema: a, conf: {spark.x.password: hunter2secret}}}}", {}),
+    ],
+)
+def test_what_may_hold_a_secret_is_not_kept(root, path, text, env):
+    write(root, path, text)
+    load(root, {"HOME": "/nowhere", **env})
+    kept = [file.read_bytes() for file in (root / "target").rglob("*") if file.is_file()]
+    assert not any(b"hunter2secret" in each for each in kept)
+    assert found(root, {"HOME": "/nowhere", **env}) is None
+
+
+def test_a_project_with_a_problem_is_not_kept(root):
+    write(root, "models/m.sql", "select * from {{ ref('unknown') }}")
+    with pytest.raises(ProblemsError):
+        load(root)
+    prepare_to_lint(root, Flags(), {"HOME": "/nowhere"})
+    assert found(root) is None
+
+
+def test_lint_takes_a_project_whose_macros_were_checked(root):
+    write(root, "macros/broken.sql", "{% macro two() %}{% if %}{% endmacro %}\n")
+    load(root)
+    assert found(root) is not None
+    assert found(root, checked=True) is None
+    assert "J001" in {finding.code for finding in lint_paths(project_dir=root, env={"HOME": "/nowhere"}).findings}
+
+
+@pytest.mark.parametrize("bytes_", [b"", b"x", None])
+def test_a_file_that_is_cut_or_changed_costs_time_alone(root, bytes_):
+    load(root)
+    (file,) = (root / "target" / FOLDER).iterdir()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(bytes(content) if bytes_ is None else bytes_)
+    assert found(root) is None
+    assert load(root).graph.nodes.keys() == load(root).graph.nodes.keys()
+    assert found(root) is not None
+
+
+class _Call:
+    def __reduce__(self):
+        return os.mkdir, ("called",)
+
+
+@pytest.mark.parametrize("value", [_Call(), sys.modules[__name__].KeptProject, subprocess.run, pytest.raises])
+def test_nothing_that_is_kept_is_called(root, value, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(pickle.UnpicklingError, match="is no value of a project"):
+        kept_project.read_values(pickle.dumps(value))
+    assert not (tmp_path / "called").exists()
+
+
+def test_few_projects_stay(root):
+    for day in range(7):
+        load(root, vars={"day": day})
+    assert len(list((root / "target" / FOLDER).iterdir())) == 4
+    assert found(root, vars={"day": 6}) is not None
+
+
+def test_a_folder_that_cannot_be_written_costs_time_alone(root):
+    write(root, "target", "a file")
+    assert load(root).graph.nodes
+    assert found(root) is None
+
+
+def test_two_processes_may_load_at_the_same_time(root):
+    code = (
+        "import sys; from merge_runner.api import Project\n"
+        "for number in range(8): print(len(Project.load(sys.argv[1], vars={'day': number % 3}).graph.nodes))"
+    )
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    said = {process.communicate()[0] for process in started}
+    assert said == {f"{len(load(root).graph.nodes)}\n" * 8}
+
+
+def test_a_kept_project_builds_and_compiles_as_a_loaded_one(root):
+    env = {"HOME": "/nowhere"}
+    first = Project.load(root, env=env)
+    texts, manifest = first.compile(["*"], ["resource_type:unit_test"]), first.write_manifest().read_text()
+    again = Project.load(root, env=env)
+    assert again.compile(["*"], ["resource_type:unit_test"]) == texts
+    assert _without_times(again.write_manifest().read_text()) == _without_times(manifest)
+    assert again.prepared.secrets == first.prepared.secrets
+
+
+def _without_times(manifest: str) -> dict:
+    found = json.loads(manifest)
+    found.pop("metadata")
+    return found
