@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from merge_runner.lsp.known_project import KnownProject
+from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 
 ROOT = Path(__file__).parents[2]
-HERE = Path(__file__).parent
+ANSWERS = Path(__file__).parent / "answers"
 
 
 @cache
@@ -44,8 +44,8 @@ class Opened:
 
 
 def cases(name: str) -> list[Any]:
-    """The cases of a file next to the tests, as parameters."""
-    found = yaml.safe_load((HERE / f"{name}.yml").read_text(encoding="utf-8"))
+    """The cases of a file in `answers`, as parameters."""
+    found = yaml.safe_load((ANSWERS / f"{name}.yml").read_text(encoding="utf-8"))
     return [pytest.param(case, id=f"{case['file'].rpartition('/')[2]}-{case['at'].strip()}") for case in found]
 
 

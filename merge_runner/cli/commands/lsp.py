@@ -30,7 +30,7 @@ def command(options: Options) -> int:
     """
     address = None if options.tcp is None else _address(options.tcp)
     try:
-        from merge_runner.lsp.server import make_server
+        from merge_runner.lsp.protocol.server import make_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -1,0 +1,44 @@
+"""Commands above a model and above a unit test, which the client runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from merge_runner.graph.graph import ModelNode
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.syntax.outline import yaml_outline
+from merge_runner.lsp.syntax.statements import statements
+from merge_runner.text import Span
+
+
+@dataclass(frozen=True)
+class CodeLens:
+    """A command at a range: its name in the client, and the arguments that the command line takes for it."""
+
+    span: Span
+    title: str
+    command: str
+    arguments: tuple[str, ...]
+
+
+def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
+    """Return the commands of a document: of a model to build, explain and compile it, of YAML to run its unit tests."""
+    if path.endswith((".yml", ".yaml")):
+        tests = yaml_outline(text).get("unit_tests")
+        named = [each.get("name") for each in tests.children] if tests is not None else []
+        return [
+            CodeLens(name.value_span, "run this unit test", "merge-runner.test", ("test", "--select", name.value))
+            for name in named
+            if name is not None and name.value
+        ]
+    node = project.model_at(path)
+    if node is None:
+        return []
+    merge = statements(text).merge
+    span = Span(merge.span.start, merge.span.start + len("merge")) if merge is not None else Span(0, 0)
+    return [CodeLens(span, title, f"merge-runner.{word}", (word, "--select", node.name)) for title, word in _of(node)]
+
+
+def _of(node: ModelNode) -> list[tuple[str, str]]:
+    shown = [("show compiled", "compile")]
+    return shown if node.materialized == "ephemeral" else [("build", "build"), ("explain", "explain"), *shown]

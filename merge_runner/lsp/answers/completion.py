@@ -1,0 +1,39 @@
+"""What may be written at a cursor, in every kind of file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from merge_runner.lsp.answers.sql_completion import Completion, sql_completions
+from merge_runner.lsp.answers.yaml_completion import toml_completions, yaml_completions
+from merge_runner.lsp.documents.known_project import KnownProject
+
+MOST = 100
+"""As many are shown: a client asks again while more is typed."""
+
+
+def completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
+    """Return what may be written at `offset`; all of it, whatever the word before the cursor begins with."""
+    if path.endswith((".yml", ".yaml")):
+        return yaml_completions(project, path, text, offset)
+    if path.endswith(".toml"):
+        return toml_completions(path, text, offset)
+    return sql_completions(project, path, text, offset) if path.endswith(".sql") else []
+
+
+def typed(found: Sequence[Completion], text: str, offset: int) -> list[Completion]:
+    """Return those that have what is typed: labels that begin with it, then those that hold it, then its letters."""
+    ranked = []
+    for each in found:
+        word, label = text[each.replaces.start : offset].casefold(), each.label.casefold()
+        rank = 0 if label.startswith(word) else 1 if word in label else 2 if _has_letters(label, word) else None
+        if rank is not None:
+            ranked.append((rank, each))
+    ranked.sort(key=lambda pair: pair[0])
+    return [each for _, each in ranked]
+
+
+def _has_letters(label: str, word: str) -> bool:
+    """Return whether a label has the letters of a word in their order."""
+    letters = iter(label)
+    return all(letter in letters for letter in word)

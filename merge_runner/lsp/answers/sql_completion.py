@@ -1,0 +1,196 @@
+"""What may be written at a cursor in SQL with Jinja."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.lint.registry import rules
+from merge_runner.lsp.documents.known_project import Columns, KnownProject
+from merge_runner.lsp.names.built_ins import BUILT_INS
+from merge_runner.lsp.names.documented_keys import DocumentedKey, config_keys
+from merge_runner.lsp.names.symbol import CONFIG_COLUMNS
+from merge_runner.lsp.syntax.relations import Statements
+from merge_runner.lsp.syntax.statements import statements
+from merge_runner.lsp.syntax.tokens import Call, Token, call_at
+from merge_runner.text import Span
+
+Kind = Literal["model", "source", "macro", "var", "column", "relation", "key", "value", "rule", "builtin"]
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A text that may take the place of `replaces`; `insert` None: it is the label.
+
+    `detail` is short: a type, a signature; `markdown` is the documentation.
+    """
+
+    label: str
+    kind: Kind
+    replaces: Span
+    detail: str = ""
+    markdown: str = ""
+    insert: str | None = None
+
+
+_BEFORE = re.compile(r"(?:(?P<qualifier>`[^`\n]+`|\w+)\s*\.\s*)?(?P<word>\w*)\Z")
+_NOQA_BEFORE = re.compile(r"(?:#|--|/\*|\{#)[^\n]*?\bnoqa\s*:\s*[\w ,-]*?(?P<word>\w*)\Z", re.IGNORECASE)
+_READS_NEXT = re.compile(r"\b(?:from|join|using|into)\s+\w*\Z", re.IGNORECASE)
+
+
+def sql_completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
+    """Return what may be written at `offset` of a file with SQL and Jinja."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    if (noqa := _NOQA_BEFORE.search(line)) is not None:
+        return _rules(Span(offset - len(noqa["word"]), offset))
+    read = statements(text)
+    number = read.scan.tag_at(offset)
+    if number is not None:
+        return list(_in_tag(project, path, read, offset, number))
+    if any(tag.span.start < offset < tag.span.end for tag in read.scan.tags):
+        return []
+    token = read.scan.token_at(offset)
+    if token is not None and token.kind in ("string", "comment", "number") and token.start < offset:
+        return []
+    return list(_in_sql(project, path, read, text[:offset], offset))
+
+
+def _rules(replaces: Span) -> list[Completion]:
+    return [Completion(rule.code, "rule", replaces, rule.name, f"**{rule.code}** {rule.name}") for rule in rules()]
+
+
+def _in_sql(
+    project: KnownProject, path: str, read: Statements, before: str, offset: int, *, columns_only: bool = False
+) -> Iterator[Completion]:
+    """Yield columns and relations; `before` is the text before the cursor, `offset` the place whose relations count."""
+    here, scope = project.model_at(path), read.at(offset)
+    found = _BEFORE.search(before)
+    word = Span(offset, offset) if found is None else Span(offset - len(found["word"]), offset)
+    if found is not None and found["qualifier"] is not None:
+        relation = project.qualified(scope, found["qualifier"].strip("`"), here) if scope is not None else None
+        if relation is not None:
+            yield from columns(project.relation_columns(relation, here), word)
+        return
+    if _READS_NEXT.search(before) and not columns_only:
+        for name in scope.ctes if scope is not None else ():
+            yield Completion(name, "relation", word, "CTE")
+        for call in ("ref", "source"):
+            yield Completion(call, "builtin", word, BUILT_INS[call].signature, "", f"{{{{ {call}('') }}}}")
+        return
+    if scope is None:
+        return
+    if scope.target is not None and any(span.start <= offset <= span.end for span in scope.target_lists):
+        yield from columns(project.relation_columns(scope.target, here), word)
+    for relation in scope.visible():
+        if relation.qualifier is not None:
+            yield Completion(relation.qualifier, "relation", word, ".".join(relation.subject.parts))
+    if scope.kind == "select":
+        for relation in scope.relations:
+            yield from columns(project.relation_columns(relation, here), word)
+
+
+def columns(known: Columns, replaces: Span) -> Iterator[Completion]:
+    """Yield the columns of a relation."""
+    for column in known.found:
+        name = column.name if re.fullmatch(r"[A-Za-z_]\w*", column.name) else "`" + column.name.replace("`", "``") + "`"
+        yield Completion(column.name, "column", replaces, column.data_type, column.description, name)
+
+
+def _in_tag(project: KnownProject, path: str, read: Statements, offset: int, number: int) -> Iterator[Completion]:
+    scan = read.scan
+    token = scan.token_at(offset)
+    call = call_at(scan, offset)
+    in_string = token is not None and token.kind == "string" and token.start < offset and token.tag == number
+    if token is not None and in_string:
+        if call is not None and offset <= token.value_span.end:
+            yield from _in_string(project, path, read, call, token, offset)
+        return
+    word = Span(token.start, offset) if token is not None and token.kind == "word" else Span(offset, offset)
+    if token is not None and token.kind == "number":
+        return
+    if call is not None and call.name.text == "config":
+        yield from _config(project, call, word, offset)
+        return
+    tokens = scan.of_tag(number)
+    previous = next((each for each in reversed(tokens) if each.end <= word.start), None)
+    if previous is not None and previous.text in (".", "|"):
+        return
+    for macro in project.macros.values():
+        yield Completion(
+            macro.name, "macro", word, project.macro_signature(macro), project.macro_text(macro), f"{macro.name}("
+        )
+    for name, built_in in BUILT_INS.items():
+        insert = name if "(" not in built_in.signature else f"{name}("
+        yield Completion(name, "builtin", word, built_in.signature, built_in.text, insert)
+
+
+def _config(project: KnownProject, call: Call, word: Span, offset: int) -> Iterator[Completion]:
+    argument = call.arguments[min(call.argument_at(offset), len(call.arguments) - 1)]
+    if argument.keyword is not None and argument.keyword.end < offset:
+        key = config_keys().get(argument.keyword.text)
+        if key is not None:
+            yield from values(key, word, quote="'")
+        return
+    given = {each.keyword.text for each in call.arguments if each.keyword is not None}
+    for key in config_keys().values():
+        if key.name not in given:
+            yield Completion(key.name, "key", word, "", key.markdown, f"{key.name}=")
+
+
+def values(key: DocumentedKey, replaces: Span, *, quote: str = "") -> Iterator[Completion]:
+    """Yield the values of a key that takes few."""
+    for value in key.values:
+        yield Completion(value, "value", replaces, "", "", f"{quote}{value}{quote}")
+    for value in ("true", "false") if key.boolean else ():
+        yield Completion(value, "value", replaces)
+
+
+def _in_string(
+    project: KnownProject, path: str, read: Statements, call: Call, token: Token, offset: int
+) -> Iterator[Completion]:
+    here, replaces = project.model_at(path), token.value_span
+    argument = next((each for each in call.arguments if token in each.tokens), None)
+    at = call.arguments.index(argument) if argument is not None else 0
+    name = call.name.text
+    if name in ("ref", "changes"):
+        yield from refs(project, replaces, here)
+    elif name == "source":
+        first = call.arguments[0].text
+        yield from sources(project, replaces, first.value if at and first is not None else None)
+    elif name == "var" and at == 0:
+        for var, value in project.prepared.files.settings.vars.items():
+            yield Completion(var, "var", replaces, project.prepared.conceal(str(value)))
+    elif name == "config" and argument is not None and argument.keyword is not None:
+        key = config_keys().get(argument.keyword.text)
+        if argument.keyword.text in CONFIG_COLUMNS and here is not None:
+            yield from columns(project.columns(here), replaces)
+        elif key is not None:
+            yield from values(key, replaces)
+    elif name in project.macros:
+        written = read.scan.text[token.start + 1 : offset]
+        yield from _in_sql(project, path, read, written, offset, columns_only=True)
+
+
+def refs(project: KnownProject, replaces: Span, here: ModelNode | None = None) -> Iterator[Completion]:
+    """Yield the models and seeds that `ref` may name."""
+    for name, node in project.refs.items():
+        if node is not here:
+            yield Completion(name, "model", replaces, _kind(node), node.description)
+
+
+def sources(project: KnownProject, replaces: Span, source: str | None) -> Iterator[Completion]:
+    """Yield the sources, or where one is given its tables."""
+    if source is None:
+        for name in dict.fromkeys(name for name, _ in project.sources):
+            yield Completion(name, "source", replaces)
+        return
+    for (name, table), node in project.sources.items():
+        if name == source:
+            yield Completion(table, "source", replaces, f"{name}.{table}", node.description)
+
+
+def _kind(node: Node) -> str:
+    return node.materialized or node.resource_type

@@ -1,0 +1,159 @@
+"""The symbols of a document and of a project, and the ranges of a document that fold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from merge_runner.graph.graph import Node, RefNode, SourceNode, UnitTestNode
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
+from merge_runner.lsp.syntax.relations import Statements
+from merge_runner.lsp.syntax.statements import statements
+from merge_runner.template.static.macro_definitions import macro_definitions
+from merge_runner.text import Place, SourceText, Span
+
+Kind = Literal["model", "source", "macro", "test", "column", "relation", "statement", "key"]
+MOST = 200
+"""As many symbols of a project are shown for what is typed."""
+_LISTS = frozenset({"models", "seeds", "sources", "tables", "columns", "macros", "unit_tests"})
+_CLAUSE = re.compile(r"\bwhen\s+(?:not\s+)?matched\b(?:\s+by\s+(?:source|target))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class DocumentSymbol:
+    """A part of a document: its range, that of its name, and the parts in it."""
+
+    name: str
+    kind: Kind
+    span: Span
+    name_span: Span
+    children: tuple[DocumentSymbol, ...] = field(default=())
+
+
+def document_symbols(path: str, text: str) -> list[DocumentSymbol]:
+    """Return the symbols of a document: macros, the MERGE with its clauses, CTEs; what YAML describes; keys of TOML."""
+    if path.endswith((".yml", ".yaml")):
+        return list(_yaml(yaml_outline(text)))
+    if path.endswith(".toml"):
+        return [_entry(each, "key") for each in toml_outline(text).children]
+    read = statements(text)
+    return [*_macros(SourceText(path, text)), *_ctes(read), *_merges(read, text)]
+
+
+def _yaml(root: Entry) -> Iterator[DocumentSymbol]:
+    for entry in root.children:
+        if entry.key in _LISTS:
+            yield from (_described(item) for item in entry.children if item.get("name") is not None)
+        else:
+            yield _entry(entry, "key")
+
+
+def _described(item: Entry) -> DocumentSymbol:
+    kinds: dict[str | None, Kind] = {"columns": "column", "sources": "source", "tables": "source", "macros": "macro"}
+    above = item.parent.key if item.parent is not None else None
+    kind = kinds.get(above, "test" if above == "unit_tests" else "model")
+    inner = [each for child in item.children if child.key in _LISTS for each in child.children]
+    children = tuple(_described(each) for each in inner if each.get("name") is not None)
+    name = item.get("name")
+    assert name is not None
+    return DocumentSymbol(name.value, kind, Span(item.span.start, item.end), name.value_span, children)
+
+
+def _entry(entry: Entry, kind: Kind) -> DocumentSymbol:
+    children = tuple(_entry(child, kind) for child in entry.children if child.key is not None)
+    return DocumentSymbol(entry.key or "", kind, Span(entry.span.start, entry.end), entry.span, children)
+
+
+def _macros(source: SourceText) -> Iterator[DocumentSymbol]:
+    for macro in macro_definitions(source):
+        start = source.offset(macro.place.line, macro.place.column)
+        begin = source.text.rfind("{%", 0, start)
+        name = Span(start, source.offset(macro.place.end_line or 1, macro.place.end_column or 1))
+        yield DocumentSymbol(macro.name, "macro", Span(begin, begin + len(macro.text)), name)
+
+
+def _ctes(read: Statements) -> Iterator[DocumentSymbol]:
+    for cte in read.ctes:
+        end = cte.query.span.end if cte.query is not None else cte.span.end
+        yield DocumentSymbol(cte.qualifier or "", "relation", Span(cte.span.start, end), cte.span)
+
+
+def _merges(read: Statements, text: str) -> Iterator[DocumentSymbol]:
+    for merge in (each for each in read.selects if each.kind == "merge"):
+        parts = [
+            (f"using {each.qualifier or ''}".strip(), each.span.start) for each in merge.relations if each.is_source
+        ]
+        parts += [
+            (" ".join(clause.group().lower().split()), clause.start())
+            for clause in _CLAUSE.finditer(text, merge.span.start, merge.span.end)
+        ]
+        ends = [*(start for _, start in parts[1:]), merge.span.end]
+        children = tuple(
+            DocumentSymbol(name, "statement", _stripped(text, start, end), Span(start, start))
+            for (name, start), end in zip(parts, ends, strict=False)
+        )
+        head = Span(merge.span.start, merge.target.span.end if merge.target else merge.span.start)
+        yield DocumentSymbol("merge", "statement", _stripped(text, *(merge.span.start, merge.span.end)), head, children)
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    return Span(start, max(start, start + len(text[start:end].rstrip())))
+
+
+@dataclass(frozen=True)
+class WorkspaceSymbol:
+    """Something of the project that has a name, and where it is defined."""
+
+    name: str
+    kind: Kind
+    place: Place
+    container: str = ""
+
+
+def workspace_symbols(project: KnownProject, query: str) -> list[WorkspaceSymbol]:
+    """Return the models, seeds, sources, macros and unit tests whose names have the characters of `query` in order."""
+    wanted = re.compile(".*?".join(map(re.escape, query)), re.IGNORECASE)
+    return [each for each in _all(project) if wanted.search(each.name)]
+
+
+def _all(project: KnownProject) -> Iterator[WorkspaceSymbol]:
+    for node in project.prepared.graph.nodes.values():
+        kind = _kind(node)
+        if kind is not None:
+            place = project.place(node) if kind != "test" else node.place
+            yield WorkspaceSymbol(node.full_name, kind, place, node.materialized or node.resource_type)
+    for macro in project.macros.values():
+        yield WorkspaceSymbol(macro.name, "macro", macro.place, "macro")
+
+
+def _kind(node: Node) -> Kind | None:
+    if isinstance(node, RefNode):
+        return "model"
+    if isinstance(node, SourceNode):
+        return "source"
+    return "test" if isinstance(node, UnitTestNode) else None
+
+
+def folding_ranges(path: str, text: str) -> list[Span]:
+    """Return the ranges that fold: what has several lines of a document's symbols, tags, comments and subqueries."""
+    spans = [each.span for symbol in document_symbols(path, text) for each in _with_children(symbol)]
+    if path.endswith(".sql"):
+        read = statements(text)
+        spans += [tag.span for tag in read.scan.tags if tag.closed]
+        spans += [select.span for select in read.selects]
+    elif not path.endswith(".toml"):
+        spans += [Span(entry.span.start, entry.end) for entry in yaml_outline(text).walk() if entry.children]
+    return sorted({Span(span.start, _end(text, span)) for span in spans if "\n" in span.of(text).rstrip()})
+
+
+def _end(text: str, span: Span) -> int:
+    return span.start + len(span.of(text).rstrip(" \n\t)"))
+
+
+def _with_children(symbol: DocumentSymbol) -> Iterator[DocumentSymbol]:
+    yield symbol
+    for child in symbol.children:
+        yield from _with_children(child)

@@ -1,0 +1,115 @@
+"""What may be written at a cursor in YAML and in pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from merge_runner.graph.graph import ModelNode, SeedNode
+from merge_runner.lsp.answers.sql_completion import Completion, columns, refs, sources, values
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.names.documented_keys import keys_at, schema_name
+from merge_runner.lsp.names.symbol import CONFIG_COLUMNS, described_node, row_node
+from merge_runner.lsp.syntax.outline import Cursor, Entry, cursor_at, toml_outline, yaml_outline
+from merge_runner.text import Span
+
+_CALL_BEFORE = re.compile(r"""\b(?P<call>ref|source)\s*\(\s*(?:['"](?P<first>\w+)['"]\s*,\s*)?['"](?P<word>\w*)\Z""")
+_TABLE = re.compile(r"^\s*\[+(?P<path>[^\]\n]+)\]", re.M)
+_TABLE_BEFORE = re.compile(r"^\s*\[+(?P<above>(?:[\w-]+\.)*)(?P<word>[\w-]*)\Z")
+
+
+def yaml_completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
+    """Return what may be written at `offset` of a YAML file of the project."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    if (call := _CALL_BEFORE.search(line)) is not None:
+        word = Span(offset - len(call["word"]), offset)
+        return list(refs(project, word) if call["call"] == "ref" else sources(project, word, call["first"]))
+    cursor = cursor_at(text, yaml_outline(text), offset)
+    if not cursor.in_value:
+        return list(_keys(project, path, cursor, ": "))
+    found = list(_values(project, path, cursor))
+    is_item = cursor.entry is not None and cursor.entry.key is None
+    return [*found, *_keys(project, path, cursor, ": ")] if is_item else found
+
+
+def toml_completions(path: str, text: str, offset: int) -> list[Completion]:
+    """Return what may be written at `offset` of a pyproject.toml."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    if (begun := _TABLE_BEFORE.search(line)) is not None:
+        above = [part for part in begun["above"].split(".") if part]
+        word = Span(offset - len(begun["word"]), offset)
+        found = keys_at(schema_name(path), above)
+        return [Completion(key.name, "key", word, "", key.markdown) for key in found]
+    line_start = offset - len(line)
+    table = toml_outline(text)
+    header = next(reversed(list(_TABLE.finditer(text, 0, line_start))), None)
+    if header is not None:
+        for part in header["path"].split("."):
+            table = table.get(part.strip("\"' ")) or table
+    key, equals, value = line.partition("=")
+    if equals:
+        known = (each for each in keys_at(schema_name(path), table.path) if each.name == key.strip().lstrip("+"))
+        word = Span(offset - len(re.split(r"[^\w-]", value)[-1]), offset)
+        quote = "" if text[word.start - 1] in "\"'" else '"'
+        return [each for found in known for each in values(found, word, quote=quote)]
+    given = {child.key for child in table.children if not child.span.start <= offset <= child.span.end}
+    word = Span(offset - len(line.lstrip()), offset)
+    offered = (each for each in keys_at(schema_name(path), table.path) if each.name not in given)
+    return [Completion(each.name, "key", word, "", each.markdown, f"{each.name} = ") for each in offered]
+
+
+def _keys(project: KnownProject, path: str, cursor: Cursor, after: str) -> Iterator[Completion]:
+    holder = cursor.holder
+    in_list = holder.key is not None and bool(holder.children) and holder.children[0].key is None
+    item = holder.children[0] if in_list else holder  # next to the items of a list a new one is begun
+    given = {child.key for child in item.children if child is not cursor.entry} if not in_list else set()
+    if item.path[-2:] == ("rows", "[]"):
+        node = row_node(project, item)
+        for each in columns(project.columns(node), cursor.prefix) if node is not None else ():
+            if each.label not in given:
+                yield Completion(each.label, "column", each.replaces, each.detail, each.markdown, each.label + after)
+        return
+    dash = "- " if in_list else ""
+    for key in keys_at(schema_name(path), item.path):
+        if key.name not in given:
+            yield Completion(key.name, "key", cursor.prefix, "", key.markdown, f"{dash}{key.name}{after}")
+
+
+def _values(project: KnownProject, path: str, cursor: Cursor) -> Iterator[Completion]:
+    entry = cursor.entry
+    assert entry is not None
+    replaces = entry.value_span
+    above = entry.path
+    if above[-1] == "name":
+        yield from _names(project, entry, above, replaces)
+        return
+    if above[-1] == "model" and "unit_tests" in above:
+        yield from (each for each in refs(project, replaces) if isinstance(project.refs[each.label], ModelNode))
+        return
+    key = above[-1] if above[-1] != "[]" else above[-2] if len(above) > 1 else ""
+    node = described_node(project, entry)
+    if key in CONFIG_COLUMNS and node is not None:
+        yield from columns(project.columns(node), replaces)
+    elif above[-1] != "[]":
+        known = (each for each in keys_at(schema_name(path), above[:-1]) if each.name == above[-1])
+        for each in known:
+            yield from values(each, replaces)
+
+
+def _names(project: KnownProject, entry: Entry, above: tuple[str, ...], replaces: Span) -> Iterator[Completion]:
+    """Yield the names that the entry of a list may describe and that no other entry of it does."""
+    kind = above[-3] if len(above) > 2 else ""
+    siblings = entry.parent.parent.children if entry.parent is not None and entry.parent.parent is not None else []
+    given = {name.value for item in siblings if (name := item.get("name")) is not None and name is not entry}
+    if kind in ("models", "seeds"):
+        wanted = SeedNode if kind == "seeds" else ModelNode
+        found = [each for each in refs(project, replaces) if isinstance(project.refs[each.label], wanted)]
+    elif kind == "columns":
+        node = described_node(project, entry)
+        found = list(columns(project.columns(node), replaces)) if node is not None else []
+    elif kind == "macros":
+        macros = project.macros.values()
+        found = [Completion(each.name, "macro", replaces, project.macro_signature(each)) for each in macros]
+    else:
+        found = []
+    yield from (each for each in found if each.label not in given)

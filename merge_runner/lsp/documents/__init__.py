@@ -1,0 +1,1 @@
+"""The documents that an editor has open, the projects that they are in, and what is known of both."""

@@ -1,0 +1,32 @@
+"""What lint says of the text of one document outside of any project, which the editor may not have saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from merge_runner.api.lint import linted
+from merge_runner.api.logged_messages import LoggedMessages
+from merge_runner.errors import ProblemsError
+from merge_runner.lint.containers.registry import SUFFIXES
+from merge_runner.lint.paths.request import LintRequest
+from merge_runner.lsp.documents.remark import Remark, of_finding, of_problem
+from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.text import Place
+
+
+def remarks(path: Path, text: str, env: Mapping[str, str]) -> list[Remark]:
+    """Return what is wrong in the document `path` with this `text`: a plain file, or a model of a dbt project."""
+    if path.suffix.lower() not in SUFFIXES:
+        return []
+    try:
+        found = linted(LintRequest((path,), text, cache=False, processes=1), RecordingEnv(env), LoggedMessages("lsp"))
+    except ProblemsError as error:
+        return [of_problem(problem, Place(str(path), 1, 1)) for problem in error.problems]
+    return [of_finding(item) for item in found.report.findings if _same(found.folder / item.place.path, path)]
+
+
+def _same(one: Path, other: Path) -> bool:
+    # `..` ends, links stay: a model may be a link
+    return os.path.abspath(one) == os.path.abspath(other)  # noqa: PTH100

@@ -1,0 +1,68 @@
+"""The documents that an editor has open: which project each is in, and what is known of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from merge_runner.errors import ProblemsError
+from merge_runner.lint.paths.named import project_of, within
+from merge_runner.lsp.documents.findings import remarks
+from merge_runner.lsp.documents.open_project import OpenProject
+from merge_runner.lsp.documents.remark import Remark
+from merge_runner.text import as_source
+
+
+class OpenDocuments:
+    """Looks at documents. `remarks` is called by one thread at a time, the others by any."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self._projects: dict[Path, OpenProject] = {}
+        self._roots: dict[Path, Path | None] = {}
+
+    def located(self, path: Path) -> tuple[OpenProject, str] | None:
+        """Return the project that a file is in, and the path of the file there; None outside of any project."""
+        folder = path.parent
+        if folder not in self._roots:
+            try:
+                self._roots[folder] = project_of(None, [path])
+            except ProblemsError:
+                self._roots[folder] = None
+        root = self._roots[folder]
+        inner = within(root, path) if root is not None else None
+        if root is None or inner is None:
+            return None
+        return self._projects.setdefault(root, OpenProject(root, self._env)), inner
+
+    def is_shared(self, path: Path) -> bool:
+        """Whether a file is one of a project that other documents may depend on: no model and no plain file."""
+        found = self.located(path)
+        return found is not None and found[0].is_shared(found[1])
+
+    def forget(self) -> None:
+        """Read again from disk what is next asked for: files have changed there, settings perhaps."""
+        self._roots.clear()
+        for project in self._projects.values():
+            project.forget()
+
+    def remarks(self, path: Path, texts: Mapping[Path, str]) -> list[Remark]:
+        """Return what is wrong in a document; `texts` are those of all open ones, this among them."""
+        found = self.located(path)
+        if found is None:
+            return remarks(path, texts[path], self._env)
+        project, inner = found
+        project.update(self._texts_of(project, texts), inner)
+        return project.remarks(inner)
+
+    def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
+        located = {path: self.located(path) for path in texts}
+        return {
+            each[1]: as_source(texts[path]) for path, each in located.items() if each is not None and each[0] is project
+        }
+
+
+def real_path(path: str) -> Path:
+    """Return a path of the editor without `..`; links stay."""
+    return Path(os.path.abspath(path))  # noqa: PTH100

@@ -1,0 +1,277 @@
+"""What the name under a cursor means: a model, a macro, a column, a config key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from merge_runner.graph.graph import ModelNode, Node, SourceNode
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
+from merge_runner.lsp.syntax.relations import Relation, Select, Statements, Subject
+from merge_runner.lsp.syntax.statements import statements
+from merge_runner.lsp.syntax.tokens import Call, Scanned, Token, call_at
+from merge_runner.text import Span
+
+Kind = Literal["node", "macro", "var", "column", "relation", "config", "key", "rule", "builtin"]
+
+CONFIG_COLUMNS = frozenset({"partition_by", "cluster_by", "unique_key", "sort_by", "bounds"})
+"""Config keys whose values are columns of the model."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name at `span`. `node` is the model, seed or source that it is, or that has the column where that is known.
+
+    A `relation` is an alias or a CTE of the statement; a `key` is one of YAML or TOML, `path` leads to it.
+    """
+
+    kind: Kind
+    name: str
+    span: Span
+    node: Node | None = None
+    relation: Relation | None = None
+    select: Select | None = None
+    qualifier: str | None = None
+    path: tuple[str, ...] = ()
+
+
+def symbol_at(project: KnownProject, path: str, text: str, offset: int) -> Symbol | None:
+    """Return what a cursor at `offset` of a file is on; None for nothing that has a meaning."""
+    if path.endswith((".yml", ".yaml")):
+        return _yaml_symbol(project, yaml_outline(text), offset)
+    if path.endswith(".toml"):
+        return _toml_symbol(toml_outline(text), offset)
+    return _sql_symbol(project, path, statements(text), offset)
+
+
+def _sql_symbol(project: KnownProject, path: str, read: Statements, offset: int) -> Symbol | None:
+    scan = read.scan
+    token = scan.token_at(offset)
+    if token is None:
+        return None
+    if token.kind == "comment":
+        return rule_at(token, offset)
+    if token.tag >= 0:
+        return _jinja_symbol(project, path, scan, token, call_at(scan, offset))
+    return _name_symbol(project, path, read, token) if token.is_name else None
+
+
+_NOQA = re.compile(r"(?:#|--|/\*|\{#)[^\n]*?\bnoqa\s*:\s*(?P<words>[\w ,-]*)", re.IGNORECASE)
+
+
+def rule_at(comment: Token, offset: int) -> Symbol | None:
+    """Return the rule code that a cursor in a comment is on."""
+    noqa = _NOQA.match(comment.text)
+    for word in re.finditer(r"\w+", comment.text[: noqa.end()]) if noqa is not None else ():
+        start = comment.start + word.start()
+        if noqa is not None and word.start() >= noqa.start("words") and start <= offset <= start + len(word.group()):
+            return Symbol("rule", word.group(), Span(start, start + len(word.group())))
+    return None
+
+
+def _jinja_symbol(project: KnownProject, path: str, scan: Scanned, token: Token, call: Call | None) -> Symbol | None:
+    here = project.model_at(path)
+    tokens = scan.of_tag(token.tag)
+    at = tokens.index(token)
+    if token.kind == "string":
+        return _string_symbol(project, path, token, call)
+    if token.kind != "word" or (at and tokens[at - 1].text == "."):
+        return None
+    if call is not None and call.name.text == "config" and any(each.keyword == token for each in call.arguments):
+        return Symbol("config", token.text, token.span)
+    if token.text == "this":
+        return Symbol("node", token.text, token.span, here) if here is not None else None
+    if token.text in project.macros:
+        return Symbol("macro", token.text, token.span)
+    is_called = at + 1 < len(tokens) and tokens[at + 1].text == "("
+    if at and tokens[at - 1].text in ("macro", "test") and is_called:
+        return Symbol("macro", token.text, token.span)
+    return Symbol("builtin", token.text, token.span)
+
+
+def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | None) -> Symbol | None:
+    if call is None:
+        return None
+    name, span = token.value, token.value_span
+    argument = next((each for each in call.arguments if token in each.tokens), None)
+    if call.name.text in ("ref", "changes"):
+        return Symbol("node", name, span, project.refs.get(name))
+    if call.name.text == "source":
+        return _source_symbol(project, call, token)
+    if call.name.text == "var" and argument is call.arguments[0]:
+        return Symbol("var", name, span)
+    if call.name.text == "config" and argument is not None and argument.keyword is not None:
+        if argument.keyword.text in CONFIG_COLUMNS and re.fullmatch(r"\w+", name):
+            return Symbol("column", name, span, project.model_at(path))
+        return Symbol("config", argument.keyword.text, argument.keyword.span)
+    return None
+
+
+def _source_symbol(project: KnownProject, call: Call, token: Token) -> Symbol:
+    names = [each.text.value if each.text is not None else "" for each in call.arguments]
+    node: Node | None = project.sources.get((names[0], names[1])) if len(names) > 1 else None
+    is_first = call.arguments[0].text == token
+    if is_first and node is None:
+        node = next((each for (source, _), each in project.sources.items() if source == names[0]), None)
+    return Symbol("node", token.value, token.value_span, node, path=("source",) if is_first else ())
+
+
+def _name_symbol(project: KnownProject, path: str, read: Statements, token: Token) -> Symbol | None:
+    here = project.model_at(path)
+    for select in read.selects:
+        for relation in select.relations:
+            if relation.name_span is not None and relation.name_span == token.value_span:
+                node, origin = project.node(relation.subject, here), _origin(select, relation)
+                return Symbol("relation", token.value, token.value_span, node, origin)
+    cte = next((each for each in read.ctes if each.name_span == token.value_span), None)
+    if cte is not None:
+        return Symbol("relation", token.value, token.value_span, None, cte)
+    scope = read.at(token.start)
+    return _scoped_symbol(project, here, read.scan, scope, token) if scope is not None else None
+
+
+def _scoped_symbol(
+    project: KnownProject, here: ModelNode | None, scan: Scanned, scope: Select, token: Token
+) -> Symbol | None:
+    """Return the relation or column that a name inside a SELECT or MERGE means."""
+    for relation in scope.visible():
+        inside = relation.span.start <= token.start and token.end <= relation.span.end
+        if inside and relation.subject.kind == "table":
+            cte = scope.ctes.get(token.value.casefold())
+            return Symbol("relation", token.value, token.value_span, None, cte or relation)
+    tokens = [each for each in scan.tokens if each.tag < 0 and each.kind != "comment"]
+    at = tokens.index(token)
+    if _is_dot(tokens, at + 1) and tokens[at + 1].start == token.end:
+        found = project.qualified(scope, token.value, here)
+        if found is not None:
+            node, origin = project.node(found.subject, here), _origin(scope, found)
+            return Symbol("relation", token.value, token.value_span, node, origin)
+    qualifier = tokens[at - 2].value if at > 1 and _is_dot(tokens, at - 1) else None
+    if qualifier is None and at + 1 < len(tokens) and tokens[at + 1].text == "(":
+        return None  # a function
+    if qualifier is None and scope.kind == "merge":
+        lists = scope.target_lists
+        if any(span.start <= token.start <= span.end for span in lists) and scope.target is not None:
+            node = project.node(scope.target.subject, here)
+            if node is not None and project.columns(node).named(token.value) is not None:
+                return Symbol("column", token.value, token.value_span, node, scope.target, scope)
+    column = project.column(scope, qualifier, token.value, here)
+    if column is None and qualifier is None:
+        return None
+    owner = project.qualified(scope, qualifier, here) if qualifier is not None else None
+    return Symbol("column", token.value, token.value_span, column.node if column else None, owner, scope, qualifier)
+
+
+def _origin(select: Select, relation: Relation) -> Relation:
+    """Return the CTE that a relation names without an alias, else the relation."""
+    own_name = relation.name_span is not None and relation.name_span.end <= relation.span.end
+    if relation.subject.kind == "table" and own_name and len(relation.subject.parts) == 1:
+        return select.ctes.get(relation.subject.parts[0].casefold()) or relation
+    return relation
+
+
+def _is_dot(tokens: list[Token], at: int) -> bool:
+    return 0 <= at < len(tokens) and tokens[at].text == "."
+
+
+_CALL = re.compile(r"""\b(?P<name>ref|source)\s*\(\s*['"](?P<first>\w+)['"]\s*(?:,\s*['"](?P<second>\w+)['"])?""")
+
+
+def _yaml_symbol(project: KnownProject, root: Entry, offset: int) -> Symbol | None:
+    entries = [each for each in root.walk() if each.key is not None]
+    for entry in entries:
+        if entry.span.start <= offset <= entry.span.end and entry.key is not None:
+            return _row_key(project, entry) or Symbol("key", entry.key, entry.span, path=entry.path)
+    for entry in root.walk():
+        if entry.value_span.start <= offset <= entry.value_span.end and not entry.children and entry.value:
+            return _yaml_value(project, entry, offset)
+    return None
+
+
+def _row_key(project: KnownProject, entry: Entry) -> Symbol | None:
+    """Return the column whose value a row of a unit test gives or expects."""
+    node = row_node(project, entry) if entry.path[-3:-1] == ("rows", "[]") else None
+    return Symbol("column", entry.key or "", entry.span, node) if node is not None else None
+
+
+def row_node(project: KnownProject, entry: Entry) -> Node | None:
+    """Return the model, seed or source whose rows a unit test gives or expects at this entry of YAML."""
+    given, test = entry.around("given"), entry.around("unit_tests")
+    if given is not None:
+        asked = given.get("input")
+        if asked is not None and (call := _CALL.search(asked.value)) is not None:
+            return named_node(project, call)
+        if asked is not None and asked.value != "this":
+            return None
+    model = test.get("model") if test is not None else None
+    return project.refs.get(model.value) if model is not None else None
+
+
+def named_node(project: KnownProject, call: re.Match[str]) -> Node | None:
+    """Return the node of a `ref('…')` or `source('…', '…')` in YAML."""
+    subject = Subject("ref", (call["second"] or call["first"],))
+    if call["name"] == "source":
+        subject = Subject("source", (call["first"], call["second"] or ""))
+    return project.node(subject)
+
+
+def described_node(project: KnownProject, entry: Entry) -> Node | None:
+    """Return the model, seed or source that YAML describes around an entry."""
+    for key in ("tables", "models", "seeds"):
+        item = entry.around(key)
+        name = item.get("name") if item is not None else None
+        if item is None or name is None:
+            continue
+        if key != "tables":
+            return project.refs.get(name.value)
+        source = item.around("sources")
+        source_name = source.get("name") if source is not None else None
+        return project.sources.get((source_name.value, name.value)) if source_name is not None else None
+    return None
+
+
+def _yaml_value(project: KnownProject, entry: Entry, offset: int) -> Symbol | None:
+    path, name, span = entry.path, entry.value, entry.value_span
+    for call in _CALL.finditer(name):
+        part = "second" if call["second"] else "first"
+        if span.start + call.start() <= offset <= span.start + call.end():
+            inner = Span(span.start + call.start(part), span.start + call.end(part))
+            return Symbol("node", call[part], inner, named_node(project, call))
+    if path[-1] == "name":
+        parent = path[-3] if len(path) > 2 else ""
+        if parent == "columns":
+            return Symbol("column", name, span, described_node(project, entry))
+        if parent in ("models", "seeds", "tables"):
+            return Symbol("node", name, span, described_node(project, entry))
+        if parent == "macros":
+            return Symbol("macro", name, span)
+        if parent == "sources":
+            found = next((each for (source, _), each in project.sources.items() if source == name), None)
+            return Symbol("node", name, span, found, path=("source",))
+    if path[-1] == "model" and "unit_tests" in path:
+        return Symbol("node", name, span, project.refs.get(name))
+    if path[-1] == "field":
+        to = entry.parent.get("to") if entry.parent is not None else None
+        named = _CALL.search(to.value) if to is not None else None
+        return Symbol("column", name, span, named_node(project, named) if named is not None else None)
+    key = path[-1] if path[-1] != "[]" else path[-2]
+    if key in CONFIG_COLUMNS and re.fullmatch(r"\w+", name):
+        return Symbol("column", name, span, described_node(project, entry))
+    return Symbol("key", entry.key or key, entry.span, path=path)
+
+
+def _toml_symbol(root: Entry, offset: int) -> Symbol | None:
+    for entry in root.walk():
+        on_key = entry.span.start <= offset <= entry.span.end
+        if (on_key or entry.value_span.start <= offset <= entry.value_span.end) and entry.key is not None:
+            if entry.path[:3] == ("tool", "merge-runner", "vars") and len(entry.path) == 4 and on_key:
+                return Symbol("var", entry.key, entry.span, path=entry.path)
+            return Symbol("key", entry.key, entry.span, path=entry.path)
+    return None
+
+
+def is_source_name(symbol: Symbol) -> bool:
+    """Return whether a symbol is the name of a source, not that of one of its tables."""
+    return isinstance(symbol.node, SourceNode) and symbol.path == ("source",)

@@ -1,0 +1,68 @@
+"""A document of a project of which an editor asks something, and the places in its files as the protocol has them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path
+
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.text import Place
+
+
+class Opened(NamedTuple):
+    """A document of a project: the last state of the project that could be loaded, its path in it, its newest text."""
+
+    project: KnownProject
+    path: str
+    text: str
+
+
+Find = Callable[[str], Awaitable[Opened | None]]
+"""Finds the document of a URI; None for one that is of no project, or of one that cannot be loaded."""
+
+
+class Asked:
+    """A document of which something is asked."""
+
+    def __init__(self, server: LanguageServer, opened: Opened) -> None:
+        self.project, self.path, _ = opened
+        self.codec = server.workspace.position_codec
+        self._documents = server.workspace.text_documents
+        self.positions = Positions(opened.text, self.codec)
+        self.text = self.positions.text
+
+    def at(self, position: types.Position) -> tuple[KnownProject, str, str, int]:
+        """Return the arguments of the features that are asked at a cursor."""
+        return self.project, self.path, self.text, self.positions.offset(position)
+
+    def uri(self, path: str) -> str:
+        """Return the URI of a file of the project."""
+        return from_fs_path(str(self.project.prepared.files.root / path)) or ""
+
+    def location(self, place: Place) -> types.Location:
+        """Return a place in a file of the project."""
+        return types.Location(self.uri(place.path), self.of(place.path).range(place))
+
+    def of(self, path: str) -> Positions:
+        """Return the positions of a file of the project, as an editor has it or as it is on disk."""
+        if path == self.path:
+            return self.positions
+        document = self._documents.get(self.uri(path))
+        return Positions(document.source if document is not None else self.project.text(path), self.codec)
+
+    def newest(self, path: str) -> str | None:
+        """Return the text of a file of the project as an editor has it, else as it is on disk; None for no file.
+
+        Raises OSError or UnicodeDecodeError for a file that cannot be read.
+        """
+        document = self._documents.get(self.uri(path))
+        file = self.project.prepared.files.root / path
+        if document is not None:
+            source: str = document.source
+            return source
+        return file.read_text(encoding="utf-8") if file.exists() else None

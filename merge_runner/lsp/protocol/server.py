@@ -1,0 +1,222 @@
+"""The server: which messages of the protocol it takes, and when a document is looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+from pygls.workspace import TextDocument
+
+from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
+from merge_runner.lsp.documents.remark import Remark
+from merge_runner.lsp.protocol.asked import Asked, Opened
+from merge_runner.lsp.protocol.code_actions import code_actions
+from merge_runner.lsp.protocol.diagnostics import diagnostics
+from merge_runner.lsp.protocol.features import add_features
+from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
+from merge_runner.text import Place
+from merge_runner.version import version
+
+_PAUSE = 0.03
+"""Seconds without a change after which a document is looked at."""
+_TURN = 0.0005
+"""Seconds for which a thread keeps the interpreter while others wait: questions are not to wait for diagnostics."""
+_WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
+
+
+class Server(LanguageServer):
+    """Looks at one document at a time, and gives what was found in the newest version of it alone.
+
+    A client that asks for diagnostics gets them when it asks, any other when a document has changed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("merge-runner", version())
+        self.documents = OpenDocuments(os.environ)
+        self._looking: asyncio.Lock | None = None
+        self._pushes: dict[str, asyncio.Task[None]] = {}
+        self._found: dict[str, tuple[frozenset[tuple[str, int | None]], list[Remark]]] = {}
+        """By document: the versions of all that were open, and its remarks."""
+        self._converter = get_converter()
+
+    @property
+    def pulls(self) -> bool:
+        """Whether the client asks for diagnostics."""
+        documents = self.client_capabilities.text_document
+        return documents is not None and documents.diagnostic is not None
+
+    @property
+    def texts(self) -> dict[Path, str]:
+        """The texts of the open documents that are files here."""
+        opened = [(to_fs_path(uri), document) for uri, document in self.workspace.text_documents.items()]
+        return {real_path(path): document.source for path, document in opened if path is not None}
+
+    def positions(self, document: TextDocument) -> Positions:
+        """Return the places in a document, in the units of the client."""
+        return Positions(document.source, self.workspace.position_codec)
+
+    async def remarks(self, uri: str) -> tuple[TextDocument | None, int | None, list[Remark]]:
+        """Return a document with the version that was the newest after it had been looked at, and its remarks."""
+        self._looking = self._looking or asyncio.Lock()
+        while True:
+            async with self._looking:
+                document = self.workspace.text_documents.get(uri)
+                if document is None:
+                    return None, None, []
+                seen, opened = document.version, self.workspace.text_documents
+                versions = frozenset((name, each.version) for name, each in opened.items())
+                if uri not in self._found or self._found[uri][0] != versions:
+                    self._found[uri] = (versions, await asyncio.to_thread(self._look, uri, self.texts))
+                found = self._found[uri][1]
+            newest = self.workspace.text_documents.get(uri)
+            if newest is document and newest.version == seen:
+                return newest, seen, found
+
+    async def opened(self, uri: str) -> Opened | None:
+        """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
+        path = to_fs_path(uri)
+        found = self.documents.located(real_path(path)) if path is not None else None
+        if found is None or uri not in self.workspace.text_documents:
+            return None
+        project, inner = found
+        if project.known is None:
+            await self.remarks(uri)
+        known, document = project.known_for(inner), self.workspace.text_documents.get(uri)
+        return Opened(known, inner, document.source) if known is not None and document is not None else None
+
+    async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
+        """Return a version of a document and what is wrong in it, once no more changes come."""
+        await asyncio.sleep(_PAUSE)
+        document, seen, found = await self.remarks(uri)
+        if document is None:
+            return None, []
+        return seen, diagnostics(found, uri, self.positions(document))
+
+    def _look(self, uri: str, texts: dict[Path, str]) -> list[Remark]:
+        path = to_fs_path(uri)
+        if path is None:  # not on this machine, or in no file yet
+            return []
+        file = real_path(path)
+        try:
+            return self.documents.remarks(file, texts)
+        except Exception as error:  # a bug of ours must not end the server: the next version may be fine
+            message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
+            return [Remark(Place(path, 1, 1), "internal", message, "error")]
+
+    def report(
+        self, found: Sequence[types.Diagnostic], known: str | None
+    ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
+        """Return what a client asked for that has got the result `known` before."""
+        result = hashlib.sha256(repr(self._converter.unstructure(found)).encode(errors="replace")).hexdigest()[:20]
+        if result == known:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result)
+        return types.RelatedFullDocumentDiagnosticReport(found, result_id=result)
+
+    def changed(self, uri: str) -> None:
+        """Look at a document that has another text, and at all where each may depend on it."""
+        path = to_fs_path(uri)
+        shared = path is not None and self.documents.is_shared(real_path(path))
+        for each in self.workspace.text_documents if shared else (uri,):
+            self._look_at(each)
+
+    def _look_at(self, uri: str) -> None:
+        if self.pulls:
+            return
+        if uri in self._pushes:
+            self._pushes[uri].cancel()
+        self._pushes[uri] = asyncio.ensure_future(self._push(uri))
+
+    async def _push(self, uri: str) -> None:
+        seen, found = await self.diagnosed(uri)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, seen))
+
+    def closed(self, uri: str) -> None:
+        """Forget a document: its file counts again, and the client shows nothing of it."""
+        self._look_at(uri)
+        self.saved()
+
+    def saved(self) -> None:
+        """Look at all open documents: they may depend on what is on disk now."""
+        self.documents.forget()
+        self._found.clear()
+        workspace = self.client_capabilities.workspace
+        if not self.pulls:
+            for uri in self.workspace.text_documents:
+                self._look_at(uri)
+        elif workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
+            self.workspace_diagnostic_refresh(None)
+
+    async def watch(self) -> None:
+        """Have the client report changes of files that it has not made, where it can."""
+        workspace = self.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        if watching is None or not watching.dynamic_registration:
+            return
+        options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(_WATCHED)])
+        registration = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+        await self.client_register_capability_async(types.RegistrationParams([registration]))
+
+
+def make_server() -> Server:
+    """Return a server that has not started yet."""
+    server = Server()
+    sys.setswitchinterval(_TURN)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(ls: Server, _params: types.InitializedParams) -> None:
+        await ls.watch()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+        ls.changed(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+        ls.changed(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+        ls.closed(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(ls: Server, _params: types.DidSaveTextDocumentParams) -> None:
+        ls.saved()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def changed_on_disk(ls: Server, _params: types.DidChangeWatchedFilesParams) -> None:
+        ls.saved()
+
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="merge-runner"),
+    )
+    async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        _, found = await ls.diagnosed(params.text_document.uri)
+        return ls.report(found, params.previous_result_id)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite]),
+    )
+    async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        uri = params.text_document.uri
+        document, _, found = await ls.remarks(uri)
+        if document is None:
+            return []
+        fixes, opened = code_actions(found, uri, params.range, ls.positions(document)), await ls.opened(uri)
+        if opened is None:
+            return fixes
+        edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
+        return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, opened), params, edits or None)]
+
+    add_features(server, server.opened)
+    return server
