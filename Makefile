@@ -4,6 +4,7 @@
 # make test       what a change has to pass: check, and all tests but the slow ones
 # make test-slow  the tests that take long: a real Spark cluster, killed processes, large inputs, the other format
 # make test-nightly  what only repeats with more: all facts, the year of flights, all moments of kills, property tests with many examples
+# make test-plain  the package without extras, in an environment of its own: no Spark is there, and lint works
 # make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
 
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 # Images of Python often set it: each of the processes that tests start would compile the package again, half of its time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-slow test-nightly check docs clean java data
+.PHONY: demo test test-fast test-slow test-nightly test-plain check docs clean java data
 
 demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
@@ -31,6 +32,12 @@ test-slow: $(VENV)/.dev java data
 
 test-nightly: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile many
+
+test-plain:
+	@$(PYTHON) -m venv --clear $(VENV)-plain
+	$(VENV)-plain/bin/python -m pip install --quiet .
+	@$(VENV)-plain/bin/python -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pyspark") is not None)'
+	for command in lint ls parse compile lineage; do $(VENV)-plain/bin/merge-runner $$command >/dev/null || exit 1; done
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -65,4 +72,4 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) target warehouse site data/*.csv
+	rm -rf $(VENV) $(VENV)-plain target warehouse site data/*.csv

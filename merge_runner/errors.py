@@ -48,6 +48,11 @@ class ProblemsError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def missing_extra(message: str, extra: str) -> ProblemsError:
+    """Return what to raise where a package of an extra of merge-runner is not installed; `message` says which."""
+    return ProblemsError([Problem("missing-extra", message, hint=f"pip install 'merge-runner[{extra}]'")])
+
+
 class Messages(Protocol):
     """Receives what is to be known in addition to a result, in the order in which it is found."""
 

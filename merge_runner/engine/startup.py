@@ -174,8 +174,8 @@ class Starting:
 
     def _start(self) -> Driver:
         profile, machine = self._profile, self._machine
-        java = machine.require_java(self._env)
         spark = None if machine.running_already() else fitting_spark(profile, self._root, self._env)
+        java = machine.require_java(self._env)
         defaults = spark.defaults if spark is not None else {}
         prepare_catalogs(profile, self._root)
         jars = machine.fetch_jars(jar_groups(profile), self._env, self._notify)
@@ -251,8 +251,8 @@ def start_warm(
     """
     if profile.remote is not None:
         raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
-    java = require_java(env)
     spark = fitting_spark(profile, root, env)
+    java = require_java(env)
     jars = fetch_jars(jar_groups(profile), env, notify)
     for note in notes(profile, spark, jars):
         notify(note)

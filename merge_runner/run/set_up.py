@@ -6,7 +6,6 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
@@ -29,13 +28,15 @@ from merge_runner.graph.graph import ModelNode
 from merge_runner.plan.layout.layout_file import recordable
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
+from merge_runner.version import package_version
 
-_PACKAGES = ("merge-runner", "pyspark", "delta-spark", "sqlglot")
+_PACKAGES = ("merge-runner", "pyspark", "pyspark-client", "sqlglot")
 
 
 def versions() -> str:
-    """Return the versions of Python and of the packages that matter."""
-    return f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    """Return the versions of Python and of those packages that matter and are installed."""
+    found = {"Python": platform.python_version(), **{name: package_version(name) for name in _PACKAGES}}
+    return ", ".join(f"{name} {version}" for name, version in found.items() if version is not None)
 
 
 def java() -> str:

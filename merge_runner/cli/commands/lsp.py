@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import missing_extra
 from merge_runner.options.declaration import option
 from merge_runner.options.output import OutputOptions
 
@@ -34,9 +34,7 @@ def command(options: Options) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        message = "the language server needs pygls, which is not installed"
-        hint = "pip install 'merge-runner[lsp]'"
-        raise ProblemsError([Problem("missing-extra", message, None, hint)]) from None
+        raise missing_extra("the language server needs pygls, which is not installed", "lsp") from None
     server = make_server()
     if address is None:
         # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.

@@ -13,7 +13,7 @@ from merge_runner.engine.spark.confs import session_confs
 from merge_runner.engine.spark.errors import first_line, silence_error_log
 from merge_runner.engine.spark.session_conf import set_confs
 from merge_runner.engine.table_format.registry import table_format
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import Problem, ProblemsError, missing_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -165,7 +165,8 @@ def connect(
 
     `server` is asked instead of the one there.
 
-    Raises ProblemsError: `connect-warehouse`, `connect-missing` (the Python packages), `spark-not-started`.
+    Raises ProblemsError: `connect-warehouse`, `missing-extra` and `connect-missing` (the Python packages),
+    `spark-not-started`.
     """
     if profile.warehouse is not None:
         problem = Problem(
@@ -177,6 +178,9 @@ def connect(
     try:
         import pyspark.sql.connect.client  # noqa: F401 -- whether it is there
     except ImportError as error:  # PySpark's own PySparkImportError is one
+        if isinstance(error, ModuleNotFoundError) and error.name == "pyspark":
+            missing = "this connects to a Spark Connect server, and its client is not installed"
+            raise missing_extra(missing, "connect") from None
         problem = Problem(
             "connect-missing",
             f"Spark Connect needs more Python packages: {first_line(error)}",

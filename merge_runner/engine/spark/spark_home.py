@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from merge_runner.engine.spark.jars import pinned
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import Problem, ProblemsError, missing_extra
 
 DEFAULTS_FILE = "spark-defaults.conf"
 _CORE = re.compile(r"spark-core_(?P<scala>\d+\.\d+)-(?P<version>\d+\.\d+\S*)\.jar")
@@ -46,7 +46,10 @@ class SparkHome:
 
 
 def spark_home(env: Mapping[str, str] | None = None) -> Path:
-    """Return $SPARK_HOME, else the folder of PySpark, which has a Spark in it. Raises ModuleNotFoundError."""
+    """Return $SPARK_HOME, else the folder of PySpark, which has a Spark in it.
+
+    Raises ProblemsError `missing-extra` without PySpark.
+    """
     named = (os.environ if env is None else env).get("SPARK_HOME")
     return Path(named).absolute() if named else _pyspark()
 
@@ -54,8 +57,9 @@ def spark_home(env: Mapping[str, str] | None = None) -> Path:
 def installed_spark(root: Path, env: Mapping[str, str]) -> SparkHome:
     """Return the Spark that starts for a project: its JVM runs in the folder `root`.
 
-    Raises ProblemsError `spark-defaults` for a file of defaults that cannot be read.
+    Raises ProblemsError: `missing-extra` without PySpark, `spark-defaults` for a file of defaults that cannot be read.
     """
+    _pyspark()  # with $SPARK_HOME too: it speaks with the JVM
     home = spark_home(env)
     version, scala = _version(home)
     folder = env.get("SPARK_CONF_DIR")
@@ -118,7 +122,11 @@ def spark_properties(text: str) -> dict[str, str]:
 def _pyspark() -> Path:
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("pyspark")
+        raise missing_extra("this runs Spark, and PySpark is not installed", "spark")
+    if importlib.util.find_spec("py4j") is None:
+        # pyspark-client is the package `pyspark` without jars, and without what speaks with a JVM.
+        missing = "this starts Spark, and the PySpark that is installed is the client of Spark Connect alone"
+        raise missing_extra(missing, "spark")
     return Path(spec.origin).parent
 
 

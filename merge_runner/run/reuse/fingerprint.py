@@ -21,7 +21,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.runtime_filter import Bounding
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.text import Place, Span
-from merge_runner.version import version
+from merge_runner.version import package_version, version
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
@@ -46,23 +46,13 @@ def environment(profile: Profile) -> Any:
     """Return what all nodes of an invocation depend on: versions, confs, the time zone."""
     settings = {
         "merge-runner": version(),
-        "spark": _version("pyspark"),
+        "spark": package_version("pyspark"),
         "schema": profile.schema,
         "conf": dict(profile.conf),
         "catalogs": {name: dict(settings) for name, settings in profile.catalogs.items()},
         "zone": [time.tzname, time.timezone],
     }
     return plain(settings)
-
-
-def _version(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as of
-
-    try:
-        return of(package)
-    except PackageNotFoundError:
-        return None
 
 
 def plain(value: Any) -> Any:
