@@ -126,6 +126,13 @@ class KnownProject:
         """Return the model whose file this is."""
         return self._by_path.get(path)
 
+    @cached_property
+    def own_files(self) -> frozenset[str]:
+        """The paths of its models, macros, tests, fixtures and property files, those that cannot be read among them."""
+        return frozenset(
+            {*self._texts, *self.property_files, *(source.path for source in self.prepared.files.fixtures.values())}
+        )
+
     def text(self, path: str) -> str:
         """Return the text of a file, as an editor has it or as it was when the project was loaded; "" for no file."""
         if path in self.open_texts:
@@ -139,13 +146,15 @@ class KnownProject:
     @cached_property
     def _texts(self) -> Mapping[str, str]:
         files = self.prepared.files
-        sources = [model.source for model in files.models.values()]
+        read = {node.name for node in self._by_path.values()}
+        sources = [files.models[name].source for name in files.models if name not in read]
         sources += [*files.macros, *files.singular_tests]
         for path in (*self.property_files, PYPROJECT, SELECTORS):
             found = read_text(files.root / path, path, Problems())
             if found is not None:
                 sources.append(found)
-        return {source.path: source.text for source in sources}
+        texts = {source.path: source.text for source in sources}
+        return {path: node.raw_code for path, node in self._by_path.items()} | texts
 
     @cached_property
     def property_files(self) -> tuple[str, ...]:

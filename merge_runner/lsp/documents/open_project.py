@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from merge_runner.errors import Problem, ProblemsError
+from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.report import Report
@@ -30,6 +30,7 @@ from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.read_text import read_text
 from merge_runner.template.captured import Captured
 from merge_runner.text import Place
 
@@ -75,7 +76,9 @@ class OpenProject:
             return
         self._loaded = dict(self._texts)
         try:
-            prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._texts)
+            # a project without unsaved texts is taken as an earlier run has kept it
+            unsaved = {path: text for path, text in self._texts.items() if text != self._saved(path)}
+            prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), unsaved)
         except ProblemsError as error:
             self._problems = error.problems
             return
@@ -84,13 +87,17 @@ class OpenProject:
         if not self._jinja:
             self._whole = self.known
 
+    def _saved(self, path: str) -> str | None:
+        """Return the text of a file on disk; None where it cannot be read."""
+        read = read_text(self.root / path, path, Problems())
+        return read.text if read is not None else None
+
     def known_for(self, path: str) -> KnownProject | None:
         """Return the last state that could be loaded; for a model with a fault in its Jinja the one before that."""
         known, whole = self.known, self._whole
         if known is None or whole is None or known.model_at(path) is not None or whole.model_at(path) is None:
             return known
-        is_there = any(model.source.path == path for model in known.prepared.files.models.values())
-        return whole if is_there else known
+        return whole if path in known.own_files else known
 
     def _changed(self, loaded: Mapping[str, str]) -> Iterator[str]:
         return (path for path in {*loaded, *self._texts} if loaded.get(path) != self._texts.get(path))
@@ -112,11 +119,7 @@ class OpenProject:
     def _is_plain(self, path: str) -> bool:
         """Whether a file is none that a project reads."""
         assert self.known is not None
-        files = self.known.prepared.files
-        own = {model.source.path for model in files.models.values()}
-        own |= {source.path for source in (*files.macros, *files.singular_tests, *files.fixtures.values())}
-        own |= {*self.known.property_files, *_FOR_ALL}
-        return path not in own
+        return path not in self.known.own_files and path not in _FOR_ALL
 
     def _with_text(self, prepared: Prepared, node: ModelNode, text: str) -> Prepared | None:
         """Return the project with another text of a model; None where that may change more than the model."""

@@ -58,6 +58,7 @@ def test_any_document_has_the_new_item_and_is_as_before(data, is_flow, name):
     found = document.items_of(document.root, "columns", [New.mapping({"name": New.scalar(name)})])
     before = data.get("columns")
     if found is None:
-        assert (before is not None and not isinstance(before, list)) or (is_flow and not before) or not data
+        written = "columns" in data and not isinstance(before, list)  # `null` would have to go
+        assert written or (is_flow and not before) or not data
         return
     assert yaml.safe_load(inserted(text, found)) == {**data, "columns": [*(before or []), {"name": name}]}
