@@ -104,6 +104,7 @@ def test_a_config_is_plain_json():
         *more.split(),
         *("on_schema_change", "contract", "docs", "group", "access"),
         "expect_merge",
+        "build_after",
         "low_shuffle",
         "storage_join",
         "sort_by",

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, 
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
 from merge_runner.project.schema.expect_merge import ExpectMerge
+from merge_runner.project.schema.freshness import BuildAfter
 from merge_runner.project.syntax.duration import PATTERN as DURATION
 from merge_runner.project.syntax.duration import seconds
 
@@ -264,6 +265,10 @@ class ModelConfig:
     """Whether the node is left out of a build where nothing that it reads has changed since it ran, and another run
     would provably change nothing. `off`: it always runs.
     Example: `reuse: off`"""
+    build_after: BuildAfter | None = None
+    """How long new data may wait: the node is built only where that much time has passed since it was built, and there
+    is new data. Another text or config, and another writer of its table, do not wait. The keys are below.
+    Example: `build_after: {count: 4, period: hour}`"""
     concurrent: StrictBool = False
     """Allow another model that writes the same table to run at the same time, where partition literals in ON provably
     keep the two apart. All models that write the table need it. Enables row-level concurrency on Databricks.
@@ -309,6 +314,17 @@ SEED_KEYS = frozenset({"column_types", "delimiter"})
 MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
 ALL_KEYS = MODEL_KEYS | SEED_KEYS
 TABLE_KEYS = frozenset(
-    {"properties", "conf", "meta", "optimize", "expect_merge", "column_types", "contract", "pre_hook", "post_hook"}
+    {
+        "properties",
+        "conf",
+        "meta",
+        "optimize",
+        "expect_merge",
+        "build_after",
+        "column_types",
+        "contract",
+        "pre_hook",
+        "post_hook",
+    }
 )
 """Keys whose value may be a mapping: in a tree of folders they are config all the same."""

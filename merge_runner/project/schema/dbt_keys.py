@@ -37,6 +37,7 @@ CONFIG: Mapping[str, str] = {
     "sql_header": "write it as a `pre_hook`, which runs in the model's own session; for Spark settings there is `conf`",
     "packages": _PYTHON,
     "on_configuration_change": _ALTERED,
+    "freshness": "its `build_after` is a key of its own here: `build_after: {count: 4, period: hour}`",
     "incremental_strategy": "leave it out: the MERGE that you write is the strategy",
     "incremental_predicates": "write them in the ON of the MERGE",
     "predicates": "write them in the ON of the MERGE",

@@ -1,4 +1,4 @@
-"""How fresh a source is to be: dbt's `freshness`, and how the tables of a source take it over."""
+"""How fresh a source is to be, and how often a model is built: dbt's `freshness` and `build_after`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,26 @@ class Threshold:
     @property
     def seconds(self) -> int:
         """The age in seconds."""
+        return self.count * _SECONDS[self.period]
+
+
+@dataclass(frozen=True)
+class BuildAfter:
+    """How long a node waits after it was built, and for which new data."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    count: Annotated[StrictInt, Field(ge=0)]
+    """The number of periods that pass at least between two builds. Example: `count: 4`"""
+    period: Literal["minute", "hour", "day"]
+    """The unit. Example: `period: hour`"""
+    updates_on: Literal["any", "all"] = "any"
+    """Whether `any` new data is enough, or `all` that it refers to directly must have new data.
+    Example: `updates_on: all`"""
+
+    @property
+    def seconds(self) -> int:
+        """The time that passes at least."""
         return self.count * _SECONDS[self.period]
 
 

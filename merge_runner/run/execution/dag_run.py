@@ -22,12 +22,13 @@ from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
 from merge_runner.run.node.node_runner import run_node
-from merge_runner.run.node.outcome import unchanged_result
+from merge_runner.run.node.outcome import left_out_result
 from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.event_types import Message, NodeFinished, NodeStarted, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
-from merge_runner.run.reuse.reuse import Reuse, Unchanged
+from merge_runner.run.reuse.decision import LeftOut
+from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.scheduling.write_conflicts import write_keys
 from merge_runner.run.settings import RunSettings
@@ -118,10 +119,10 @@ class NodeRun:
         """Give every node its result without a driver, where none needs to run; return whether that is so."""
         if self.reuse is None:
             return False
-        found: dict[str, Unchanged] = {}
+        found: dict[str, LeftOut] = {}
         for unique_id in self.plans:
             decided = self.reuse.decide(self.plans[unique_id])
-            if not isinstance(decided, Unchanged):
+            if not isinstance(decided, LeftOut):
                 return False
             found[unique_id] = decided
         self.events.emit(Running(nodes=len(found), threads=0))
@@ -134,7 +135,7 @@ class NodeRun:
                 )
             )
             node, plan = self.graph.nodes[unique_id], self.plans[unique_id]
-            self._keep(unchanged_result(node, self.nodes, plan, found[unique_id], _now()))
+            self._keep(left_out_result(node, self.nodes, plan, found[unique_id], _now()))
         return True
 
     def _context(self, driver: Driver, catalog: Catalog) -> RunContext:

@@ -25,13 +25,14 @@ from merge_runner.graph.label import named
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import name_duplicates
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
-from merge_runner.run.node.outcome import cancelled, result_of, unchanged_result
+from merge_runner.run.node.outcome import cancelled, left_out_result, result_of
 from merge_runner.run.node.retry import DEFAULT_RETRIES, Attempts
 from merge_runner.run.node.run_context import RunContext
 from merge_runner.run.results.artifacts import write_run_text, write_taken
 from merge_runner.run.results.event_types import NodeRetried, NodeStarted, NodeWaiting, RetriedKind
 from merge_runner.run.results.results import Result, Timing
-from merge_runner.run.reuse.reuse import Changed, Reuse, Unchanged
+from merge_runner.run.reuse.decision import Changed, LeftOut
+from merge_runner.run.reuse.reuse import Reuse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,8 +50,10 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
     )
     started = _now()
     decided = run.reuse.decide(planned) if run.reuse is not None else None
-    if isinstance(decided, Unchanged):
-        return unchanged_result(node, run.nodes, planned, decided, started)
+    if isinstance(decided, LeftOut):
+        return left_out_result(node, run.nodes, planned, decided, started)
+    if run.reuse is not None:
+        run.reuse.begins(planned)
     with _session(run) as session:
         started, plan, error = _now(), planned, None
         context = _context(session, node, planned, run, touched)

@@ -18,7 +18,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import test_message
 from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.results import Result, Status, Timing
-from merge_runner.run.reuse.reuse import Unchanged
+from merge_runner.run.reuse.decision import LeftOut
 from merge_runner.text import Place, place_as_json
 
 _ALTERED = 3
@@ -119,8 +119,8 @@ def cancelled(
     return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
 
 
-def unchanged_result(node: Node, nodes: Nodes, plan: NodePlan, decided: Unchanged, started: datetime) -> Result:
-    """Return the result of a node that did not run, since another run of it would do nothing."""
+def left_out_result(node: Node, nodes: Nodes, plan: NodePlan, decided: LeftOut, started: datetime) -> Result:
+    """Return the result of a node that did not run, as another run of it would do nothing, or it waits."""
     compiled = nodes.compile_times.get(plan.unique_id)
     timing = Timing("execute", started, datetime.now(timezone.utc))
     merges = any(isinstance(step, RunMerge) for step in plan.steps)
@@ -131,7 +131,7 @@ def unchanged_result(node: Node, nodes: Nodes, plan: NodePlan, decided: Unchange
         timing=(compiled, timing) if compiled else (timing,),
         thread_id=threading.current_thread().name,
         response=NodeResponse(statement=done),
-        message=str(decided),
+        message=decided.because,
         compiled_code=plan.sql or None,
         relation_name=str(node.relation) if node.relation else None,
         plan=plan,

@@ -23,8 +23,6 @@ _NEVER: tuple[tuple[type, str], ...] = (
     (RunHook, "its hooks may do anything"),
     (OpenFeed, "it consumes the changes of a table, each once"),
     (MeasureFreshness, "it reads the clock"),
-    (RaiseError, "its template stops it"),
-    (KeepHistory, "a full refresh is asked for"),
     (VacuumTable, "it removes old files"),
 )
 
@@ -35,10 +33,20 @@ def inputs_of(plan: NodePlan) -> tuple[Input, ...]:
     return tuple({item.relation: item for step in steps for item in step.inputs}.values())
 
 
-def ineligible(node: Node, plan: NodePlan) -> str | None:
-    """Return why a node always runs; None: it may be left out where its inputs are what they were."""
+def asked_for(node: Node, plan: NodePlan) -> str | None:
+    """Return why a node is to run whatever its inputs are, as its config or the command says; None: it is not."""
     if run_config(node).reuse == "off":
         return "its config says `reuse: off`"
+    for step in _steps(plan):
+        if isinstance(step, RaiseError):
+            return "its template stops it"
+        if isinstance(step, KeepHistory) or (isinstance(step, CreateTarget) and step.replace):
+            return "a full refresh is asked for"
+    return None
+
+
+def ineligible(plan: NodePlan) -> str | None:
+    """Return why a run of a node may always do something; None: it may be left out where its inputs are the same."""
     for step in _steps(plan):
         for kind, reason in _NEVER:
             if isinstance(step, kind):
@@ -60,8 +68,6 @@ def _steps(plan: NodePlan) -> Iterator[Step]:
 
 
 def _of_step(step: Step) -> str | None:
-    if isinstance(step, CreateTarget) and step.replace:
-        return "a full refresh is asked for"
     if isinstance(step, RunMerge):
         if step.expect is not None:
             return "`expect_merge` counts what it does"

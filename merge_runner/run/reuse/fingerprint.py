@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.graph.graph import Node, run_config
@@ -37,7 +37,8 @@ def fingerprint(prepared: Prepared, node: Node, plan: NodePlan, scratch: Scratch
     """Return the fingerprint of a node. `scratch` is where the unit tests of this invocation are."""
     steps = [step for form in plan.forms for step in form.steps if not isinstance(step, ShareInputs)]
     asked = [[type(step).__name__, plain(step), getattr(step, "sql", None)] for step in steps]
-    text = json.dumps([asked, plain(run_config(node)), environment(prepared.files.profile)], sort_keys=True)
+    config = replace(run_config(node), build_after=None)  # when it runs is not what it runs
+    text = json.dumps([asked, plain(config), environment(prepared.files.profile)], sort_keys=True)
     text = text.replace(str(scratch.folder), "").replace(scratch.prefix, "")
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -9,7 +9,8 @@ from merge_runner.graph.order import contracted, topological
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.run.reuse.reuse import Changed, Reuse
+from merge_runner.run.reuse.decision import Changed
+from merge_runner.run.reuse.reuse import Reuse
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,8 @@ def outlook(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dict[str, Expe
     found: dict[str, Expected] = {}
     for unique_id in topological(prepared.graph, plans):
         built = [parent for parent in dag.predecessors(unique_id) if parent in found and found[parent].runs]
-        if built:
-            names = sorted(prepared.graph.nodes[parent].name for parent in built)
-            found[unique_id] = Expected(True, f"{', '.join(names)}, which it reads, would run")
-            continue
-        decided = reuse.decide(plans[unique_id])
-        found[unique_id] = (
-            Expected(True, decided.because) if isinstance(decided, Changed) else Expected(False, str(decided))
-        )
+        decided = reuse.decide(plans[unique_id], built)
+        found[unique_id] = Expected(isinstance(decided, Changed), decided.because)
     return found
 
 

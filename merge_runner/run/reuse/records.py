@@ -1,25 +1,26 @@
 """What is kept of nodes that have run, in `target/reuse.json`: from what, and what they left.
 
-A record is true for good: with these inputs and this table, a run of this node changes nothing. So it does not matter
-how old it is, who else has written the file, or whether it is there at all.
+A record without a doubt is true for good: with these inputs and this table, a run of this node changes nothing. So it
+does not matter how old it is, who else has written the file, or whether it is there at all.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
 
 FILE = "reuse.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Record:
-    """A run of a node after which another one would do nothing.
+    """A run of a node. Without a `doubt` another one with the same inputs would do nothing.
 
     `inputs` are states by the name of what is stored; `target` and its `left` state are what the node wrote, None for a
     test. `version` is that of the table. `at` is when it ended (UTC, ISO 8601).
@@ -32,14 +33,7 @@ class Record:
     version: int | None
     invocation_id: str
     at: str
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What is known of nodes by their ids: the records, and why the last run of others left none."""
-
-    records: Mapping[str, Record] = field(default_factory=dict)
-    doubts: Mapping[str, str] = field(default_factory=dict)
+    doubt: str | None = None
 
 
 class Records:
@@ -48,51 +42,44 @@ class Records:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known = _read(path)
-        self._new: dict[str, Record | str] = {}
+        self._new: dict[str, Record | None] = {}
 
     def get(self, unique_id: str) -> Record | None:
         """Return the record of a node; None where there is none."""
-        return self._known.records.get(unique_id)
+        return self._known.get(unique_id)
 
-    def doubt(self, unique_id: str) -> str | None:
-        """Return why the last run of a node left no record; None where it is not known."""
-        return self._known.doubts.get(unique_id)
-
-    def keep(self, unique_id: str, found: Record | str) -> None:
-        """Keep the record of a node, or why there is none, until `save`."""
+    def keep(self, unique_id: str, found: Record) -> None:
+        """Keep the record of a node until `save`."""
         self._new[unique_id] = found
+
+    def drop(self, unique_id: str) -> None:
+        """Forget a node with the next `save`."""
+        self._new[unique_id] = None
 
     def save(self) -> None:
         """Write what was kept into the file, next to what it has by now. Raises OSError."""
         if not self._new:
             return
-        known = _read(self._path)
-        records = {name: each for name, each in known.records.items() if name not in self._new}
-        doubts = {name: each for name, each in known.doubts.items() if name not in self._new}
-        for name, found in self._new.items():
-            if isinstance(found, Record):
-                records[name] = found
-            else:
-                doubts[name] = found
-        entries = {name: asdict(record) for name, record in sorted(records.items())}
-        document = {"format": _FORMAT, "records": entries, "doubts": dict(sorted(doubts.items()))}
-        write_atomic(self._path, json.dumps(document, indent=1))
+        records = {**_read(self._path), **self._new}
+        entries = {name: asdict(record) for name, record in sorted(records.items()) if record is not None}
+        write_atomic(self._path, json.dumps({"format": _FORMAT, "records": entries}, indent=1))
 
 
-def _read(path: Path) -> Kept:
+def _read(path: Path) -> Mapping[str, Record]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["format"] != _FORMAT:
-            return Kept()
-        records = {str(name): _record(entry) for name, entry in document["records"].items()}
-        return Kept(records, {str(name): str(text) for name, text in document["doubts"].items()})
+            return {}
+        return {str(name): _record(entry) for name, entry in document["records"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Kept()  # what is not readable is as good as missing
+        return {}  # what is not readable is as good as missing
 
 
 def _record(entry: Mapping[str, object]) -> Record:
     record = Record(**entry)  # type: ignore[arg-type]
-    texts = (record.fingerprint, record.invocation_id, record.at, *record.inputs, *record.inputs.values())
-    if not all(isinstance(text, str) for text in texts):
+    texts = (record.fingerprint, record.invocation_id, record.at, record.doubt or "", *record.inputs)
+    if not all(isinstance(text, str) for text in (*texts, *record.inputs.values())):
         raise TypeError(entry)
+    if datetime.fromisoformat(record.at).tzinfo is None:
+        raise ValueError(entry)
     return record

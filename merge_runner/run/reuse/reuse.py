@@ -6,50 +6,26 @@ it reads and what it wrote; and where that run has shown, or its statement prove
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.table_format.stored_version import StoredVersion
-from merge_runner.graph.graph import Node, SeedNode
+from merge_runner.graph.graph import Graph, Node, SeedNode, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.run.reuse.eligible import ineligible
+from merge_runner.run.reuse.decision import Changed, LeftOut
+from merge_runner.run.reuse.eligible import asked_for, ineligible
 from merge_runner.run.reuse.fingerprint import fingerprint
 from merge_runner.run.reuse.reads import names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.settled import unsettled
 from merge_runner.run.reuse.stored_state import States, Stored
+from merge_runner.run.reuse.waiting import waiting_parents, waiting_time
 from merge_runner.run.settings import Mode
-
-
-@dataclass(frozen=True)
-class Unchanged:
-    """A node that need not run. `version` is that of its table, `since` when it ran last (UTC, ISO 8601)."""
-
-    version: int | None
-    since: str
-
-    def __str__(self) -> str:
-        ago = f"version {self.version}" if self.version is not None else f"{self.since[:16].replace('T', ' ')} UTC"
-        return f"inputs unchanged since {ago}"
-
-
-@dataclass(frozen=True)
-class Changed:
-    """A node that runs, and `because` of what. `never`: it does so in every build.
-
-    The rest is what it is about to read: its fingerprint, the states of its inputs, the version of its table.
-    """
-
-    because: str
-    never: bool = False
-    fingerprint: str = ""
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    before: StoredVersion | None = None
 
 
 class Reuse:
@@ -63,83 +39,143 @@ class Reuse:
         self._states = States()
         self._records = Records(prepared.target_path / FILE)
 
-    def decide(self, plan: NodePlan) -> Unchanged | Changed:
-        """Return whether a node runs, and why. To be asked once all that it reads has been written."""
+    def decide(self, plan: NodePlan, above: Collection[str] = ()) -> LeftOut | Changed:
+        """Return whether a node runs, and why. To be asked once all that it reads has been written.
+
+        `above` are nodes that it reads, and of which nobody knows yet what they will write.
+        """
         node = self._prepared.graph.nodes[plan.unique_id]
-        reason = ineligible(node, plan)
-        if reason is not None:
-            return Changed(reason, never=True)
-        inputs = states_of_inputs(plan, self._prepared, self._states)
-        if isinstance(inputs, str):
-            return Changed(inputs, never=True)
+        asked = asked_for(node, plan)
+        if asked is None and self._mode == "fresh":
+            asked = "--fresh asks for it"
         target = stored_target(plan, self._prepared)
-        if target is None and plan.writes is not None:
-            return Changed(
-                f"the state of {plan.writes.name} is not known: it is not stored on this machine", never=True
-            )
-        version = target.version() if target is not None else None
-        text = fingerprint(self._prepared, node, plan, self._scratch)
-        changed = Changed("--fresh asks for it", False, text, inputs, version)
-        if self._mode == "fresh":
-            return changed
+        now = self._now(node, plan, target)
+        if asked is not None:
+            return replace(now, because=asked)
         record = self._records.get(plan.unique_id)
         if record is None:
-            doubt = self._records.doubt(plan.unique_id)
-            return replace(changed, because=doubt or "no earlier run of it is known")
-        because = self._difference(plan, record, changed, target)
-        return Unchanged(record.version, record.at) if because is None else replace(changed, because=because)
+            return replace(now, because=now.doubt or "no earlier run of it is known")
+        because = self._other_table_or_text(record, now, target)
+        if because is not None:
+            return replace(now, because=because)
+        changed = self._changed_inputs(plan, record, now, above)
+        doubt = now.doubt or record.doubt
+        if not changed and doubt is None:
+            return LeftOut(record.version, f"inputs unchanged since {_since(record)}")
+        known = changed if now.doubt is None else None
+        waits = self._waits(node, record, known)
+        if waits is not None:
+            return LeftOut(record.version, waits)
+        return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
 
-    def _difference(self, plan: NodePlan, record: Record, now: Changed, target: Stored | None) -> str | None:
+    def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
+        """Return what a node would read now, without a reason to run."""
+        doubt = asked_for(node, plan) or ineligible(plan)
+        inputs = states_of_inputs(plan, self._prepared, self._states) if doubt is None else {}
+        if isinstance(inputs, str):
+            doubt, inputs = inputs, {}
+        if doubt is None and target is None and plan.writes is not None:
+            doubt = f"the state of {plan.writes.name} is not known: it is not stored on this machine"
+        text = fingerprint(self._prepared, node, plan, self._scratch)
+        return Changed("", doubt, text, inputs, target.version() if target is not None else None)
+
+    def _other_table_or_text(self, record: Record, now: Changed, target: Stored | None) -> str | None:
+        """Return what is not as it was, the inputs aside."""
         if record.fingerprint != now.fingerprint:
             return "its compiled text, config, confs or versions have changed"
-        names = names_of_inputs(plan, self._prepared)
-        for name in sorted({*record.inputs, *now.inputs}):
-            if record.inputs.get(name) != now.inputs.get(name):
-                return f"{names.get(name, 'what it reads')} has changed"
         if record.target != _name(target):
             return "it writes another table than before"
         if target is not None and target.state() != record.left:
             return "its table has been changed by another writer" if target.is_table else "its view has changed"
         return None
 
+    def _changed_inputs(self, plan: NodePlan, record: Record, now: Changed, above: Collection[str]) -> list[str]:
+        """Return the names of the inputs that have changed, or may, as nodes `above` run."""
+        if now.doubt is not None:
+            return []
+        names = names_of_inputs(plan, self._prepared)
+        stored = {*record.inputs, *now.inputs}
+        other = (each for each in stored if record.inputs.get(each) != now.inputs.get(each))
+        changed = {names.get(each, "what it reads") for each in other}
+        relations = (self._prepared.graph.nodes[unique_id].relation for unique_id in above)
+        return sorted(changed | {relation.name for relation in relations if relation is not None})
+
+    def _waits(self, node: Node, record: Record, changed: Collection[str] | None) -> str | None:
+        """Return for what a node with new data waits; `changed` None: it is not known which data is new."""
+        asked = run_config(node).build_after
+        if asked is None:
+            return None
+        waits = waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc))
+        if waits is None and changed is not None:
+            waits = waiting_parents(asked, node, self._prepared.graph, changed)
+        return waits
+
+    def begins(self, plan: NodePlan) -> None:
+        """Forget a node whose table is not seen from here: if this run is killed, the next one must not wait."""
+        if stored_target(plan, self._prepared) is None and self._records.get(plan.unique_id) is not None:
+            node = self._prepared.graph.nodes[plan.unique_id]
+            if run_config(node).build_after is not None:
+                self._records.drop(plan.unique_id)
+                with suppress(OSError):  # `save` at the end of the run says so
+                    self._records.save()
+
     def ended(self, plan: NodePlan, decided: Changed, context: NodeContext) -> None:
         """Keep what a node leaves that ran without a failure. Raises EngineError."""
         target = stored_target(plan, self._prepared)
         if target is not None:
             self._states.written(target)
-        if not decided.never:
-            self._records.keep(plan.unique_id, self._left(plan, decided, context, target))
+        self._records.keep(plan.unique_id, self._left(plan, decided, context, target))
 
     def failed(self, plan: NodePlan) -> None:
         """Note that a node has failed, which may have written before."""
         target = stored_target(plan, self._prepared)
         if target is not None:
             self._states.written(target)
+        self._records.drop(plan.unique_id)
 
-    def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: Stored | None) -> Record | str:
-        """Return the record of a run after which another one does nothing, or why it may do something."""
-        output = context.output
-        if output.no_op is not None:
-            return "its last run had nothing to do"
-        if output.tested is not None and output.tested.verdict != "pass":
-            return "it did not pass"
+    def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: Stored | None) -> Record:
+        """Return the record of a run, with the reason why another one may do something."""
         left, version = target.state() if target is not None else None, None
-        if target is not None and target.is_table:
-            after = target.version()
-            if after is None or not (after.stamp == context.stamp or after == decided.before):
-                return "another writer has changed its table meanwhile"
+        doubt = decided.doubt or _did_nothing(context)
+        if target is not None and target.is_table and (after := target.version()) is not None:
             left, version = after.identity, after.version
-        for step in plan.steps:
-            if isinstance(step, RunMerge) and (doubt := unsettled(step, context)) is not None:
-                return doubt
-        if target is not None and (left is None or target.state() != left):
-            return "another writer has changed its table meanwhile"
+            if doubt is None and not (after.stamp == context.stamp or after == decided.before):
+                doubt = _MEANWHILE
+        for step in plan.steps if doubt is None else ():
+            if isinstance(step, RunMerge) and doubt is None:
+                doubt = unsettled(step, context)
+        if doubt is None and target is not None and (left is None or target.state() != left):
+            doubt = _MEANWHILE
         at = datetime.now(timezone.utc).isoformat()
-        return Record(decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at)
+        return Record(decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at, doubt)
 
     def save(self) -> None:
         """Write what was kept. Raises OSError."""
         self._records.save()
+
+
+_MEANWHILE = "another writer has changed its table meanwhile"
+
+
+def _did_nothing(context: NodeContext) -> str | None:
+    """Return why a run shows nothing about the next one: it had nothing to do, or did not pass."""
+    if context.output.no_op is not None:
+        return "its last run had nothing to do"
+    tested = context.output.tested
+    return "it did not pass" if tested is not None and tested.verdict != "pass" else None
+
+
+def _since(record: Record) -> str:
+    version = record.version
+    return f"version {version}" if version is not None else f"{record.at[:16].replace('T', ' ')} UTC"
+
+
+def _news(changed: Sequence[str], above: Collection[str], graph: Graph) -> str | None:
+    """Return which data is new; None: none is."""
+    if above:
+        names = sorted(graph.nodes[unique_id].name for unique_id in above)
+        return f"{', '.join(names)}, which it reads, would run"
+    return f"{changed[0]} has changed" if changed else None
 
 
 def _name(target: Stored | None) -> str | None:
@@ -154,6 +190,11 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
             continue
         record = records.get(unique_id)
         if record is None:
+            return False
+        asked = run_config(prepared.graph.nodes[unique_id]).build_after
+        if asked and waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
+            continue
+        if record.doubt is not None:
             return False
         stored = dict(record.inputs)
         if record.target is not None and record.left is not None:

@@ -40,6 +40,7 @@ FILES = {
     "models/daily.sql": "{{ config(materialized='table') }} select day, sum(amount) as amount from {{ ref('fct') }} group by day",
     "models/clock.sql": "{{ config(materialized='table') }} select current_date() as today from {{ ref('code') }}",
     "models/hooked.sql": "{{ config(materialized='table', post_hook='select 1') }} select * from {{ ref('code') }}",
+    "models/rare.sql": "{{ config(materialized='table', build_after={'count': 1, 'period': 'day'}) }} select count(*) as n from {{ ref('code') }}",
     "models/kept.sql": "{{ config(materialized='table', reuse='off') }} select * from {{ ref('code') }}",
     "models/total.sql": """
         merge into {{ this }} as t using (select 1 as n, sum(amount) as amount from {{ ref('fct') }}) as s on t.n = s.n
@@ -141,7 +142,9 @@ def test_a_history(make_project, driver, spark, reusing):
     shop.replace("models/daily.sql", "sum(amount)", "max(amount)")
     assert shop.ran() == {"daily", "adds"}
     shop.write("seeds/code.csv", "code,name\nA,amber\nB,blue\n")
+    assert shop.reasons()["rare"].startswith("would be left out: `build_after`: it waits until ")
     assert shop.ran() == {"code"}
+    assert shop.reasons()["rare"].startswith("would be left out: `build_after`: it waits until ")
     shop.replace("models/raw.yml", "{id: 1, amount: 2, day", "{id: 7, amount: 2, day")
     assert shop.ran() == {"adds"}
     shop.replace("models/summed.sql", "merge into", "{{ config(properties={'mine': 'x'}) }} merge into")
@@ -202,8 +205,8 @@ def test_no_spark_is_started_where_nothing_has_changed(make_project, driver, reu
     assert ended.value.code == 0
     assert not start.asked
     err = capsys.readouterr().err
-    assert "nothing has changed for 8 nodes: Spark is not started" in err
-    assert "8 no-op" in err
+    assert "nothing has changed for 9 nodes: Spark is not started" in err
+    assert "9 no-op" in err
     kept = json.loads((shop.root / "target/run_results.json").read_text())
     assert {entry["status"] for entry in kept["results"]} == {"no-op"}
     # --no-reuse asks for it.
