@@ -26,7 +26,9 @@ from tests.oracle.usual import usual
 CASES = yaml.safe_load((Path(__file__).parent / "repetitions.yml").read_text(encoding="utf-8"))
 TYPED = tuple(TableColumn(name, parse_type(kind)) for name, kind in COLUMNS.items())
 TARGET = TableLayout("delta", TYPED, partition_by=(), cluster_by=(), complete=True)
+NEVER_NULL = tuple(TableColumn(name, parse_type(kind), nullable=False) for name, kind in COLUMNS.items())
 TABLES = {
+    ("never_null",): KnownTable(TableLayout("delta", NEVER_NULL, complete=True)),
     ("unique",): KnownTable(TableLayout("delta", TYPED, complete=True, unique=(frozenset({"id"}),))),
     ("plain",): KnownTable(TableLayout("delta", TYPED, complete=True)),
     ("target",): KnownTable(TARGET),
@@ -49,6 +51,7 @@ def test_what_is_proven(case):
         keys = [f"{key.column}{' or NULL' if key.null_safe else ''}" for key in found.keys]
         wanted = case.get("keys", ["id"]) if "insert" in case["clauses"] else keys
         assert (keys, [key.column for key in found.set_keys]) == (wanted, case.get("set_keys", []))
+    assert found.one_row_each == case.get("one_row_each", found.one_row_each)
 
 
 def check(seed, seen):

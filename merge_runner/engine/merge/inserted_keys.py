@@ -1,4 +1,4 @@
-"""Whether the rows that a MERGE has written match their own source rows: by the types and values of its keys."""
+"""Whether the rows that a MERGE has written match their own source rows alone: by the types and values of its keys."""
 
 from __future__ import annotations
 
@@ -42,3 +42,12 @@ def keys_hold(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey]
             nullable.append(f"{quote(column.name)} IS NULL")
     asked = f"SELECT 1 FROM {step.target} WHERE {' OR '.join(nullable)} LIMIT 1"
     return not nullable or not run_statement(session, asked)
+
+
+def has_duplicates(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey]) -> bool:
+    """Return whether two rows of the source have the same keys. Raises EngineError."""
+    statement = step.judged.statement
+    source = statement.source.span.of(statement.text)
+    by = ", ".join(f"({key.source.of(statement.text)})" for key in keys)
+    asked = f"{statement.with_text}SELECT 1 FROM {source} GROUP BY {by} HAVING count(*) > 1 LIMIT 1"
+    return bool(run_statement(session, asked))

@@ -7,6 +7,9 @@ fewer:
 - rows that it inserts: they match their own source row, and no clause changes them then
 - rows that it deletes: their source row is not inserted again
 
+What is only declared proves nothing, as nobody has checked it: keys, NOT NULL and types of the tables that are read,
+NOT NULL of the target. Where a declared key is all that is missing, the rows of the source are asked.
+
 The engines judge several source rows for one target row by ON alone (Spark 4.1, Delta 4.4.0, Iceberg 1.12.0): a MERGE
 with a matched clause has ended without an error only where each row of the target had at most one source row.
 """
@@ -14,7 +17,7 @@ with a matched clause has ended without an error only where each row of the targ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
@@ -31,6 +34,7 @@ from merge_runner.pruning.logic.fold import joined, negated, replaced
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, has_opaque
 from merge_runner.pruning.predicate.join_keys import JoinKey, join_keys
 from merge_runner.pruning.predicate.tautology import assigned
+from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.runtime_filter.source_determinism import rest_reads_clock, varying
 from merge_runner.text import Span
 
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+    from merge_runner.pruning.layout.layout import TableLayout
+    from merge_runner.pruning.query.source import KnownTable, SourceFacts
 
 _NEVER_OF_EQUALS = frozenset({"<", ">", "<>"})
 """Comparisons that no value passes with itself, NULL and NaN included."""
@@ -63,6 +69,7 @@ class Repetition:
     `varies`: the same tables need not give the same result. `updates`, `inserts` and `deletes` are about rows that the
     first run has updated or left, inserted and deleted. The proof of `inserts` is for tables where `keys` hold, that of
     `updates` where `set_keys` have the type of their values: these are set, and ON asks for more than equality of them.
+    `one_row_each`: the proof of `inserts` is for sources of which no two rows have the same `keys`.
     """
 
     varies: str | None = None
@@ -71,6 +78,7 @@ class Repetition:
     deletes: str | None = None
     keys: tuple[InsertedKey, ...] = ()
     set_keys: tuple[InsertedKey, ...] = ()
+    one_row_each: bool = False
 
 
 def repetition(merge: JudgedMerge) -> Repetition:
@@ -80,7 +88,15 @@ def repetition(merge: JudgedMerge) -> Repetition:
         return Repetition(varies)
     proof = _Proof(merge)
     updates = "its source reads the target" if merge.reads_target else proof.updates()
-    return Repetition(None, updates, proof.inserts(), proof.deletes(), tuple(proof.keys()), tuple(proof.set_keys()))
+    keys, set_keys, one_row_each = tuple(proof.keys()), tuple(proof.set_keys()), proof.rests_on_declared_key()
+    return Repetition(None, updates, proof.inserts(), proof.deletes(), keys, set_keys, one_row_each)
+
+
+def _as_declared_by_nobody(layout: TableLayout, *, types: bool) -> TableLayout:
+    columns = layout.columns
+    if columns is not None:
+        columns = tuple(replace(each, nullable=None, data_type=each.data_type if types else None) for each in columns)
+    return replace(layout, columns=columns, unique=())
 
 
 def _varies(merge: JudgedMerge) -> str | None:
@@ -120,9 +136,14 @@ class _Proof:
     """The answers about one MERGE, all of whose expressions can be read."""
 
     def __init__(self, merge: JudgedMerge) -> None:
+        def lookup(parts: tuple[str, ...]) -> KnownTable | None:
+            known = merge.lookup(parts)
+            return known and replace(known, layout=_as_declared_by_nobody(known.layout, types=False))
+
         self.statement = merge.statement
-        self.layout = merge.layout
-        self.source = merge.source
+        self.layout = _as_declared_by_nobody(merge.layout, types=True)
+        self.source = source_facts(merge.statement, lookup, [])
+        self.declared = merge.source
         self.scope = merge.scope
         self.terms = on_terms(merge.scope)
         self.joins = [key for key in join_keys(merge.statement.on, merge.scope) if len(key.column.path) == 1]
@@ -241,9 +262,17 @@ class _Proof:
             reason = self._matches_not(clause, rows) or self._changed_again(rows)
             if reason is not None:
                 return reason
-        if any(clause.kind == "matched" for clause in self.statement.clauses) and not self._is_unique():
+        if self._needs_one_row_each() and not (self._is_unique(self.source) or self._is_unique(self.declared)):
             return "several of its source rows may have one key"
         return None
+
+    def rests_on_declared_key(self) -> bool:
+        """Whether the answer about inserts needs a key of the source that is only declared."""
+        return self._needs_one_row_each() and not self._is_unique(self.source) and self._is_unique(self.declared)
+
+    def _needs_one_row_each(self) -> bool:
+        kinds = {clause.kind for clause in self.statement.clauses}
+        return {"matched", "not_matched"} <= kinds
 
     def _matches_not(self, clause: Clause, rows: InsertedRows) -> str | None:
         """Why a row that is inserted may not match its own source row."""
@@ -317,13 +346,13 @@ class _Proof:
                     return True
         return False
 
-    def _is_unique(self) -> bool:
-        """Whether no two rows of the source have one key of ON."""
-        matching = matching_columns(self.statement, self.scope, self.source)
-        if matching is None or not self.source.readable:
+    def _is_unique(self, source: SourceFacts) -> bool:
+        """Whether no two rows of the source, of which this is known, have one key of ON."""
+        matching = matching_columns(self.statement, self.scope, source)
+        if matching is None or not source.readable:
             return False
         names = frozenset(name.casefold() for name in (*matching.columns, *matching.inside))
-        return self.source.is_unique(names) or (not matching.null_safe and self.source.is_unique_not_null(names))
+        return source.is_unique(names) or (not matching.null_safe and source.is_unique_not_null(names))
 
     def deletes(self) -> str | None:
         """Why a second run may insert rows for which the first one has deleted some."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.merge.inserted_keys import keys_hold
+from merge_runner.engine.merge.inserted_keys import has_duplicates, keys_hold
 from merge_runner.engine.response import MergeFigures
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.pruning.judge.repetition import repetition
@@ -30,4 +30,6 @@ def unsettled(step: RunMerge, context: NodeContext) -> str | None:
         found = proof.inserts
         if found is None and not keys_hold(context.session, step, proof.keys, no_nulls=True):
             found = "a key is NULL, or has another type than its value"
+        if found is None and proof.one_row_each and has_duplicates(context.session, step, proof.keys):
+            found = "several of its source rows have one key, though it is declared to be unique"
     return f"a second run may change rows: {found}" if found is not None else None

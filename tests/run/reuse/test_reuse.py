@@ -172,6 +172,35 @@ def test_a_history(make_project, driver, spark, reusing):
     assert shop.ran(select="fct", full_refresh=True) >= {"fct"}
 
 
+DECLARED = {
+    "models/raw.yml": """
+        version: 2
+        sources: [{name: raw, tables: [{name: orders, path: data/orders.csv, format: csv, columns:
+          [{name: id, data_type: bigint, data_tests: [unique]}, {name: amount, data_type: int}]}]}]
+    """,
+    "models/fct.sql": "merge into {{ this }} as t using {{ source('raw', 'orders') }} as s on t.id = s.id "
+    "when matched then update set * when not matched then insert *",
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("1,10\n2,20\n", "would be left out: inputs unchanged since version 1"),
+        (
+            "1,10\n1,20\n",
+            "would run: a second run may change rows: several of its source rows have one key, though it is declared "
+            "to be unique",
+        ),
+    ],
+)
+def test_a_key_that_is_only_declared_is_no_proof(make_project, driver, reusing, rows, said):
+    shop = Shop(make_project({**DECLARED, "data/orders.csv": rows}), driver)
+    assert Project.load(shop.root).run(driver=driver).ok
+    assert shop.reasons()["fct"] == said
+
+
 class NoDriver:
     """Says that a driver was asked for."""
 
