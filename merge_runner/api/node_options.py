@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.api.loaded_project import Names, as_path, texts
+from merge_runner.formats.branches import branch_name
 from merge_runner.options.nodes import LARGEST_BATCH, NodeOptions
-from merge_runner.plan.branch_plan import branch_name
 
 if TYPE_CHECKING:
     from merge_runner.run.settings import Mode

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from merge_runner.api.loaded_project import LoadedProject, Names, as_path, texts
 from merge_runner.api.node_options import node_options
+from merge_runner.formats.branches import branch_name
 from merge_runner.graph.select import Selection
-from merge_runner.plan.branch_plan import branch_name
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver

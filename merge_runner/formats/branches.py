@@ -11,6 +11,7 @@ has moved.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 MAIN = "main"
@@ -31,3 +32,12 @@ inserted again.
 def branch_confs(branch: str | None) -> Mapping[str, str]:
     """Return the confs of a session that writes and reads a branch; none for None."""
     return {CONF: branch, GROUP_FILTER: "false"} if branch is not None else {}
+
+
+def branch_name(name: str) -> str:
+    """The name, where a build may write a branch of that name. Raises ValueError, which says what it may be."""
+    if name == MAIN:
+        raise ValueError("main is what everybody reads: a build without a branch writes it")
+    if not re.match(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z", name):
+        raise ValueError(f"a branch is named by letters, digits, `_`, `-` and `.`, not {name!r}")
+    return name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import Dag, Node
+from merge_runner.graph.order import parents_first
 
 
 def find_cycle(edges: Iterable[tuple[str, str]]) -> list[str] | None:
@@ -82,18 +82,17 @@ def _path_to(name: str, came_from: Mapping[str, str]) -> list[str]:
     return path[::-1]
 
 
-def dag_of(nodes: Mapping[str, Node], problems: Problems) -> Any:
-    """Return the networkx DiGraph of the nodes. Raises ProblemsError where it is no DAG."""
-    import networkx as nx
+def dag_of(nodes: Mapping[str, Node], problems: Problems) -> Dag:
+    """Return the DAG of the nodes. Raises ProblemsError where it is none."""
+    dag = Dag(nodes)
+    if len(parents_first(dag)) < len(nodes):
+        import networkx as nx  # loading it takes longer than many a command
 
-    dag: nx.DiGraph[str] = nx.DiGraph()
-    dag.add_nodes_from(nodes)
-    dag.add_edges_from(
-        (parent, node.unique_id) for node in nodes.values() for parent in node.depends_on if parent in nodes
-    )
-    if not nx.is_directed_acyclic_graph(dag):
-        for circle in nx.strongly_connected_components(dag):
-            _add_cycle(nodes, problems, dag.subgraph(circle).edges)
+        edges: nx.DiGraph[str] = nx.DiGraph()
+        edges.add_nodes_from(nodes)
+        edges.add_edges_from(dag.edges)
+        for circle in nx.strongly_connected_components(edges):
+            _add_cycle(nodes, problems, edges.subgraph(circle).edges)
         problems.check()
     return dag
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -14,8 +14,6 @@ from merge_runner.relation import Relation
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from merge_runner.project.schema.data_test import DataTestConfig
     from merge_runner.project.schema.properties import SourceTable
     from merge_runner.project.schema.unit_test import UnitTestConfig
@@ -182,13 +180,34 @@ class UnitTestNode(Node):
     resource_type = "unit_test"
 
 
+class Dag:
+    """Edges from parent to child over ids. `pred` has the parents of each id, `succ` its children."""
+
+    def __init__(self, nodes: Mapping[str, Node]) -> None:
+        """Make the edges that the nodes depend on; a parent that is no node has none."""
+        self.pred: Mapping[str, Mapping[str, None]] = {
+            unique_id: {parent: None for parent in node.depends_on if parent in nodes}
+            for unique_id, node in nodes.items()
+        }
+        succ: dict[str, dict[str, None]] = {unique_id: {} for unique_id in nodes}
+        for unique_id, parents in self.pred.items():
+            for parent in parents:
+                succ[parent][unique_id] = None
+        self.succ: Mapping[str, Mapping[str, None]] = succ
+
+    @property
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """The edges as pairs of parent and child, by parent."""
+        return ((parent, child) for parent, children in self.succ.items() for child in children)
+
+
 @dataclass(frozen=True)
 class Graph:
     """All nodes and the DAG over their ids; acyclic."""
 
     project: str
     nodes: Mapping[str, Node]
-    dag: nx.DiGraph[str]
+    dag: Dag
     macros: Mapping[str, Macro] = field(default_factory=dict)
     """The project's own macros by id."""
     disabled: tuple[Node, ...] = ()

@@ -73,7 +73,7 @@ def manifest(
         },
         "disabled": disabled,
         "parent_map": {unique_id: _parents(node) for unique_id, node in graph.nodes.items()},
-        "child_map": {unique_id: sorted(graph.dag.successors(unique_id)) for unique_id in graph.nodes},
+        "child_map": {unique_id: sorted(graph.dag.succ[unique_id]) for unique_id in graph.nodes},
         "group_map": {},
         "saved_queries": {},
         "semantic_models": {},

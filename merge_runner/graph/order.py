@@ -7,7 +7,7 @@ from math import isfinite
 from statistics import median
 from typing import TYPE_CHECKING
 
-from merge_runner.graph.graph import DataTestNode, Graph, Node
+from merge_runner.graph.graph import Dag, DataTestNode, Graph, Node
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,11 +24,16 @@ def levels(graph: Graph, ids: Iterable[str] | None = None) -> list[list[str]]:
     All nodes of one level are independent and sorted by id. Over a selection, paths lead through unselected nodes,
     which do not count: a parent is never on the level of a node that it reaches.
     """
-    chosen = graph.dag.nodes if ids is None else set(ids)
+    return levels_of(graph.dag, ids)
+
+
+def levels_of(dag: Dag | nx.DiGraph[str], ids: Iterable[str] | None = None) -> list[list[str]]:
+    """Return what `levels` does, of other edges than those of a graph."""
+    chosen = dag.pred.keys() if ids is None else set(ids)
     depth: dict[str, int] = {}
     found: dict[int, list[str]] = {}
-    for node in _parents_first(graph.dag):
-        depth[node] = max((depth[parent] for parent in graph.dag.pred[node]), default=0)
+    for node in parents_first(dag):
+        depth[node] = max((depth[parent] for parent in dag.pred[node]), default=0)
         if node in chosen:
             depth[node] += 1
             found.setdefault(depth[node], []).append(node)
@@ -49,7 +54,7 @@ def contracted(graph: Graph, ids: Iterable[str]) -> nx.DiGraph[str]:
     nearest: dict[str, set[str]] = {}  # for an unselected node: the selected ones above it that no other one covers
     result: nx.DiGraph[str] = nx.DiGraph()
     result.add_nodes_from(sorted(chosen))
-    for node in _parents_first(graph.dag):
+    for node in parents_first(graph.dag):
         direct = [parent for parent in graph.dag.pred[node] if parent in chosen]
         reached = set(direct).union(*(nearest[parent] for parent in graph.dag.pred[node] if parent not in chosen))
         covered = 0
@@ -92,7 +97,7 @@ def priorities(
     urgency: dict[str, int | None] = {}
     seconds: dict[str, float] = {}
     depth: dict[str, int] = {}
-    for node in reversed(_parents_first(dag)):
+    for node in reversed(parents_first(dag)):
         children = dag.succ[node]
         set_ones = [urgency[child] for child in children] + [own.get(node)]
         urgency[node] = max((value for value in set_ones if value is not None), default=None)
@@ -108,8 +113,8 @@ def _effective(own: int | None, urgency: int | None) -> int:
     return max(0, urgency or 0) if own is None else urgency or 0
 
 
-def _parents_first(dag: nx.DiGraph[str]) -> list[str]:
-    """All nodes of the DAG, each after its parents."""
+def parents_first(dag: Dag | nx.DiGraph[str]) -> list[str]:
+    """All nodes of the DAG, each after its parents; those on a cycle, and below it, are left out."""
     waiting = {node: len(parents) for node, parents in dag.pred.items()}
     ready = [node for node, parents in waiting.items() if not parents]
     for node in ready:  # grows while it is walked

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import TypeGuard
 
 from merge_runner.errors import Problems
 from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode
+from merge_runner.graph.order import relatives
 from merge_runner.relation import Relation
 
 _SCHEMA = "global_temp"
@@ -50,9 +52,7 @@ def is_stream(node: Node) -> TypeGuard[SourceNode]:
 
 def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of those of the chosen nodes that are descendants of a stream, in their order."""
-    import networkx as nx
-
-    below = nx.descendants(graph.dag, stream)
+    below = relatives(graph.dag.succ, [stream], inf) - {stream}
     return tuple(node for node in chosen if node in below)
 
 

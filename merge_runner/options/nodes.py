@@ -14,7 +14,7 @@ LARGEST_BATCH = 2**63 - 1
 
 def read_branch(text: str) -> str:
     """Return the name of a branch. Raises ValueError where it is none."""
-    from merge_runner.plan.branch_plan import branch_name
+    from merge_runner.formats.branches import branch_name
 
     return branch_name(text)
 

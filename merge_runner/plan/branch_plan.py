@@ -6,28 +6,15 @@ it cannot.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.formats.branches import MAIN
 from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import DataTestNode, Graph, Node, RefNode, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.maintenance import has_table
 from merge_runner.plan.steps.node_plan import NodePlan
-
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
-
-
-def branch_name(name: str) -> str:
-    """The name, where a build may write a branch of that name. Raises ValueError, which says what it may be."""
-    if name == MAIN:
-        raise ValueError("main is what everybody reads: a build without a branch writes it")
-    if not _NAME.match(name):
-        raise ValueError(f"a branch is named by letters, digits, `_`, `-` and `.`, not {name!r}")
-    return name
 
 
 def on_branch(prepared: Prepared) -> Prepared:

@@ -43,7 +43,14 @@ def test_only_what_runs_models_imports_pyspark(make_project):
     commands = ["ls"], ["parse"], ["compile"], ["explain"], ["lint"], ["lineage"]
     listed, *others = imported(*commands, cwd=root)
     assert [ENGINE & found for found in (listed, *others)] == [set()] * len(commands)
-    assert listed.isdisjoint({"jinja2", "sqlglot"})  # nothing is rendered that can be read without it
+    assert listed.isdisjoint({"jinja2", "sqlglot", "networkx"})  # nothing is rendered that can be read without it
+
+
+def test_a_kept_report_is_shown_without_what_loads_a_project(make_project):
+    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
+    made, kept = (imported(["lint"], cwd=root)[0] for _ in range(2))
+    assert {"sqlglot", "pydantic"} <= made
+    assert kept.isdisjoint(HEAVY)
 
 
 def test_help_names_every_command(call):

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import networkx as nx
 import pytest
 from pydantic import TypeAdapter
 
 from merge_runner.graph.graph import (
+    Dag,
     DataTestNode,
     GenericTest,
     Graph,
@@ -100,13 +100,10 @@ def graph_of(
     """A graph of the project `shop`. The id of a node is `<type>.shop.<name>`, and its type model unless given."""
     ids = {spec["name"]: f"{spec.get('type', 'model')}.{PROJECT}.{spec['name']}" for spec in [*nodes, *disabled]}
     made = {ids[spec["name"]]: _node(spec, ids) for spec in nodes}
-    dag: nx.DiGraph[str] = nx.DiGraph()
-    dag.add_nodes_from(made)
-    dag.add_edges_from((parent, node.unique_id) for node in made.values() for parent in node.depends_on)
     return Graph(
         PROJECT,
         made,
-        dag,
+        Dag(made),
         {macro.unique_id: macro for macro in map(_macro, macros)},
         tuple(_node(spec, ids) for spec in disabled),
     )

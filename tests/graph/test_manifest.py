@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from merge_runner.graph.artifact import Metadata
-from merge_runner.graph.graph import GenericTest, Graph, Macro, UnitTestCase
+from merge_runner.graph.graph import Dag, GenericTest, Graph, Macro, UnitTestCase
 from merge_runner.graph.manifest import Compiled, manifest, plain
 from merge_runner.project.schema.selectors import Selector, Written
 from merge_runner.relation import Relation
@@ -22,8 +22,6 @@ METADATA = Metadata(
 
 @pytest.fixture
 def graph(node_of):
-    import networkx as nx
-
     def _node(unique_id, path, fqn, config=None, **more):
         kind, _, rest = unique_id.partition(".")
         given = {"unique_id": unique_id, "name": rest.rpartition(".")[2], "path": path, "place": Place(path, 1, 1)}
@@ -91,12 +89,10 @@ def graph(node_of):
             ),
         ),
     ]
-    dag = nx.DiGraph()
-    dag.add_nodes_from(node.unique_id for node in nodes)
-    dag.add_edges_from((parent, node.unique_id) for node in nodes for parent in node.depends_on)
+    by_id = {node.unique_id: node for node in nodes}
     off = _node("model.shop.off", "models/off.sql", "shop.off", config={"enabled": False})
     macro = Macro("macro.shop.key", "key", "macros/key.sql", "{% macro key() %}1{% endmacro %}", ("macro.shop.inner",))
-    return Graph("shop", {node.unique_id: node for node in nodes}, dag, {macro.unique_id: macro}, (off,))
+    return Graph("shop", by_id, Dag(by_id), {macro.unique_id: macro}, (off,))
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.branch_plan import branch_name, branchable, check_isolated, on_branch
+from merge_runner.formats.branches import branch_name
+from merge_runner.plan.branch_plan import branchable, check_isolated, on_branch
 from merge_runner.plan.plan import Planner
 
 MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.template.rendered import Rendered
 
 Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "scala", "dbt", "model"]
 """What a MERGE is written in; the value of `container` in the JSON of lint.

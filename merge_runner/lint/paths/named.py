@@ -209,7 +209,7 @@ def readers(graph: Graph, ids: Iterable[str]) -> set[str]:
     waiting = [key for key in ids if isinstance(graph.nodes[key], RefNode | SourceNode)]
     found: set[str] = set()
     while waiting:
-        for child in graph.dag.successors(waiting.pop()):
+        for child in graph.dag.succ[waiting.pop()]:
             node = graph.nodes[child]
             if isinstance(node, ModelNode) and child not in found:
                 found.add(child)

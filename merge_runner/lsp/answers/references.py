@@ -73,7 +73,7 @@ def _files(project: KnownProject, symbol: Symbol, path: str) -> Iterable[str]:
     if symbol.node is None:
         return [path]
     graph = project.prepared.graph
-    ids = [symbol.node.unique_id, *graph.dag.successors(symbol.node.unique_id)]
+    ids = [symbol.node.unique_id, *graph.dag.succ[symbol.node.unique_id]]
     nodes = [graph.nodes[each] for each in ids if each in graph.nodes]
     read = {node.path for node in nodes} | {node.patch_path for node in nodes if node.patch_path is not None}
     return [each for each in everywhere if each in read or each == path]

@@ -10,7 +10,7 @@ from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.formats.write_distribution import WriteDistribution
 from merge_runner.graph.graph import ModelNode, run_config
-from merge_runner.graph.order import contracted, levels, unit_tests_first
+from merge_runner.graph.order import contracted, levels_of, unit_tests_first
 from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.lineage.model_lineage import ModelLineages
@@ -207,8 +207,8 @@ def explain(
         for unique_id, node in explained.items()
     }
     unit_tests = [unique_id for unique_id, node in explained.items() if node.kind == "unit_test"]
-    graph = replace(prepared.graph, dag=unit_tests_first(contracted(prepared.graph, explained), unit_tests))
-    return Explanation(tuple(tuple(explained[unique_id] for unique_id in level) for level in levels(graph)))
+    dag = unit_tests_first(contracted(prepared.graph, explained), unit_tests)
+    return Explanation(tuple(tuple(explained[unique_id] for unique_id in level) for level in levels_of(dag)))
 
 
 def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:

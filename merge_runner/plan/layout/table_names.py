@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.graph.order import relatives
 from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout
@@ -67,14 +69,7 @@ class TableNames:
         return first or writers
 
     def _descendants(self, unique_id: str) -> set[str]:
-        dag = self._graph.dag
-        found: set[str] = set()
-        left = [unique_id]
-        while left:
-            children = set(dag.successors(left.pop())) - found
-            found |= children
-            left += children
-        return found
+        return relatives(self._graph.dag.succ, [unique_id], inf) - {unique_id}
 
     def _key(self, node: Node) -> TableKey:
         return self._relation_key(node.relation) if node.relation is not None else ()

@@ -162,7 +162,7 @@ class ProjectLineage:
                 found[node.unique_id] = None  # a MERGE may read its own target
             todo = [node.unique_id]
             for unique_id in todo:  # it grows
-                for child in self._graph.dag.successors(unique_id):
+                for child in self._graph.dag.succ[unique_id]:
                     if has_lineage(self._graph.nodes[child]):
                         found[child] = None
                     elif isinstance(self._graph.nodes[child], ModelNode) and child not in todo:

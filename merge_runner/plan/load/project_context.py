@@ -6,22 +6,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
-from merge_runner.graph.build import build_graph
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
 from merge_runner.graph.select import select as select_nodes
-from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import KeptProject
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.schema.selectors import Indirect
@@ -30,6 +27,9 @@ from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
+
+if TYPE_CHECKING:
+    from merge_runner.plan.load.compiler import Compiler
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Prepared:
     @cached_property
     def compiler(self) -> Compiler:
         """The compiled texts of this project, each made once however many ask for it."""
+        from merge_runner.plan.load.compiler import Compiler
+
         return Compiler(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads)
 
     @cached_property
@@ -144,6 +146,8 @@ def prepare(
     if whole is not None and (known := whole.get(env, checked=False)) is not None:
         files, graph = known
         return Prepared(files, Templates(files.macros), graph, invocation, on_log)
+    from merge_runner.graph.build import build_graph  # a kept project needs neither YAML nor Jinja
+
     files = _read(root, flags, env, problems, keep=True)
     try:
         templates = Templates(files.macros)
@@ -179,6 +183,8 @@ def prepare_to_lint(
     if whole is not None and (known := whole.get(env, checked=True)) is not None:
         files, graph = known
         return Prepared(files, Templates(files.macros), graph, invocation, kept=_kept(files), reads=Reads()), ()
+    from merge_runner.graph.build import build_graph
+
     files = _read(root, flags, env, problems, texts, keep=cache)
     try:
         templates = Templates(files.macros)
@@ -214,6 +220,8 @@ def _read(
     *,
     keep: bool,
 ) -> ProjectFiles:
+    from merge_runner.project.load.load import read
+
     return read(
         root,
         problems,

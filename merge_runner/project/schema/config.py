@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
@@ -304,11 +305,14 @@ class ModelConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The config as plain JSON values, by key."""
-        plain: dict[str, Any] = _ADAPTER.dump_python(self, mode="json")
+        plain: dict[str, Any] = _adapter().dump_python(self, mode="json")
         return plain
 
 
-_ADAPTER = TypeAdapter(ModelConfig)
+@cache
+def _adapter() -> TypeAdapter[ModelConfig]:
+    return TypeAdapter(ModelConfig)
+
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})
 MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
