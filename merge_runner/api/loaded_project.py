@@ -193,6 +193,15 @@ class LoadedProject:
             self._lineage = ProjectLineage(self.prepared, Layouts.load(self.prepared))
         return self._lineage.ask(name, direction, direct=direct)
 
+    def docs(self, *, static: bool = False) -> Path:
+        """Write the page of the project, and return its path: target/docs/index.html, next to a manifest.json.
+
+        With `static`: target/docs.html, one file. The page needs neither a server nor a network; nor does this.
+        """
+        from merge_runner.api.pages import write_docs
+
+        return write_docs(self.prepared, self.lint(), None if static else self.write_manifest())
+
     def deferred(self, ids: Sequence[str], defer: bool, state: str | Path | None) -> Self:
         """Return what `defer` returns, or the project itself. Raises ValueError where `state` is missing."""
         if not defer:

@@ -32,6 +32,7 @@ _COMMANDS = {
     "completion": "make bash, zsh or fish complete commands, options and models",
     "debug": "check the set-up",
     "deps": "fetch and verify the jars",
+    "docs": "the project as a page: search, DAG, verdicts, column lineage",
     "explain": "the plan, without running it",
     "help": "this help, or that of a command",
     "import": "make models of the MERGEs in scripts, notebooks and code",

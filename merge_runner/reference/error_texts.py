@@ -421,6 +421,10 @@ _RUN = {
         "Read the cause in the message; `merge-runner retry` checks what the tables have.",
     ),
     "journal": Meaning("journal.jsonl cannot be written: nothing has run.", "Solve what the message names."),
+    "address": Meaning(
+        "`docs serve` cannot listen on its address.", "Pass another `--port` (0 takes any free one) or `--host`."
+    ),
+    "no-docs": Meaning("`docs serve` finds no page to serve.", "Run `merge-runner docs generate` first."),
     "no-run-results": Meaning("`retry` found no usable results of an earlier run.", "Run `merge-runner build` first."),
     "vars-not-kept": Meaning(
         "The last run had secrets in `--vars`, which are not stored.", "Pass them again: `merge-runner retry --vars …`."

@@ -87,6 +87,8 @@ _WITH = {
     "spark": ["-s", "fct"],
 }
 """What an option needs next to it to have an effect."""
+_ENDLESS = (["docs", "serve"],)
+"""What runs until it is interrupted."""
 _SELECTED = (
     "tag:daily",
     "config.materialized:view",
@@ -182,7 +184,7 @@ def leading(command: click.Command) -> Iterator[list[str]]:
 def invocations(name: str, command: click.Command, nodes: Sequence[str], part: Part) -> Iterator[list[str]]:
     """Yield what to call of a command: as `part` says."""
     always = ["--available-now"] if name == "stream" else []
-    begins = list(leading(command))
+    begins = [words for words in leading(command) if [name, *words] not in _ENDLESS]
     for words in begins if part.together else ():
         yield [name, *words, *always]
     begin = [name, *begins[0], *always]

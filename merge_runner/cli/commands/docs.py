@@ -1,0 +1,56 @@
+"""`merge-runner docs`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import click
+
+from merge_runner.cli.command import command as make
+from merge_runner.cli.loading import load_project
+from merge_runner.options.declaration import argument, flag, option
+from merge_runner.options.project import ProjectOptions
+
+
+@dataclass(frozen=True)
+class Options(ProjectOptions):
+    """The options of `docs`."""
+
+    action: Literal["generate", "serve"] = argument()
+    static: bool = flag("--static", help="With generate: one file, target/docs.html, and no folder.")
+    open_page: bool = flag("--open", help="Open the page in a browser.")
+    host: str = option("--host", default="127.0.0.1", help="With serve: the address to listen on.")
+    port: int = option("--port", default=8080, least=0, most=65535, help="With serve: the port; 0: any free one.")
+
+
+@make("docs", Options)
+def command(options: Options) -> int:
+    """Write the project as a page with search, DAG, proofs and column lineage, or serve the page until Ctrl-C.
+
+    The page opens from disk, without a server; `serve` is for others to read it. Needs no Spark.
+    """
+    return {"generate": _generate, "serve": _serve}[options.action](options)
+
+
+def _generate(options: Options) -> int:
+    page = load_project(options).docs(static=options.static)
+    click.echo(str(page))
+    if options.open_page:
+        click.launch(page.as_uri())
+    return 0
+
+
+def _serve(options: Options) -> int:
+    from merge_runner.api.pages import FOLDER, serve_folder
+    from merge_runner.cli.display.messages import say
+
+    def started(address: str) -> None:
+        if not options.quiet:
+            say(f"serving {folder} at {address}, until Ctrl-C")
+        if options.open_page:
+            click.launch(address)
+
+    folder = load_project(options).prepared.target_path / FOLDER
+    serve_folder(folder, options.host, options.port, started)
+    return 0

@@ -1,0 +1,192 @@
+"""What the page of one node shows: texts, columns, layout, verdict with its proof, config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import ProblemsError
+from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, SeedNode, SourceNode, UnitTestNode
+from merge_runner.graph.manifest import config_as_json, plain
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.report import ReportedMerge
+from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers
+from merge_runner.pages.project.marked_text import Piece, rendered_pieces, run_pieces
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.pruning.layout.layout import TableLayout
+
+_LONGEST = 200_000
+"""Characters of one text that the page keeps: generated statements of megabytes would be all that it is."""
+
+
+def node_details(
+    prepared: Prepared,
+    numbers: NodeNumbers,
+    node: Node,
+    layout: TableLayout | None,
+    merge: ReportedMerge | None,
+    findings: Sequence[Finding],
+    last: LastResult | None,
+) -> dict[str, Any]:
+    """Return the details of a node, without what is empty. `layout` is that of its table or view."""
+    values = {
+        "description": node.description,
+        "columns": _columns(numbers, node, layout),
+        "author": _cut(node.raw_code),
+        **_compiled(prepared, node, last),
+        "proof": _proof(merge),
+        "findings": [_finding(each) for each in findings],
+        "layout": _layout(layout) if _has_table(node) else None,
+        "config": plain({key: value for key, value in config_as_json(node).items() if value not in (None, [], {})}),
+        "meta": plain(node.meta),
+        "tests": numbers.of(
+            child for child in numbers.graph.dag.succ[node.unique_id] if not _is_table(numbers.graph.nodes[child])
+        ),
+        "macros": [each.rpartition(".")[2] for each in node.macros],
+        "unit": _unit(node),
+        "source": _source(node),
+        "last": {"at": last.at, **last.entry} if last is not None else None,
+    }
+    return {key: value for key, value in values.items() if value not in (None, "", [], {})}
+
+
+def _is_table(node: Node) -> bool:
+    return isinstance(node, RefNode | SourceNode)
+
+
+def _has_table(node: Node) -> bool:
+    return isinstance(node, SourceNode | SeedNode) or node.materialized in ("merge", "table")
+
+
+def _columns(numbers: NodeNumbers, node: Node, layout: TableLayout | None) -> list[dict[str, Any]]:
+    """The columns of the table in its order, with what is declared of each; those that are declared alone at last."""
+    declared = dict(node.columns) if isinstance(node, RefNode | SourceNode) else {}
+    folded = {name.casefold(): column for name, column in declared.items()}
+    tests = _column_tests(numbers, node)
+    known = [(each.name, str(each.data_type) if each.data_type else None, each.nullable, each.generated)
+             for each in (layout.columns if layout is not None and layout.columns else ())]  # fmt: skip
+    names = {name.casefold() for name, *_ in known}
+    known += [(name, None, None, None) for name in declared if name.casefold() not in names]
+    found = []
+    for name, data_type, nullable, generated in known:
+        said = folded.get(name.casefold(), {})
+        entry = {
+            "name": name,
+            "type": said.get("data_type") or data_type,
+            "about": said.get("description"),
+            "not_null": nullable is False,
+            "generated": generated,
+            "tests": tests.get(name.casefold()),
+            "constraints": [each.get("type") for each in said.get("constraints") or () if isinstance(each, Mapping)],
+        }
+        found.append({key: value for key, value in entry.items() if value not in (None, "", [], False)})
+    return found
+
+
+def _column_tests(numbers: NodeNumbers, node: Node) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for child in sorted(numbers.graph.dag.succ[node.unique_id]):
+        test = numbers.graph.nodes[child]
+        called = test.generic_test if isinstance(test, DataTestNode) else None
+        if called is not None and called.column and called.attached_node == node.unique_id:
+            found.setdefault(called.column.casefold(), []).append(numbers[child])
+    return found
+
+
+def _compiled(prepared: Prepared, node: Node, last: LastResult | None) -> dict[str, Any]:
+    """The compiled text by its origins, or why there is none; and the text that ran, where it differs."""
+    found: dict[str, Any] = {}
+    if isinstance(node, ModelNode) or (isinstance(node, DataTestNode) and node.generic_test is None):
+        try:
+            found["compiled"] = _shown(prepared, rendered_pieces(prepared.compiler.rendered(node.unique_id)))
+        except ProblemsError as error:
+            found["not_compiled"] = [prepared.conceal(str(problem)) for problem in error.problems]
+    if last is not None and (ran := _ran(prepared, last)) is not None:
+        found["ran"] = ran
+    return found
+
+
+def _ran(prepared: Prepared, last: LastResult) -> list[list[str]] | None:
+    """The text of target/run, if the runner has put something into that which was compiled for the same run."""
+    compiled, path = last.entry.get("compiled_code"), last.entry.get("run_path")
+    if not compiled or not path:
+        return None
+    try:
+        text = (prepared.target_path / Path(path)).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return _shown(prepared, run_pieces(compiled, text)) if text.strip() != compiled.strip() else None
+
+
+def _shown(prepared: Prepared, pieces: Sequence[Piece]) -> list[list[str]]:
+    left, found = _LONGEST, []
+    for origin, text in pieces:
+        found.append([origin, prepared.conceal(text[:left])])
+        left -= len(text)
+        if left <= 0:
+            found.append(["cut", f"… cut after {_LONGEST:,} characters"])
+            break
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… cut after {_LONGEST:,} characters"
+
+
+def _proof(merge: ReportedMerge | None) -> dict[str, Any] | None:
+    if merge is None:
+        return None
+    return {
+        "verdict": merge.verdict,
+        "reason": merge.reason,
+        "class": merge.merge_class,
+        "target": merge.target,
+        "format": merge.format,
+        "scan": "full" if merge.scans_all_on_purpose else "bounded",
+        "evolves": merge.schema_evolution,
+        "conjuncts": [asdict(each) for each in merge.conjuncts],
+        "clauses": [asdict(each) for each in merge.clauses],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "message": finding.message,
+        "hint": finding.hint,
+        "place": str(finding.place),
+    }
+
+
+def _layout(layout: TableLayout | None) -> dict[str, Any] | None:
+    if layout is None:
+        return None
+    values = {
+        "format": layout.format,
+        "partition_by": None if layout.partition_by is None else [str(each) for each in layout.partition_by],
+        "cluster_by": None if layout.cluster_by is None else list(layout.cluster_by),
+        "sort_by": list(layout.sort_by or ()) or None,
+        "unique": [sorted(each) for each in layout.unique] or None,
+        "properties": dict(layout.properties) or None,
+        "files": layout.files,
+        "bytes": layout.bytes,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _unit(node: Node) -> dict[str, Any] | None:
+    if not isinstance(node, UnitTestNode):
+        return None
+    case = node.unit_test
+    return {"model": case.model, "given": plain(case.given), "expect": plain(case.expect)}
+
+
+def _source(node: Node) -> dict[str, Any] | None:
+    if not isinstance(node, SourceNode):
+        return None
+    table = node.config
+    return {"reads": table.path, "format": table.format, "files": list(node.files)[:20]}

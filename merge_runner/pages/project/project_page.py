@@ -1,0 +1,117 @@
+"""The page of a project as one value, and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from merge_runner.graph.graph import Node, RefNode, SourceNode
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.report import Report, ReportedMerge
+from merge_runner.pages.html import page
+from merge_runner.pages.project.lineage_rows import lineage_rows
+from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers, group, listed_nodes
+from merge_runner.pages.project.node_details import node_details
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.lineage.model_lineage import ModelLineages, has_lineage
+from merge_runner.plan.load.project_context import Prepared
+
+CHUNK = 40
+"""Nodes whose details are in one compressed block: some 20 kB, which opens in milliseconds."""
+
+
+def project_page(
+    prepared: Prepared, report: Report, last: Mapping[str, LastResult], *, freshness: Mapping[str, Any] | None = None
+) -> str:
+    """Return the page of a project as HTML.
+
+    `report` is what lint says of all models, `last` are the last results by id, `freshness` the results of
+    `source freshness` by id.
+    """
+    listed, details = project_data(prepared, report, last, freshness or {})
+    chunks = [details[start : start + CHUNK] for start in range(0, len(details), CHUNK)]
+    return page(f"{prepared.graph.project} · merge-runner", "project", listed, chunks)
+
+
+def project_data(
+    prepared: Prepared, report: Report, last: Mapping[str, LastResult], freshness: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what the page always has, and the details of each node by its number. Secrets are concealed."""
+    graph = prepared.graph
+    numbers = NodeNumbers(graph)
+    layouts = Layouts.load(prepared)
+    known = {each: layouts.of(each) for each in numbers.ids if isinstance(graph.nodes[each], RefNode | SourceNode)}
+    merges = _merges(report)
+    findings = _findings(report)
+    lineages = ModelLineages(prepared, layouts)
+    lineage = lineage_rows(numbers, [lineages.of(each) for each in numbers.ids if has_lineage(graph.nodes[each])])
+    names = {each: [column.name for column in layout.columns or ()] for each, layout in known.items()}
+    details = []
+    for number, unique_id in enumerate(numbers.ids):
+        node = graph.nodes[unique_id]
+        merge = merges.get(node.name) if node.resource_type == "model" else None
+        found = findings.get(node.name, ()) if node.resource_type == "model" else ()
+        entry = node_details(prepared, numbers, node, known.get(unique_id), merge, found, last.get(unique_id))
+        if number in lineage:
+            entry["lineage"] = lineage[number]
+        if unique_id in freshness:
+            entry["freshness"] = freshness[unique_id]
+        details.append(prepared.concealed(entry))
+    by_id = {each: merges[graph.nodes[each].name] for each in numbers.ids if _is_model(graph.nodes[each], merges)}
+    listed = listed_nodes(numbers, names, by_id, last)
+    for entry, unique_id in zip(listed, numbers.ids, strict=True):
+        entry["group"] = group(graph.nodes[unique_id])
+        if unique_id in freshness:
+            entry["fresh"] = freshness[unique_id].get("status")
+    profile = prepared.files.profile
+    data = {
+        "project": graph.project,
+        "target": profile.target,
+        "schema": profile.schema,
+        "made_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "chunk": CHUNK,
+        "nodes": listed,
+        "macros": list(_macros(prepared, numbers)),
+        "verdicts": report.verdicts,
+        "findings": {severity: report.count(severity) for severity in ("error", "warning", "info")},
+    }
+    return prepared.concealed(data), details
+
+
+def _is_model(node: Node, merges: Mapping[str, ReportedMerge]) -> bool:
+    return node.resource_type == "model" and node.name in merges
+
+
+def _merges(report: Report) -> dict[str, ReportedMerge]:
+    """The MERGE of each model; those of hooks are not its own."""
+    found: dict[str, ReportedMerge] = {}
+    for merge in report.merges:
+        if merge.model is not None:
+            found.setdefault(merge.model, merge)
+    return found
+
+
+def _findings(report: Report) -> dict[str, Sequence[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        if finding.model is not None:
+            found.setdefault(finding.model, []).append(finding)
+    return dict(found)
+
+
+def _macros(prepared: Prepared, numbers: NodeNumbers) -> Iterator[dict[str, Any]]:
+    graph = prepared.graph
+    used: dict[str, list[int]] = {}
+    for unique_id in numbers.ids:
+        for called in graph.nodes[unique_id].macros:
+            used.setdefault(called, []).append(numbers[unique_id])
+    for unique_id, macro in sorted(graph.macros.items()):
+        yield {
+            "name": macro.name,
+            "path": macro.path,
+            "about": macro.description,
+            "sql": macro.sql,
+            "calls": [each.rpartition(".")[2] for each in macro.macros],
+            "used_by": used.get(unique_id, []),
+        }
