@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,22 @@ def run_settings(
     )
 
 
+@contextmanager
+def lineage_events(prepared: Prepared, ids: Sequence[str], events: Events, *, streams: bool = False) -> Iterator[None]:
+    """Emit OpenLineage events about the nodes `ids` inside the block, where the profile or the environment says so."""
+    from merge_runner.openlineage.settings import lineage_settings
+
+    files = prepared.files
+    settings = lineage_settings(files.profile, files.root, prepared.target_path, _whole_env(prepared))
+    if settings is None:
+        yield
+        return
+    from merge_runner.openlineage.emit import emitting
+
+    with emitting(settings, prepared, ids, events, streams=streams):
+        yield
+
+
 def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids: Sequence[str]) -> bool:
     """Whether it is likely that none of the nodes `ids` needs to run: then no JVM is started ahead."""
     from merge_runner.run.reuse.reuse import likely_unchanged
@@ -81,11 +97,15 @@ def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids
 
 def reuse_mode(prepared: Prepared, options: NodeOptions) -> Mode:
     """Return whether nodes are left out whose inputs have not changed; MERGE_RUNNER_REUSE=off has all of them run."""
-    env = prepared.invocation.env
-    whole = env.whole if isinstance(env, RecordingEnv) else env
-    if options.no_reuse or whole.get("MERGE_RUNNER_REUSE", "").casefold() in ("off", "false", "0"):
+    if options.no_reuse or _whole_env(prepared).get("MERGE_RUNNER_REUSE", "").casefold() in ("off", "false", "0"):
         return "off"
     return "fresh" if options.fresh else "auto"
+
+
+def _whole_env(prepared: Prepared) -> Mapping[str, str]:
+    """The environment: to look at it is not to ask, as a template does."""
+    env = prepared.invocation.env
+    return env.whole if isinstance(env, RecordingEnv) else env
 
 
 def _made(prepared: Prepared, done: set[str]) -> tuple[str, ...]:

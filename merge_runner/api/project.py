@@ -213,7 +213,7 @@ class Project(LoadedProject):
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
         `on_driver` receives the Spark driver once it runs.
         """
-        from merge_runner.api.node_run import likely_no_op, lint_first, run_settings, starting
+        from merge_runner.api.node_run import likely_no_op, lineage_events, lint_first, run_settings, starting
         from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
@@ -232,7 +232,8 @@ class Project(LoadedProject):
             if coming is not None:
                 coming.proceed()  # lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, options, ids, last, before)
-            return build(prepared, ids, command, settings, events, driver, coming)
+            with lineage_events(prepared, ids, events):
+                return build(prepared, ids, command, settings, events, driver, coming)
 
     def stream(
         self,
@@ -272,7 +273,7 @@ class Project(LoadedProject):
         driver: Driver | None = None,
     ) -> RunResults:
         """Read streams as the options of `stream` say; `selection` replaces theirs."""
-        from merge_runner.api.node_run import starting
+        from merge_runner.api.node_run import lineage_events, starting
         from merge_runner.options.kept import kept
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
@@ -285,7 +286,8 @@ class Project(LoadedProject):
         with starting(self.start, self.prepared, events, driver, early=True) as coming:
             if coming is not None:
                 coming.proceed()
-            return stream(self.prepared, chosen.ids, settings, events, driver, coming)
+            with lineage_events(self.prepared, chosen.ids, events, streams=True):
+                return stream(self.prepared, chosen.ids, settings, events, driver, coming)
 
     def source_freshness(
         self,

@@ -1,10 +1,11 @@
-"""Which files have changed, asked of git."""
+"""What git says of the repository of a project: which files have changed, and what is checked out."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
@@ -71,3 +72,27 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     except OSError as error:
         hint = "install git, or select by state: instead"
         raise ProblemsError([Problem("no-git", f"git cannot be started: {error.strerror}", hint=hint)]) from error
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The commit that is checked out: `prefix` is the project's folder in the repository, empty or with a slash."""
+
+    url: str
+    """The repository's address as `git remote get-url origin` prints it, without user and password."""
+    commit: str
+    branch: str | None
+    prefix: str
+
+
+def checkout(root: Path) -> Checkout | None:
+    """Return what is checked out in the repository of `root`; None without git, a commit or a remote `origin`."""
+    try:
+        url, commit = _git(root, "remote", "get-url", "origin"), _git(root, "rev-parse", "--verify", "HEAD")
+        branch, prefix = _git(root, "symbolic-ref", "--short", "-q", "HEAD"), _git(root, "rev-parse", "--show-prefix")
+    except ProblemsError:
+        return None
+    if url is None or commit is None:
+        return None
+    public = re.sub(r"(?<=://)[^/@]*@", "", url.strip())
+    return Checkout(public, commit.strip(), (branch or "").strip() or None, (prefix or "").strip())

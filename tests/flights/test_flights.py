@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.dbt_schemas import schema_errors
+from tests.openlineage.validation import errors
 
 from . import expected
 from .expected import END_OF_CORRECTIONS, ROOT, YEAR
@@ -48,6 +49,7 @@ flights:
       schema: {schema}
       warehouse: {warehouse}
       threads: 2
+      openlineage: {{transport: file}}
 """
 
 
@@ -76,6 +78,10 @@ class Warehouse:
         assert [result for result in run.results if result.status not in ("success", "pass")] == []
         for name in ("run_results", "manifest"):
             assert schema_errors(json.loads((self.folder / f"target/{name}.json").read_text())) == []
+        lines = (self.folder / "target/openlineage.jsonl").read_text().splitlines()
+        assert [error for line in lines for error in errors(json.loads(line))] == []
+        ends = [event for event in map(json.loads, lines) if event["eventType"] == "COMPLETE"]
+        assert {event["job"]["name"] for event in ends} >= {result.unique_id for result in run.results}
         responses = {result.unique_id.rpartition(".")[2]: result.adapter_response for result in run.results}
         kinds = ("rows_inserted", "rows_updated", "rows_deleted")
         return {name: tuple(responses[name][kind] for kind in kinds) for name in MERGES if name in responses}

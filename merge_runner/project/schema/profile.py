@@ -59,6 +59,8 @@ class Profile:
     storage_join: bool = False
     warehouse_assumed: bool = False
     """Whether the warehouse is the default of a local output: neither the output nor its conf says where tables are."""
+    openlineage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Where OpenLineage events go: `transport`, `namespace`, and the settings of the transport."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
 
@@ -213,13 +215,24 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         audit=output.audit,
         jvm=output.jvm,
         storage_join=output.storage_join,
+        openlineage=output.openlineage,
         secrets=frozenset(value for value in _secrets(output, used) if value),
     )
 
 
 def _secrets(output: Output, used: Mapping[str, str]) -> Iterator[str]:
-    for texts in (used, output.conf, *output.catalogs.values(), {"remote": output.remote}):
+    openlineage = dict(_texts(output.openlineage))
+    for texts in (used, output.conf, *output.catalogs.values(), openlineage, {"remote": output.remote}):
         yield from secret_values(texts)
+
+
+def _texts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of nested settings, each with its own key."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _texts(value)
+        elif isinstance(value, str):
+            yield key, value
 
 
 def _home(env: Mapping[str, str]) -> Path:
@@ -329,10 +342,18 @@ class Output:
     storage_join: StrictBool = False
     """Use storage-partitioned joins for all merges into Iceberg tables whose model does not set `storage_join` itself.
     Example: `storage_join: true`"""
+    openlineage: Annotated[Mapping[str, Any], BeforeValidator(_or_empty), also(NULL)] = field(default_factory=dict)
+    """Emit OpenLineage events while nodes run. `transport: file` appends JSON lines to `path` (default:
+    `target/openlineage.jsonl`); any other transport (`http`, `kafka`, `console`, …) is one of the client, which
+    `merge-runner[openlineage]` installs, with its settings next to it. `namespace` is that of the jobs (default:
+    `merge-runner`). Without this key the variables of OpenLineage count (`OPENLINEAGE_URL`, …).
+    Example: `openlineage: {transport: http, url: "http://localhost:5000", namespace: shop}`"""
 
     def __post_init__(self) -> None:
         if self.master and self.remote:
             raise ValueError('"master" and "remote" exclude each other: keep one of them')
+        if self.openlineage and not isinstance(self.openlineage.get("transport"), str):
+            raise ValueError('"openlineage" needs a transport: file, http, kafka, console, …')
         for name, settings in self.catalogs.items():
             if settings.get("type") == EMBEDDED:
                 self._check_embedded(name, settings)

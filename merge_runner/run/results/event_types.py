@@ -172,6 +172,8 @@ class InvocationFinished(Event):
     """How many nodes have each status."""
     ok: bool
     """Whether no node failed."""
+    stopped: bool = False
+    """Whether it was ended before its nodes were, as by Ctrl-C."""
 
 
 @dataclass(frozen=True, kw_only=True)

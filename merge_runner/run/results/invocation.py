@@ -64,7 +64,7 @@ class Invocation:
                 self._events.emit(InvocationFailed(problems=[str(problem) for problem in error.problems]))
                 raise
             except BaseException:
-                self._finish(plans, ended(), journal)
+                self._finish(plans, ended(), journal, stopped=True)
                 raise
             else:
                 self._finish(plans, ended(), journal)
@@ -78,7 +78,9 @@ class Invocation:
             raise RuntimeError("the invocation has not ended")
         return self._results
 
-    def _finish(self, plans: Mapping[str, NodePlan], results: Sequence[Result], journal: Journal) -> None:
+    def _finish(
+        self, plans: Mapping[str, NodePlan], results: Sequence[Result], journal: Journal, *, stopped: bool = False
+    ) -> None:
         if journal.failure is not None:
             message = (
                 f"{journal.path} has not got all events: {journal.failure.strerror}; the tables know what was done"
@@ -92,7 +94,7 @@ class Invocation:
         ran = {result.unique_id: result.plan for result in results if result.plan is not None}
         write_manifest(self._prepared, self.id, {**plans, **ran})
         self._summarise(plans, results)
-        self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok))
+        self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok, stopped=stopped))
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
         nodes = self._prepared.graph.nodes

@@ -1,0 +1,179 @@
+"""What is known of each node before it runs: its job, the datasets that it reads and writes, and their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from merge_runner.errors import ProblemsError
+from merge_runner.graph.git import Checkout, checkout
+from merge_runner.graph.graph import DataTestNode, Node, RefNode, SourceNode
+from merge_runner.lineage.edge import Input
+from merge_runner.openlineage import facets
+from merge_runner.openlineage.dataset import Dataset, Datasets
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.lineage.model_lineage import ModelLineage, ModelLineages, has_lineage
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.relation import Relation
+
+_SSH = re.compile(r"(?:ssh://)?(?:[^@/]+@)([^:/]+)(?::\d+)?[:/](.+)")
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """A node's part of its events that does not depend on how it ends. `output` is what it writes, without facets."""
+
+    job: Mapping[str, Any]
+    inputs: tuple[Mapping[str, Any], ...]
+    output: Mapping[str, Any] | None
+
+
+class ProjectFacts:
+    """The facts of the nodes `ids` of a project.
+
+    Column lineage is found here, before anything runs: what it looks at is not made for several threads. That takes
+    some 5 ms for each model (benchmarks/README.md).
+    """
+
+    def __init__(self, prepared: Prepared, ids: Iterable[str], *, streams: bool) -> None:
+        self._prepared = prepared
+        self._nodes = prepared.graph.nodes
+        self._datasets = Datasets(prepared.files.root, prepared.files.profile)
+        self._streams = streams
+        lineages = ModelLineages(prepared, Layouts(prepared))
+        self._found: dict[str, NodeFacts] = {}
+        self._lineage: dict[str, ModelLineage] = {}
+        for unique_id in ids:
+            if has_lineage(self._nodes[unique_id]):
+                try:
+                    self._lineage[unique_id] = lineages.of(unique_id)
+                except ProblemsError:
+                    continue  # the plan of the node reports it
+
+    def of(self, unique_id: str) -> NodeFacts:
+        """Return the facts of one node, found once."""
+        if unique_id not in self._found:
+            self._found[unique_id] = self._facts(unique_id)
+        return self._found[unique_id]
+
+    def _facts(self, unique_id: str) -> NodeFacts:
+        node = self._nodes[unique_id]
+        lineage = self._lineage.get(unique_id)
+        output = None if isinstance(node, (DataTestNode, SourceNode)) else self._datasets.of_node(node)
+        read = [self._by_node[parent] for parent in self._parents(node) if parent in self._by_node]
+        if lineage is not None:
+            read += [self._named(relation) for relation in _relations(lineage)]
+        if node.materialized == "merge" and output is not None:
+            read.append(output)  # a MERGE reads its target
+        inputs = tuple(_dataset(each, facets.schema(self._columns.get(each, {}))) for each in dict.fromkeys(read))
+        written = None
+        if output is not None:
+            columns = [each.column for each in lineage.columns] if lineage is not None else []
+            content = {**facets.schema(_declared(node), columns), **self._column_lineage(lineage)}
+            written = _dataset(output, content)
+        return NodeFacts(self._job(node), inputs, written)
+
+    def tested(self, node: DataTestNode) -> Dataset | None:
+        """Return the dataset that a data test is attached to; of a test in SQL, the first that it reads."""
+        attached = node.generic_test.attached_node if node.generic_test is not None else None
+        ids = [attached] if attached is not None else list(node.depends_on)
+        found = (self._datasets.of_node(self._nodes[each]) for each in ids if each in self._nodes)
+        return next((each for each in found if each is not None), None)
+
+    def _job(self, node: Node) -> dict[str, Any]:
+        kind = (node.materialized or node.resource_type).upper()
+        processing = "STREAMING" if self._streams else "BATCH"
+        content = facets.facet("jobType", processingType=processing, integration="MERGE_RUNNER", jobType=kind)
+        content |= facets.facet("documentation", description=node.description or None)
+        return content | self._source_code(node)
+
+    def _source_code(self, node: Node) -> dict[str, Any]:
+        git = self._git
+        page = web_address(git.url) if git is not None else None
+        if git is None or page is None:
+            return {}
+        path = f"{git.prefix}{node.path}"
+        url = f"{page}/blob/{git.commit}/{path}"
+        return facets.facet(
+            "sourceCodeLocation",
+            type="git", url=url, repoUrl=git.url, path=path, version=git.commit, branch=git.branch,
+        )  # fmt: skip
+
+    @cached_property
+    def _git(self) -> Checkout | None:
+        return checkout(self._prepared.files.root)
+
+    def _parents(self, node: Node) -> Iterator[str]:
+        """Yield what a node reads, through ephemeral models."""
+        seen: set[str] = set()
+        todo = list(node.depends_on)
+        for unique_id in todo:  # it grows
+            if unique_id in seen or unique_id not in self._nodes:
+                continue
+            seen.add(unique_id)
+            parent = self._nodes[unique_id]
+            if parent.materialized == "ephemeral":
+                todo += parent.depends_on
+            else:
+                yield unique_id
+
+    @cached_property
+    def _by_node(self) -> dict[str, Dataset]:
+        found = ((key, self._datasets.of_node(node)) for key, node in self._nodes.items())
+        return {key: dataset for key, dataset in found if dataset is not None}
+
+    @cached_property
+    def _by_relation(self) -> dict[str, Dataset]:
+        nodes = self._nodes
+        named = ((nodes[key].relation, dataset) for key, dataset in self._by_node.items())
+        return {relation.name.casefold(): dataset for relation, dataset in named if relation is not None}
+
+    def _named(self, relation: str) -> Dataset:
+        """Return the dataset of a relation by its dotted name: a node's, else a table of a catalog."""
+        known = self._by_relation.get(relation.casefold())
+        if known is not None:
+            return known
+        *before, identifier = relation.rsplit(".", 2)
+        schema = before[-1] if before else None
+        return self._datasets.of_table(Relation(identifier, schema, before[0] if len(before) > 1 else None), None)
+
+    @cached_property
+    def _columns(self) -> dict[Dataset, Mapping[str, Mapping[str, Any]]]:
+        """The declared columns of the datasets of nodes."""
+        return {dataset: _declared(self._nodes[key]) for key, dataset in self._by_node.items()}
+
+    def _column_lineage(self, lineage: ModelLineage | None) -> dict[str, Any]:
+        if lineage is None:
+            return {}
+        named = {relation.casefold(): self._named(relation) for relation in _relations(lineage)}
+        columns = [(each.column, each.inputs) for each in lineage.table.columns]
+        return facets.column_lineage(columns, lineage.table.rows, named)
+
+
+def _relations(lineage: ModelLineage) -> list[str]:
+    """The relations that a model's columns and rows come from."""
+    inputs: list[Input] = [*lineage.table.rows]
+    for each in lineage.table.columns:
+        inputs += each.inputs
+    return list(dict.fromkeys(each.relation for each in inputs))
+
+
+def _declared(node: Node) -> Mapping[str, Mapping[str, Any]]:
+    return node.columns if isinstance(node, (RefNode, SourceNode)) else {}
+
+
+def _dataset(dataset: Dataset, content: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "namespace": dataset.namespace,
+        "name": dataset.name,
+        "facets": {**facets.symlinks(dataset), **content},
+    }
+
+
+def web_address(url: str) -> str | None:
+    """The web page of a repository, of its address for git; None where it has none, as a folder has."""
+    found = url if url.startswith(("http://", "https://")) else _SSH.sub(r"https://\1/\2", url)
+    return found.removesuffix("/").removesuffix(".git") if found.startswith("http") else None
