@@ -10,9 +10,14 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
 
 from merge_runner.formats import facts
 from merge_runner.formats.facts.table import Fact, FactTable
+
+_RECORDED = Path(__file__).with_name("facts")
 
 _DT = "make_date(2015 + f, 1 + f, 1 + i)"
 _DATA = {
@@ -194,10 +199,20 @@ TABLES = {"delta": DELTA, "iceberg": ICEBERG}
 
 
 def fact_tables() -> Iterator[tuple[str, FactTable]]:
-    """Yield every table of the package `facts`, with its name."""
+    """Yield every table, with its name: those of the package `facts`, and those that only tests read."""
     for module in pkgutil.iter_modules(facts.__path__):
         members = vars(importlib.import_module(f"{facts.__name__}.{module.name}"))
         yield from ((name, table) for name, table in members.items() if isinstance(table, FactTable))
+    yield from ((path.stem.upper(), _recorded(path)) for path in sorted(_RECORDED.glob("*.yml")))
+
+
+def _recorded(path: Path) -> FactTable:
+    data = yaml.safe_load(path.read_text())
+    return FactTable(data["sources"], {key: tuple(row) for key, row in data["rows"].items()}, data["table"])
+
+
+CLAUSES = _recorded(_RECORDED / "clauses.yml")
+"""By the clauses of a MERGE, where a condition on the target prunes."""
 
 
 def conditions(table_format: str) -> Iterator[tuple[str, Fact]]:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from merge_runner.formats.facts.clauses import CLAUSES
 from merge_runner.formats.facts.transforms import TRANSFORMS
 from merge_runner.formats.merge_plans import duplicates_rows
 from merge_runner.formats.presets import low_shuffle, row_concurrency
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.rules import rules
 from merge_runner.formats.table_clauses import DeclaredTable
+from tests.formats.probe_tables import CLAUSES
 
 EVERY_FORMAT = pytest.mark.parametrize("format", FORMATS)
 PLATFORMS = ("oss", "databricks", "fabric")

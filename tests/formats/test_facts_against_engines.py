@@ -11,20 +11,18 @@ tables; `make test-nightly` measures the rest. Only tables that the selected row
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import re
-import sys
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from merge_runner.formats.facts.clauses import CLAUSES
 from merge_runner.formats.facts.literals import REFUSED_LITERALS
 from merge_runner.formats.facts.table import Fact
+from tests.formats import probe_tables
+from tests.formats.probe_tables import CLAUSES
 
 pytestmark = pytest.mark.spark
 
@@ -38,17 +36,6 @@ _CONFS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.maxPlanStringLength": "0",
 }
-
-
-def _probe_tables():
-    spec = importlib.util.spec_from_file_location("probe_tables", Path(__file__).with_name("probe_tables.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # a dataclass looks its module up
-    spec.loader.exec_module(module)
-    return module
-
-
-probe_tables = _probe_tables()
 
 
 _OFTEN = ("data", "parts", "hidden")

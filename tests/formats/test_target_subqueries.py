@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.formats.target_subqueries import FORMS
+from tests.formats.subquery_forms import FORMS
 
 pytestmark = pytest.mark.spark
 

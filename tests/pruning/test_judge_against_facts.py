@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from merge_runner.formats.facts.clauses import CLAUSES
 from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -18,13 +15,8 @@ from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partiti
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.predicate.predicate import Operator
 from merge_runner.pruning.query.source import KnownTable
-
-_SPEC = importlib.util.spec_from_file_location(
-    "probe_tables", Path(__file__).parents[1] / "formats" / "probe_tables.py"
-)
-probe_tables = importlib.util.module_from_spec(_SPEC)
-__import__("sys").modules["probe_tables"] = probe_tables
-_SPEC.loader.exec_module(probe_tables)
+from tests.formats import probe_tables
+from tests.formats.probe_tables import CLAUSES
 
 TABLES = probe_tables.TABLES
 SOURCE = tuple(

@@ -7,5 +7,5 @@ one has the row, there is an answer for each format: `{"delta": "no", "iceberg":
 "Delta prunes" means that a MERGE reads fewer target files than the table has, counted by Delta's own metric; "Iceberg
 prunes", that the main scan of the target is planned with fewer files. `seldom` rows prune only where a file holds a
 single value, or only NULL. A test runs every row on both engines, on the probe tables of
-tests/formats/probe_tables.py.
+tests/formats/probe_tables.py, and those of tests/formats/facts: conditions and clauses that nothing here looks up.
 """

@@ -61,25 +61,3 @@ NULL_COUNTS: FactTable[str, Prunes] = FactTable(
     },
 )
 """By the name of a type: whether `IS NULL` prunes by the null counts of a data column. `char`: as in STATISTICS."""
-
-METRICS_OFF: FactTable[str, Prunes] = FactTable(
-    sources.METRICS,
-    {
-        "default = counts": ("counts: t.k = 100", "no"),
-        "default = counts, is null": ("counts: t.gone is null", "yes"),
-        "default = counts, is not null": ("counts: t.gone is not null", "yes"),
-        "default = none": ("none: t.k = 100", "no"),
-        "default = none, is null": ("none: t.gone is null", "no"),
-        "default = full, long strings with the same prefix": ("full: t.same = concat(repeat('x', 40), '5')", "yes"),
-        "column = none": ("one_off: t.k = 100", "no"),
-        "column = none, another column": ("one_off: t.id = 100", "yes"),
-        "default = none, column = full": ("one_on: t.k = 100", "yes"),
-        "default = none, column = full, another column": ("one_on: t.id = 100", "no"),
-        "max-inferred-column-defaults, within": ("limited: t.id = 100", "yes"),
-        "max-inferred-column-defaults, beyond": ("limited: t.k = 100", "no"),
-        "max-inferred-column-defaults = 3, id and k beside a struct": ("limited_struct: t.k = 100", "yes"),
-        "max-inferred-column-defaults = 3, first leaf of a struct": ("limited_struct: t.st.a = 100", "yes"),
-        "max-inferred-column-defaults = 3, second leaf of a struct": ("limited_struct: t.st.b = '100'", "no"),
-    },
-)
-"""Iceberg's table properties that turn bounds and counts off, on unpartitioned tables."""

@@ -1,6 +1,6 @@
 """Subqueries over the target in USING, and whether Delta leaves them unread: such a MERGE fails from its second run on.
 
-`formats/target_subqueries.py` has the cause, and the forms of FROM that were run.
+`formats/target_subqueries.py` has the cause; `tests/formats/target_subqueries.yml` has the forms of FROM that were run.
 """
 
 from __future__ import annotations

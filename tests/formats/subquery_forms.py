@@ -1,0 +1,23 @@
+"""The queries of target_subqueries.yml."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+
+class SourceForm(NamedTuple):
+    """A query of USING, whether Delta runs it, and if it does not, the cause; None where that is not known."""
+
+    query: str
+    runs: bool
+    late: str | None = None
+
+
+_RECORDED = yaml.safe_load(Path(__file__).with_name("target_subqueries.yml").read_text())
+
+FORMS = (
+    *(SourceForm(query, True) for query in _RECORDED["runs"]),
+    *(SourceForm(query, False, late) for late, queries in _RECORDED["fails"].items() for query in queries),
+    *(SourceForm(query, False) for query in _RECORDED["fails_for_another_cause"]),
+)
