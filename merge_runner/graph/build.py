@@ -56,7 +56,7 @@ def build_graph(
     exist or are disabled, a cycle (as a path). With `problems` these are added to it instead: what could not be read
     is no node then, and of the rest only a cycle is raised.
     """
-    builder = _Builder(files, templates, invocation, kept)
+    builder = Builder(files, templates, invocation, kept)
     graph = builder.build()
     builder.captures.write(len(files.models) + len(files.singular_tests))
     if problems is None:
@@ -66,7 +66,9 @@ def build_graph(
     return graph
 
 
-class _Builder:
+class Builder:
+    """Makes the nodes of one project; `problems` gets what is wrong with them."""
+
     def __init__(
         self, files: ProjectFiles, templates: Templates, invocation: Invocation, kept: Contributions | None
     ) -> None:
@@ -85,29 +87,23 @@ class _Builder:
         self.changes: dict[str, tuple[Ref, ...]] = {}
         """The calls of `changes` in each model and singular test."""
         self.warnings: dict[str, tuple[Problem, ...]] = {}
-        self.vars_read: set[str] = set()
+        self.vars_of: dict[str, frozenset[str]] = {}
 
     def build(self) -> Graph:
         captured = self._capture({name: model.source for name, model in self.files.models.items()})
-        configs = self._configs(captured)
+        configs = self._configs(self.files.models, captured)
+        seeds = {name: resolve(seed.layers, self.problems, f"seed {name}") for name, seed in self.files.seeds.items()}
         tests = self._capture({source.path: source for source in self.files.singular_tests})
-        self._name_refs(configs)
+        self._name_refs({**configs, **seeds})
         for key, entry in self.files.sources.items():
             table = source_node(self.project, key, entry)
             self._warn(table, key)
             self._add(table)
         for name, seed in self.files.seeds.items():
-            loaded = self._seed(name, seed, configs[name])
+            loaded = self._seed(name, seed, seeds[name])
             self._warn(loaded, (name,))
-            self._add(loaded, configs[name].enabled)
-        for name, model in self.files.models.items():
-            if name in captured:
-                captured[name] = self._with_hooks(model, captured[name], configs[name])
-                node = self._model(name, model, captured[name], configs[name])
-                self.changes[node.unique_id] = captured[name].changes
-                own = [*model.own_layers, captured[name].config]
-                self._warn(node, (name,), no_effect(model.source, node.materialized, own))
-                self._add(node, configs[name].enabled)
+            self._add(loaded, seeds[name].enabled)
+        self._add_models(captured, configs)
         check_tables(self.nodes, self.problems)
         check_streams(self.nodes, self.problems)
         self._add_tests(tests)
@@ -122,8 +118,22 @@ class _Builder:
             disabled=tuple(self.disabled),
             unread=unread,
             warnings=self.warnings,
-            vars_read=frozenset(self.vars_read),
+            vars_of=self.vars_of,
         )
+
+    def add_models(self, names: Iterable[str]) -> None:
+        """Make the nodes of some models; `refs` has their names already."""
+        captured = self._capture({name: self.files.models[name].source for name in names})
+        self._add_models(captured, self._configs(captured, captured))
+
+    def _add_models(self, captured: Mapping[str, Captured], configs: Mapping[str, ModelConfig]) -> None:
+        for name, found in captured.items():
+            model, config = self.files.models[name], configs[name]
+            of_all = self._with_hooks(model, found, config)
+            node = self._model(name, model, of_all, config)
+            self.changes[node.unique_id] = of_all.changes
+            self._warn(node, (name,), no_effect(model.source, node.materialized, [*model.own_layers, of_all.config]))
+            self._add(node, config.enabled)
 
     def _warn(self, node: Node, on: tuple[str, ...], found: Iterable[Problem] = ()) -> None:
         """Keep the warnings about a node: those that were `found`, and those about its YAML under the key `on`."""
@@ -159,16 +169,18 @@ class _Builder:
         for name, source in sources.items():
             with self.problems.collecting():
                 found[name] = self.captures.capture(source, self._context(name))
-                self.vars_read |= found[name].vars
+                self._note_vars(source.path, found[name].vars)
         return found
 
-    def _configs(self, captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
+    def _note_vars(self, path: str, names: frozenset[str]) -> None:
+        if names:
+            self.vars_of[path] = self.vars_of.get(path, frozenset()) | names
+
+    def _configs(self, names: Iterable[str], captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
         found = {}
-        for name, model in self.files.models.items():
+        for name in names:
             own = [captured[name].config] if name in captured else []
-            found[name] = resolve([*model.layers, *own], self.problems, f"model {name}")
-        for name, seed in self.files.seeds.items():
-            found[name] = resolve(seed.layers, self.problems, f"seed {name}")
+            found[name] = resolve([*self.files.models[name].layers, *own], self.problems, f"model {name}")
         return found
 
     def _name_refs(self, configs: Mapping[str, ModelConfig]) -> None:
@@ -241,7 +253,7 @@ class _Builder:
             return capture_all_runs(self.templates, source, self._context(model.name))
 
         for hook in captured_in_hooks(model.source.path, layers, config, capture, self.problems):
-            self.vars_read |= hook.vars
+            self._note_vars(model.source.path, hook.vars)
             for call in hook.changes:
                 message = f"a hook of {model.name} calls changes(): only its MERGE commits what was consumed"
                 self.problems.add("changes-refused", message, call.place, "call it in the MERGE itself")
@@ -353,7 +365,7 @@ class _Builder:
         )
         with self.problems.collecting():
             _, captured = self.templates.render_test(test.name, self._context(node.name), caller, arguments)
-            self.vars_read |= captured.vars
+            self._note_vars(node.path, captured.vars)
             for key, place in captured.config.places.items():
                 message = f'"{key}" is set in a data test, whose config is that of the YAML'
                 self.problems.add("unknown-key", message, place, f"write {key} where the test is used")
@@ -382,8 +394,6 @@ class _Builder:
         return None
 
     def _macros(self) -> dict[str, Macro]:
-        found = {}
-        for macro in self.templates.macros():
-            unique_id = f"macro.{self.project}.{macro.name}"
-            found[unique_id] = Macro(unique_id, macro.name, macro.place.path, macro.text)
-        return found
+        prefix = f"macro.{self.project}."
+        found = self.templates.macros()
+        return {prefix + each.name: Macro(prefix + each.name, each.name, each.place.path, each.text) for each in found}

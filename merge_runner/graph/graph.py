@@ -216,8 +216,8 @@ class Graph:
     """Names of models that are no nodes because their Jinja cannot be rendered, where a graph is made without them."""
     warnings: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     """What a model asks for and its materialization does not do, by the model's id."""
-    vars_read: frozenset[str] = frozenset()
-    """Names of the vars that templates asked for while the graph was built."""
+    vars_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Names of the vars that templates asked for while the graph was built, by the file that asked."""
 
     def model(self, unique_id: str) -> ModelNode:
         """Return the model of this id. Raises TypeError for a node of another kind."""
@@ -229,6 +229,11 @@ class Graph:
     def warnings_of(self, ids: Iterable[str]) -> list[Problem]:
         """Return what each of the nodes `ids` asks for and its materialization does not do."""
         return [problem for unique_id in ids for problem in self.warnings.get(unique_id, ())]
+
+    @cached_property
+    def vars_read(self) -> frozenset[str]:
+        """Names of the vars that templates asked for while the graph was built."""
+        return frozenset().union(*self.vars_of.values())
 
     @cached_property
     def tests_of_one_name(self) -> frozenset[str]:

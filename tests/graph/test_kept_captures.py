@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +48,8 @@ class State:
     env: dict[str, str] = field(default_factory=dict)
     full_refresh: bool = False
     target: str = "dev"
+    asked: Mapping[str, str | None] = field(default_factory=dict)
+    """What the last run has asked of the environment."""
 
 
 calls = st.sampled_from(12 * CALLS + BROKEN)
@@ -149,7 +152,8 @@ def said(state: State, root: Path, target_path: str) -> list[object]:
         found += [graph.nodes, graph.macros, graph.disabled, graph.warnings, graph.vars_read, list(graph.dag.edges)]
         found += [[repr(getattr(node, "unrendered_config", None)) for node in graph.nodes.values()]]
         found += [list(output(graph, tuple(graph.nodes), "json")), project.prepared.unread_vars]
-        found += [sorted(project.prepared.invocation.env.asked.items()), sorted(project.prepared.secrets)]
+        found += [sorted(project.prepared.secrets)]
+        state.asked = project.prepared.invocation.env.asked
         found.append(project.compile())
     except ProblemsError as error:
         found.append(error.problems)
@@ -171,9 +175,10 @@ def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
             if change is not None:
                 apply(state, change)
             write(state, root)
-            kept = said(state, root, "target")
+            kept, asked = said(state, root, "target"), set(state.asked)
             whole = said(state, root, "target")  # nothing has changed: the project is not loaded again
             fresh = said(state, root, "fresh")
+            assert asked >= set(state.asked)  # with what was asked for before
             shutil.rmtree(root / "fresh", ignore_errors=True)
             assert kept == fresh
             assert whole == fresh

@@ -7,7 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.load import kept_project
 from merge_runner.plan.load.flags import Flags
-from merge_runner.plan.load.kept_project import FOLDER, KeptProject
+from merge_runner.plan.load.kept_project import FOLDER, MOST_CHANGED, KeptProject
 from merge_runner.plan.load.project_context import prepare, prepare_to_lint
 from merge_runner.project.syntax.environment import RecordingEnv
 
@@ -55,7 +55,8 @@ def found(root: Path, env: dict[str, str] | None = None, checked: bool = False, 
     """Return what an earlier run has kept of the project as it is now."""
     recording = RecordingEnv({"HOME": "/nowhere"} if env is None else env)
     kept = KeptProject.of(root, Flags(**flags), recording)
-    return None if kept is None else kept.get(recording, checked=checked)
+    known = None if kept is None else kept.get(recording, checked=checked)
+    return None if known is None or known.texts else (known.files, known.graph)
 
 
 def load(root: Path, env: dict[str, str] | None = None, **flags):
@@ -93,6 +94,76 @@ def test_any_file_that_loading_reads_counts(root, change):
     assert found(root) is not None
     write(root, *CHANGES[change])
     assert (found(root) is not None) == (change in NO_CHANGE)
+
+
+TEXTS = {
+    "another condition": (FILES["models/m.sql"].replace("t.id = s.id", "t.id = s.id and t.id > 1"), True),
+    "a var that was not read": ("-- {{ var('other', 1) }}\n" + FILES["models/m.sql"], True),
+    "config": ("{{ config(tags=['x'], partition_by=['id']) }}\n" + FILES["models/m.sql"], True),
+    "a warning": ("{{ config(format='delta', snapshot_keep='x') }}\n" + FILES["models/m.sql"], False),
+    "another parent": (FILES["models/m.sql"].replace("ref('base')", "source('raw', 's')"), True),
+    "a macro": (FILES["models/m.sql"].replace("= s.id", "= s.id + {{ one() }}"), True),
+    "a byte order mark": ("\ufeff" + FILES["models/m.sql"].replace("\n", "\r\n"), True),
+    "another table": ("{{ config(alias='other') }}\n" + FILES["models/m.sql"], False),
+    "another kind": ("select 1 as id\n", False),
+    "disabled": ("{{ config(enabled=false) }}\n" + FILES["models/m.sql"], False),
+    "an unknown ref": (FILES["models/m.sql"].replace("base", "bas"), False),
+    "a circle": (FILES["models/m.sql"].replace("base", "m"), False),
+    "broken Jinja": ("{% if %}" + FILES["models/m.sql"], False),
+    "changes": (FILES["models/m.sql"].replace("ref(", "changes("), False),
+}
+
+
+@pytest.mark.parametrize("edit", TEXTS)
+def test_a_model_with_another_text_is_read_again_alone(root, edit):
+    text, taken = TEXTS[edit]
+    load(root)
+    (file,) = (root / "target" / FOLDER).iterdir()
+    before = file.stat().st_mtime_ns, file.read_bytes()
+    (root / "models/m.sql").write_text(text, encoding="utf-8", newline="")
+    try:
+        fresh = load(root, target_path="fresh")
+    except ProblemsError as error:
+        with pytest.raises(ProblemsError) as again:
+            load(root)
+        assert again.value.problems == error.problems
+        assert not taken
+        return
+    found = load(root)
+    assert (before == (file.stat().st_mtime_ns, file.read_bytes())) == taken
+    assert found.graph == replace(fresh.graph, dag=found.graph.dag)
+    assert list(found.graph.nodes) == list(fresh.graph.nodes)
+    assert list(found.graph.dag.edges) == list(fresh.graph.dag.edges)
+    assert list(found.files.models.items()) == list(fresh.files.models.items())
+    assert found.compiler.rendered("model.shop.m").text == fresh.compiler.rendered("model.shop.m").text
+
+
+def test_more_texts_than_a_few_are_kept_again(root):
+    for number in range(MOST_CHANGED + 2):
+        write(root, f"models/n{number}.sql", "select 1 as id")
+    load(root)
+    for number in range(MOST_CHANGED + 2):
+        write(root, f"models/n{number}.sql", "select 2 as id")
+        assert load(root).graph.model(f"model.shop.n{number}").raw_code == "select 2 as id"
+    (file,) = (root / "target" / FOLDER).iterdir()
+    before = file.read_bytes()
+    write(root, "models/n0.sql", "select 3 as id")
+    assert load(root).graph.model("model.shop.n0").raw_code == "select 3 as id"
+    assert file.read_bytes() == before
+
+
+def test_a_model_that_is_also_a_macro_file_is_more_than_a_model(root):
+    write(root, "pyproject.toml", '[tool.merge-runner]\nname = "shop"\nmacro-paths = ["macros", "models"]\n')
+    write(root, "models/base.sql", "select 1 as id {% macro three() %}3{% endmacro %}")
+    load(root)
+    write(root, "models/base.sql", "select 1 as id {% macro four() %}4{% endmacro %}")
+    assert "macro.shop.four" in load(root).graph.macros
+
+
+def test_a_misspelled_var_is_looked_for_in_the_texts_of_now(root):
+    load(root, vars={"dya": 1})
+    write(root, "models/m.sql", "-- {{ var('dya', 2) }}\n" + FILES["models/m.sql"])
+    assert load(root, vars={"dya": 1}).unread_vars == []
 
 
 def test_a_file_that_is_gone_counts(root):

@@ -1,7 +1,8 @@
-"""A project as an earlier run has loaded it: its files and its graph, taken as they are where they are the same now.
+"""A project as an earlier run has loaded it: its files and its graph, taken where they are the same now.
 
 The key has what the invocation says and what loads; with the project are kept the hash of each file that loading reads
-and the environment variables that it asked for. A project with a problem is not kept, nor one that may hold a secret.
+and the environment variables that it asked for. It is taken where no file has changed but the texts of a few models,
+which are read again. A project with a problem is not kept, nor one that may hold a secret.
 The file can be deleted at any time; one that is cut, or of another process, costs time alone.
 """
 
@@ -22,11 +23,12 @@ from merge_runner.atomic import write_atomic
 from merge_runner.contributions import key, tool
 from merge_runner.errors import Problems
 from merge_runner.graph.cycles import dag_of
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import Graph, ModelNode, Node
 from merge_runner.project.load.files import ModelFile, ProjectFiles
 from merge_runner.project.load.state import ProjectState, profiles_outside
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.text import SourceText, as_source
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.flags import Flags
@@ -38,6 +40,9 @@ _KEPT = 4
 _BYTES = 200_000_000
 """They stay as long as they are no larger together; one always does."""
 
+MOST_CHANGED = 20
+"""So many models may have other texts: from more on the project is better loaded, and kept again."""
+
 _HASH = 20
 _PROTOCOL = 5
 _HOMES = ("HOME", "USERPROFILE")
@@ -46,6 +51,15 @@ _PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "temp
 _MODULES = ("merge_runner.text", "merge_runner.errors", "merge_runner.relation")
 _OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
 _LOG = logging.getLogger("merge_runner.contributions")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A project as it is kept, and the texts of the models that have changed since, by the names of the models."""
+
+    files: ProjectFiles
+    graph: Graph
+    texts: Mapping[str, SourceText]
 
 
 @dataclass(frozen=True)
@@ -69,8 +83,8 @@ class KeptProject:
         about = key(about, flags.full_refresh)
         return cls(root / state.target / FOLDER / f"{about.hex()}.bin", state, about)
 
-    def get(self, env: RecordingEnv, *, checked: bool) -> tuple[ProjectFiles, Graph] | None:
-        """Return the files and the graph of the project, if nothing has changed since.
+    def get(self, env: RecordingEnv, *, checked: bool) -> Known | None:
+        """Return the project, if nothing has changed since but the texts of a few models.
 
         What loading asked of the environment is asked again. `checked`: its macros have to have been checked as well.
         """
@@ -79,9 +93,13 @@ class KeptProject:
             stream = io.BytesIO(content[_HASH:])
             if _hash(stream.getbuffer()) != content[:_HASH]:
                 return None
-            digest, asked, answers, was_checked = read_values(stream)
-            if digest != self.state.digest or (checked and not was_checked):
+            hashes, asked, answers, was_checked = read_values(stream)
+            now = self.state.hashes
+            changed = [path for path in hashes.keys() | now.keys() if hashes.get(path) != now.get(path)]
+            if len(changed) > MOST_CHANGED or (checked and not was_checked):
                 return None
+            if any(path not in hashes or path not in self.state.contents for path in changed):
+                return None  # a new file, or one that is gone, may change what others mean
             if answers != self._answers({name: env.whole.get(name) for name in asked}):
                 return None
             files, parts, models = read_values(stream)
@@ -90,10 +108,13 @@ class KeptProject:
         except Exception as error:  # bytes of another process may mean anything
             _LOG.debug("%s: %s; the project is loaded again", self.file, error)
             return None
+        texts = _texts(files, parts["nodes"], {path: self.state.contents[path] for path in changed})
+        if texts is None:
+            return None
         for name in asked:
             env.get(name)
         files = replace(files, models=_KeptModels(models))
-        return files, Graph(dag=dag_of(parts["nodes"], Problems()), **parts)
+        return Known(files, Graph(dag=dag_of(parts["nodes"], Problems()), **parts), texts)
 
     def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> None:
         """Keep a project without problems, if its files are the same as before it was loaded."""
@@ -107,7 +128,8 @@ class KeptProject:
         try:
             parts = {each.name: getattr(graph, each.name) for each in fields(graph) if each.name != "dag"}
             models = {name: pickle.dumps(model, _PROTOCOL) for name, model in files.models.items()}
-            pickle.dump((self.state.digest, sorted(asked), self._answers(asked), checked), content, _PROTOCOL)
+            hashes = dict(self.state.hashes)
+            pickle.dump((hashes, sorted(asked), self._answers(asked), checked), content, _PROTOCOL)
             pickle.dump((replace(files, models={}), parts, models), content, _PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
@@ -147,6 +169,22 @@ class _KeptModels(Mapping[str, ModelFile]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._models
+
+
+def _texts(
+    files: ProjectFiles, nodes: Mapping[str, Node], contents: Mapping[str, bytes]
+) -> dict[str, SourceText] | None:
+    """Return the texts that have changed by the names of their models; None where any of them is more than a model."""
+    if not contents:
+        return {}
+    models = {node.path: node.name for node in nodes.values() if isinstance(node, ModelNode)}
+    others = {source.path for source in (*files.macros, *files.singular_tests, *files.fixtures.values())}
+    if any(path not in models or path in others for path in contents):
+        return None
+    try:
+        return {models[path]: SourceText(path, as_source(text.decode("utf-8"))) for path, text in contents.items()}
+    except UnicodeDecodeError:
+        return None
 
 
 def read_values(content: bytes | io.BytesIO) -> Any:

@@ -143,9 +143,8 @@ def prepare(
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
     whole = KeptProject.of(root, flags, env)
-    if whole is not None and (known := whole.get(env, checked=False)) is not None:
-        files, graph = known
-        return Prepared(files, Templates(files.macros), graph, invocation, on_log)
+    if whole is not None and (known := _known(whole, flags, invocation, env, checked=False)) is not None:
+        return replace(known, on_log=on_log)
     from merge_runner.graph.build import build_graph  # a kept project needs neither YAML nor Jinja
 
     files = _read(root, flags, env, problems, keep=True)
@@ -180,9 +179,8 @@ def prepare_to_lint(
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
     whole = KeptProject.of(root, flags, env) if cache and not texts else None
-    if whole is not None and (known := whole.get(env, checked=True)) is not None:
-        files, graph = known
-        return Prepared(files, Templates(files.macros), graph, invocation, kept=_kept(files), reads=Reads()), ()
+    if whole is not None and (known := _known(whole, flags, invocation, env, checked=True)) is not None:
+        return replace(known, kept=_kept(known.files), reads=Reads()), ()
     from merge_runner.graph.build import build_graph
 
     files = _read(root, flags, env, problems, texts, keep=cache)
@@ -201,6 +199,27 @@ def prepare_to_lint(
     if whole is not None and not problems and not found:
         whole.put(files, graph, env, checked=True)
     return Prepared(files, templates, graph, invocation, kept=kept, reads=Reads(kept is not None)), tuple(found)
+
+
+def _known(
+    whole: KeptProject, flags: Flags, invocation: Invocation, env: RecordingEnv, *, checked: bool
+) -> Prepared | None:
+    """Return the project as it is kept, with the texts of a few models that have changed since; None: it is loaded."""
+    known = whole.get(env, checked=checked)
+    if known is None:
+        return None
+    files, graph = known.files, known.graph
+    templates = Templates(files.macros)
+    if known.texts:
+        if not flags.vars.keys() <= files.settings.vars.keys():
+            return None  # the texts say which vars of the invocation are misspelled
+        from merge_runner.graph.changed_models import with_changed_models
+
+        changed = with_changed_models(files, graph, known.texts, templates, invocation, _kept(files))
+        if changed is None:
+            return None
+        files, graph = changed
+    return Prepared(files, templates, graph, invocation)
 
 
 def _kept(files: ProjectFiles) -> Contributions:

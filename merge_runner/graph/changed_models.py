@@ -1,0 +1,66 @@
+"""The graph of a project in which the texts of a few models have changed, made of the graph that it had before."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from merge_runner.contributions import Contributions
+from merge_runner.errors import ProblemsError
+from merge_runner.graph.build import Builder
+from merge_runner.graph.cycles import dag_of
+from merge_runner.graph.graph import Graph, ModelNode, RefNode
+from merge_runner.graph.invocation import Invocation
+from merge_runner.graph.streams import check_streams
+from merge_runner.project.load.files import ModelFile, ProjectFiles
+from merge_runner.template.templates import Templates
+from merge_runner.text import SourceText
+
+
+def with_changed_models(
+    files: ProjectFiles,
+    graph: Graph,
+    texts: Mapping[str, SourceText],
+    templates: Templates,
+    invocation: Invocation,
+    kept: Contributions,
+) -> tuple[ProjectFiles, Graph] | None:
+    """Return the files and the graph with other texts of the models that `texts` names.
+
+    `graph` is that of a project without problems. None where the texts may change more than the nodes of their models:
+    where one has a problem, is another table or is built in another way (tests, checks and other models look at that),
+    or reads changes, which its parent has to record.
+    """
+    if any(isinstance(node, ModelNode) and node.changes_of is not None for node in graph.nodes.values()):
+        return None
+    models = {name: replace(files.models[name], source=source) for name, source in texts.items()}
+    files = replace(files, models=ChainMap(models, cast("dict[str, ModelFile]", files.models)))  # it is never written
+    builder = Builder(files, templates, invocation, kept)
+    builder.refs = {node.name: node.unique_id for node in graph.nodes.values() if isinstance(node, RefNode)}
+    builder.add_models(texts)
+    builder.captures.write(len(files.models) + len(files.singular_tests))
+    same = all(_is_same_table(graph, node) for node in builder.nodes.values() if isinstance(node, ModelNode))
+    if not same or builder.disabled or any(builder.changes.values()):
+        return None
+    nodes = {**graph.nodes, **builder.nodes}
+    check_streams(nodes, builder.problems)
+    if builder.problems:
+        return None
+    try:
+        dag = dag_of(nodes, builder.problems)
+    except ProblemsError:
+        return None
+    paths = {source.path for source in texts.values()}
+    warnings = {key: found for key, found in graph.warnings.items() if key not in builder.nodes}
+    vars_of = {path: found for path, found in graph.vars_of.items() if path not in paths}
+    return files, replace(
+        graph, nodes=nodes, dag=dag, warnings=warnings | builder.warnings, vars_of=vars_of | builder.vars_of
+    )
+
+
+def _is_same_table(graph: Graph, node: ModelNode) -> bool:
+    """Return whether a model was enabled before, and the same table or view."""
+    before = graph.nodes.get(node.unique_id)
+    return before is not None and (before.relation, before.materialized) == (node.relation, node.materialized)
