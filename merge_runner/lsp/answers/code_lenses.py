@@ -36,9 +36,12 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
         return []
     merge = statements(text).merge
     span = Span(merge.span.start, merge.span.start + len("merge")) if merge is not None else Span(0, 0)
-    return [CodeLens(span, title, f"merge-runner.{word}", (word, "--select", node.name)) for title, word in _of(node)]
+    return [CodeLens(span, title, f"merge-runner.{arguments[0]}", arguments) for title, arguments in _of(node)]
 
 
-def _of(node: ModelNode) -> list[tuple[str, str]]:
-    shown = [("show compiled", "compile")]
-    return shown if node.materialized == "ephemeral" else [("build", "build"), ("explain", "explain"), *shown]
+def _of(node: ModelNode) -> list[tuple[str, tuple[str, ...]]]:
+    shown = [("show compiled", ("compile", "--select", node.name))]
+    if node.materialized == "ephemeral":
+        return shown
+    built = [("build", ("build", "--select", node.name)), ("explain", ("explain", "--select", node.name))]
+    return [*built, *shown, ("lineage", ("lineage", node.name))]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from merge_runner.lint.documentation import summary
 from merge_runner.lint.registry import rules
+from merge_runner.lsp.answers.lineage_view import column_origin
 from merge_runner.lsp.answers.verdict_text import columns_text, condition_text, node_text, type_text, verdict_text
 from merge_runner.lsp.documents.known_project import KnownColumn, KnownProject
 from merge_runner.lsp.documents.unsaved import unsaved
@@ -86,7 +87,7 @@ def _text(project: KnownProject, path: str, text: str, symbol: Symbol, offset: i
         return _var(project, symbol.name)
     if kind == "column":
         condition = _condition(project, path, text, offset)
-        column = _column(project, path, symbol)
+        column = _column(project, path, text, symbol)
         return "\n\n".join(part for part in (column, condition.markdown if condition is not None else "") if part)
     if kind == "relation":
         return _relation(project, path, symbol)
@@ -131,7 +132,7 @@ def _var(project: KnownProject, name: str) -> str:
     return f"var `{name}` = `{values[name]}`"
 
 
-def _column(project: KnownProject, path: str, symbol: Symbol) -> str:
+def _column(project: KnownProject, path: str, text: str, symbol: Symbol) -> str:
     column: KnownColumn | None = None
     if symbol.select is not None:
         column = project.column(symbol.select, symbol.qualifier, symbol.name, project.model_at(path))
@@ -148,7 +149,8 @@ def _column(project: KnownProject, path: str, symbol: Symbol) -> str:
         notes.append(f"partitioned by `{layout.partition_field(column.name)}`")
     if layout is not None and layout.is_clustered(column.name):
         notes.append("clustering column")
-    return "\n\n".join(part for part in (head + where, column.description, ", ".join(notes)) if part)
+    origin = column_origin(project, path, text, owner, column.name) if owner is not None else ""
+    return "\n\n".join(part for part in (head + where, column.description, ", ".join(notes), origin) if part)
 
 
 def _relation(project: KnownProject, path: str, symbol: Symbol) -> str:

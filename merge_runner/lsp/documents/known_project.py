@@ -19,6 +19,7 @@ from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Relation, Select, Subject
 from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.lineage.model_lineage import ModelLineages
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.load.project_paths import project_paths
@@ -100,6 +101,17 @@ class KnownProject:
             return Layouts.load(self.prepared)
         except ProblemsError:
             return Layouts(self.prepared)
+
+    @cached_property
+    def lineages(self) -> ModelLineages:
+        """The column lineage of its models."""
+        return ModelLineages(self.prepared, self.layouts)
+
+    @cached_property
+    def table_names(self) -> Mapping[str, str]:
+        """The names of models, seeds and sources by those of their tables, case folded."""
+        tables = (node for node in (*self.refs.values(), *self.sources.values()) if node.materialized != "ephemeral")
+        return {node.relation.name.casefold(): node.full_name for node in tables if node.relation is not None}
 
     @cached_property
     def refs(self) -> Mapping[str, RefNode]:

@@ -23,6 +23,7 @@ from merge_runner.lsp.protocol.diagnostics import diagnostics
 from merge_runner.lsp.protocol.features import add_features
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
+from merge_runner.lsp.protocol.views import add_views
 from merge_runner.text import Place
 from merge_runner.version import version
 
@@ -219,4 +220,5 @@ def make_server() -> Server:
         return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, opened), params, edits or None)]
 
     add_features(server, server.opened)
+    add_views(server, server.opened)
     return server

@@ -153,7 +153,7 @@ def _name(relation: str, names: Mapping[str, str]) -> str:
     return names.get(relation.casefold(), relation)
 
 
-def _listed(inputs: Iterable[Input], names: Mapping[str, str]) -> Iterator[str]:
+def listed(inputs: Iterable[Input], names: Mapping[str, str]) -> Iterator[str]:
     """Inputs in few words, those of one relation and kind together: `orders.day, .month (filter and join)`."""
     kinds: dict[tuple[str, str], list[str]] = {}
     for each in inputs:
@@ -180,7 +180,7 @@ def _models(columns: Sequence[LineageColumn], names: Mapping[str, str]) -> Itera
         lines += [(_ROWS, list(own[0].rows))] if own[0].rows else []
         widest = max(width(name) for name, _ in lines)
         for name, parts in lines:
-            yield f"  {padded(name, widest)}  {', '.join(_listed(parts, names)) or '-'}"
+            yield f"  {padded(name, widest)}  {', '.join(listed(parts, names)) or '-'}"
 
 
 def _trees(lineage: Lineage) -> Iterator[str]:
@@ -206,7 +206,7 @@ def _sources(lineage: Lineage) -> Iterator[str]:
     for title, parts in (("is decided by", decides), ("its rows are decided by", rows)):
         if parts:
             yield f"  {title}"
-            yield from (f"    {line}" for line in _listed(dict.fromkeys(parts), lineage.names))
+            yield from (f"    {line}" for line in listed(dict.fromkeys(parts), lineage.names))
 
 
 def _effects(lineage: Lineage) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _up(
         last = number == len(kinds)
         inner = [each for column in known.get(key, ()) for each in column.written if each.is_direct]
         again = _again(key, seen) if inner else ""
-        yield f"{indent}{'└─' if last else '├─'} {next(_listed(own, names))}{again}"
+        yield f"{indent}{'└─' if last else '├─'} {next(listed(own, names))}{again}"
         if not again:
             seen[1].add(key)
             yield from _up(inner, known, names, indent + ("   " if last else "│  "), seen)

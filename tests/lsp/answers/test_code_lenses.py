@@ -14,6 +14,7 @@ def test_a_model_is_built_explained_and_compiled():
         ("merge", "build", "build --select fct_flight"),
         ("merge", "explain", "explain --select fct_flight"),
         ("merge", "show compiled", "compile --select fct_flight"),
+        ("merge", "lineage", "lineage fct_flight"),
     ]
 
 

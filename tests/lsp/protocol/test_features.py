@@ -2,6 +2,7 @@
 
 import pytest
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 from pygls.exceptions import JsonRpcException
 
 from tests.lsp.cases import ROOT, saved
@@ -120,3 +121,36 @@ def test_columns_of_a_model_are_known_while_a_tag_in_it_has_a_fault(editor):
         editor.open(PATH, TEXT)
 
     assert "tailnum" in [item.label for item in found.items]
+
+
+def view(editor, name, part, text=TEXT):
+    asked = types.TextDocumentPositionParams(*at(part, text))
+    params = types.ExecuteCommandParams(f"merge-runner.view.{name}", [get_converter().unstructure(asked)])
+    return editor.run(editor.client.workspace_execute_command_async(params))
+
+
+def test_views_of_a_text_that_is_not_saved(editor):
+    text = TEXT.replace("f.tailnum,", "'😀' || f.tailnum as tailnum,")
+    editor.open(PATH, text)
+    try:
+        compiled, lineage = (view(editor, name, "f.ori|gin,", text) for name in ("compiled", "lineage"))
+    finally:
+        editor.open(PATH, TEXT)
+
+    assert compiled["title"] == "fct_flight (compiled)"
+    line = compiled["text"].split("\n").index("        '😀' || f.tailnum as tailnum,")
+    (link,) = [each for each in compiled["links"] if each["range"]["start"]["line"] == line]
+    assert (link["location"]["uri"], link["isCopy"], link["range"]["end"]["character"]) == (PATH.as_uri(), True, 37)
+    assert lineage["text"].startswith("stg_flight.origin\n  comes from\n  └─ raw.flight.origin")
+    assert lineage["links"][0]["location"]["uri"].endswith("/models/staging/_staging.yml")
+
+
+def test_there_is_no_view_of_a_macro(editor):
+    path = ROOT / "macros/window.sql"
+    editor.open(path, path.read_text())
+    asked = {"textDocument": {"uri": path.as_uri()}, "position": {"line": 0, "character": 0}}
+    params = types.ExecuteCommandParams("merge-runner.view.compiled", [asked])
+    found = editor.run(editor.client.workspace_execute_command_async(params))
+    editor.close(path)
+
+    assert found is None

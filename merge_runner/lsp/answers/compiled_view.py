@@ -1,0 +1,55 @@
+"""The SQL that a model renders to, and which of its author's lines or tags each part comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from merge_runner.errors import ProblemsError
+from merge_runner.lsp.answers.view import Link, View
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.unsaved import with_model_text
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import Span
+
+
+def compiled_view(project: KnownProject, path: str, text: str) -> View | None:
+    """Return what a text of a model renders to in an incremental run; None for a file of no model.
+
+    A text that cannot be rendered has the errors instead, each with its place.
+    """
+    node = project.model_at(path)
+    if node is None:
+        return None
+    prepared, title = with_model_text(project.prepared, node, text), f"{node.name} (compiled)"
+    try:
+        rendered = prepared.compiler.rendered(node.unique_id)
+    except ProblemsError as error:
+        lines, links, start = [], [], 0
+        for problem in error.problems:
+            line = f"-- {problem.place}: {problem.message}" if problem.place is not None else f"-- {problem.message}"
+            lines.append(" ".join(line.split()))
+            links += [Link(Span(start, start + len(lines[-1])), problem.place)] if problem.place is not None else []
+            start += len(lines[-1]) + 1
+        return View(title, "\n".join(lines) + "\n", tuple(links)).concealed(prepared)
+    return View(title, rendered.text, tuple(_links(rendered))).concealed(prepared)
+
+
+def _links(rendered: Rendered) -> Iterator[Link]:
+    """Yield a link for each part that a tag has put there, and for each line of the author's."""
+    found, text = rendered.map, rendered.text
+    for start, end, origin in zip(found.starts, (*found.starts[1:], len(text)), found.origins, strict=True):
+        if origin < 0:
+            tag = found.tags[-1 - origin]
+            yield from (Link(span, rendered.source.place(tag.start, tag.end)) for span in _lines(text, start, end))
+        else:
+            yield from (Link(span, rendered.place(span.start, span.end), True) for span in _lines(text, start, end))
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the ranges of a part of a text line by line, without blank ones and the blanks around them."""
+    for line in text[start:end].splitlines(keepends=True):
+        words = line.strip()
+        if words:
+            begin = start + line.index(words)
+            yield Span(begin, begin + len(words))
+        start += len(line)
