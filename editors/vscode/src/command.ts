@@ -2,8 +2,8 @@
 import * as path from "node:path";
 import type { Candidate } from "./interpreter";
 
-export type Action = "lint" | "build" | "test" | "explain" | "compile";
-export const ACTIONS: readonly Action[] = ["lint", "build", "test", "explain", "compile"];
+export type Action = "lint" | "build" | "test" | "explain";
+export const ACTIONS: readonly Action[] = ["lint", "build", "test", "explain"];
 
 /** A process: no shell reads it, so nothing is quoted. */
 export interface CommandLine {

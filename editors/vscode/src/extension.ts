@@ -1,6 +1,6 @@
 // What VS Code loads: the session with the API and a client of the real ones.
 import * as vscode from "vscode";
-import { InlayHintRequest, LanguageClient } from "vscode-languageclient/node";
+import { ExecuteCommandRequest, InlayHintRequest, LanguageClient } from "vscode-languageclient/node";
 import { ENVIRONMENT } from "./program";
 import { type Client, Session } from "./session";
 
@@ -27,6 +27,11 @@ function connect(command: string, args: string[], roots: string[], outputChannel
       if (!client.isRunning() || !client.initializeResult?.capabilities.inlayHintProvider) return [];
       const range = { start: { line: 0, character: 0 }, end: { line: lineCount, character: 0 } };
       return (await client.sendRequest(InlayHintRequest.type, { textDocument: { uri: uri.toString() }, range })) ?? [];
+    },
+    view: async (kind, uri, position) => {
+      if (!client.isRunning()) return null;
+      const given = { command: `merge-runner.view.${kind}`, arguments: [{ textDocument: { uri }, position }] };
+      return (await client.sendRequest(ExecuteCommandRequest.type, given)) ?? null;
     },
   };
 }

@@ -6,6 +6,7 @@ import { type Candidate, candidates, choose, question, stateOf } from "./interpr
 import { run, SAFE_PATH } from "./program";
 import { type Project, projectAround, projectOf, schemaOf } from "./project";
 import { type Hint, statusOf } from "./status";
+import { type Ask, type Kind, KINDS, Views } from "./views";
 
 export type Api = typeof vscode;
 
@@ -15,12 +16,15 @@ export interface Client {
   stop(): Promise<void>;
   /** Return the inlay hints of a document: none where the server has none. */
   hints(document: vscode.TextDocument): Promise<readonly Hint[]>;
+  view: Ask;
 }
 
 /** Make a client of the server that `command` starts, for files of the projects at `roots`. */
 export type Connect = (command: string, args: string[], roots: string[], log: vscode.LogOutputChannel) => Client;
 
 const SCHEMA = "merge-runner";
+/** The commands that show views; code lenses of the server have these names. */
+const NAMES: Record<Kind, string> = { compiled: "compile", lineage: "lineage" };
 /** Milliseconds without a change after which the verdict is asked for. */
 const PAUSE = 400;
 
@@ -41,6 +45,7 @@ interface YamlApi {
 export class Session implements vscode.Disposable {
   private readonly log: vscode.LogOutputChannel;
   private readonly bar: vscode.StatusBarItem;
+  private readonly views: Views;
   private readonly disposables: vscode.Disposable[];
   private projects: Project[] = [];
   private server: Candidate | undefined;
@@ -57,15 +62,18 @@ export class Session implements vscode.Disposable {
     this.log = window.createOutputChannel("merge-runner", { log: true });
     this.bar = window.createStatusBarItem("merge-runner.verdict", api.StatusBarAlignment.Left);
     this.bar.name = "Verdict of the MERGE";
+    this.views = new Views(api, async (kind, uri, position) => (await this.client?.view(kind, uri, position)) ?? null);
     this.bar.command = "workbench.actions.view.problems";
     const restart = () => this.restart();
     const verdict = () => this.showVerdict();
     this.disposables = [
       this.log,
       this.bar,
+      this.views,
       commands.registerCommand("merge-runner.restart", restart),
       commands.registerCommand("merge-runner.log", () => this.log.show()),
       ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, (asked?: Asked) => this.perform(action, asked))),
+      ...KINDS.map((kind) => commands.registerCommand(`merge-runner.${NAMES[kind]}`, () => this.view(kind))),
       workspace.onDidGrantWorkspaceTrust(restart),
       workspace.onDidChangeWorkspaceFolders(restart),
       workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("merge-runner.interpreter") && restart()),
@@ -161,19 +169,33 @@ export class Session implements vscode.Disposable {
     });
   }
 
-  private async perform(action: Action, asked?: Asked): Promise<void> {
-    const { ProcessExecution, Task, TaskScope, tasks, window } = this.api;
+  /** Return the file of the editor with its project where a server runs; else show why not. */
+  private served(): { file: vscode.TextDocument; project: Project; server: Candidate } | undefined {
+    const { window } = this.api;
     const file = window.activeTextEditor?.document;
     const project = file && projectAround(file.uri.fsPath, this.projects);
-    if (file === undefined || project === undefined || this.server === undefined) {
-      const inProject = project !== undefined;
-      void window.showWarningMessage(inProject ? "merge-runner was not found: see the log." : "This file is in no merge-runner project.");
-      return;
-    }
+    if (file !== undefined && project !== undefined && this.server !== undefined) return { file, project, server: this.server };
+    const inProject = project !== undefined;
+    void window.showWarningMessage(inProject ? "merge-runner was not found: see the log." : "This file is in no merge-runner project.");
+    return undefined;
+  }
+
+  private async perform(action: Action, asked?: Asked): Promise<void> {
+    const { ProcessExecution, Task, TaskScope, tasks } = this.api;
+    const served = this.served();
+    if (served === undefined) return;
+    const { file, project, server } = served;
     await file.save();
-    const line = commandLine(this.server, asked ?? asking(action, file.uri.fsPath, project.root));
+    const line = commandLine(server, asked ?? asking(action, file.uri.fsPath, project.root));
     const execution = new ProcessExecution(line.command, line.arguments, { cwd: line.folder, env: SAFE_PATH });
     await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
+  }
+
+  private async view(kind: Kind): Promise<void> {
+    const editor = this.api.window.activeTextEditor;
+    const served = this.served();
+    if (editor === undefined || served === undefined) return;
+    await this.views.show(kind, served.file, editor.selection.active);
   }
 
   private async showVerdict(): Promise<void> {

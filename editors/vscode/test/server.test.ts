@@ -49,13 +49,24 @@ test("the verdict of a MERGE is among the hints", async () => {
   assert.match((await shown(saved))?.markdown ?? "", /order_id/);
 });
 
-test("lint and compile run with the same program", async () => {
-  for (const action of ["lint", "compile"] as const) {
-    const line = commandLine(chosen, asking(action, join(root, "models/orders.sql"), root));
-    const { status, output } = await run(line.command, line.arguments, line.folder);
-    assert.equal(status, action === "lint" ? 1 : 0);
-    assert.match(output, action === "lint" ? /P001/ : /merge into shop\.orders/);
-  }
+test("lint runs with the same program", async () => {
+  const line = commandLine(chosen, asking("lint", join(root, "models/orders.sql"), root));
+  const { status, output } = await run(line.command, line.arguments, line.folder);
+  assert.equal(status, 1);
+  assert.match(output, /P001/);
+});
+
+test("views have the text of the server, and lead to the source", async () => {
+  const saved = readFileSync(join(root, "models/orders.sql"), "utf8");
+  const uri = await server.edit("models/orders.sql", saved.replace("= s.order_id", "= s.order_id and '😀' = 'x'"));
+  const compiled = await server.view("compiled", uri, { line: 0, character: 0 });
+  assert.match(compiled?.text ?? "", /merge into shop\.orders as t/);
+  const lines = compiled?.text.split("\n") ?? [];
+  const tag = compiled?.links.find((link) => !link.isCopy);
+  assert.equal(lines[tag?.range.start.line ?? 0]?.slice(tag?.range.start.character, tag?.range.end.character), "shop.orders");
+  assert.deepEqual(tag?.location, { uri, range: { start: { line: 1, character: 11 }, end: { line: 1, character: 21 } } });
+  const lineage = await server.view("lineage", uri, { line: 0, character: 0 });
+  assert.match(lineage?.text ?? "", /^orders \(merge\)\n  reads stg_orders \(view\)/);
 });
 
 interface Snippet {

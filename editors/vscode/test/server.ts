@@ -12,6 +12,7 @@ import {
   DidOpenTextDocumentNotification,
   type DocumentDiagnosticReport,
   DocumentDiagnosticRequest,
+  ExecuteCommandRequest,
   ExitNotification,
   InitializedNotification,
   InitializeRequest,
@@ -24,6 +25,7 @@ import {
   StreamMessageWriter,
 } from "vscode-languageserver-protocol/node";
 import { ENVIRONMENT } from "../src/program";
+import type { Kind, View } from "../src/views";
 
 /** The interpreter that has merge-runner; the tests of the Python package set it. */
 export const PYTHON = process.env.MERGE_RUNNER_PYTHON ?? "python3";
@@ -93,6 +95,12 @@ export class Server {
     const result = await this.connection.sendRequest(InitializeRequest.type, { processId: process.pid, rootUri: folder, workspaceFolders, capabilities });
     await this.connection.sendNotification(InitializedNotification.type, {});
     return result;
+  }
+
+  /** Return a view as the extension asks for it. */
+  view(kind: Kind, uri: string, position: { line: number; character: number }): Promise<View | null> {
+    const given = { command: `merge-runner.view.${kind}`, arguments: [{ textDocument: { uri }, position }] };
+    return this.connection.sendRequest(ExecuteCommandRequest.type, given);
   }
 
   /** Let a file have an unsaved text, and return its URI. */

@@ -8,11 +8,42 @@ import { pathToFileURL } from "node:url";
 import type { Asked } from "../src/command";
 import { type Api, type Client, Session } from "../src/session";
 import type { Hint } from "../src/status";
+import type { Kind, View } from "../src/views";
 import { makeProject, PYTHON } from "./server";
 
 let root: string;
 beforeEach(() => (root = makeProject()));
 afterEach(() => rmSync(root, { recursive: true }));
+
+/** A URI of VS Code: of a file, or with parts of its own. */
+class AnyUri {
+  constructor(readonly scheme: string, readonly path: string, readonly query = "", readonly fragment = "") {}
+  get fsPath(): string {
+    return this.path;
+  }
+  with({ fragment }: { fragment: string }): AnyUri {
+    return new AnyUri(this.scheme, this.path, this.query, fragment);
+  }
+  toString(): string {
+    const file = this.scheme === "file" ? pathToFileURL(this.path).toString() : `${this.scheme}:${encodeURI(this.path)}`;
+    return file + (this.query && `?${encodeURIComponent(this.query)}`) + (this.fragment && `#${this.fragment}`);
+  }
+  static file(path: string): AnyUri {
+    return new AnyUri("file", path);
+  }
+  static from({ scheme, path, query }: { scheme: string; path: string; query: string }): AnyUri {
+    return new AnyUri(scheme, path, query);
+  }
+  static parse(text: string): AnyUri {
+    const { protocol, pathname, search } = new URL(text);
+    return new AnyUri(protocol.slice(0, -1), decodeURIComponent(pathname), decodeURIComponent(search.slice(1)));
+  }
+}
+
+interface Provider {
+  onDidChange: (listener: (uri: AnyUri) => void) => void;
+  provideTextDocumentContent(uri: AnyUri): Promise<string>;
+}
 
 /** What VS Code does as far as the session uses it, with what a user sees and can do as fields. */
 class Window {
@@ -30,21 +61,49 @@ class Window {
   readonly bar = { text: "", shown: false, show: () => (this.bar.shown = true), hide: () => (this.bar.shown = false), dispose: () => {} };
   tasks: { command: string; args: string[]; options: object }[] = [];
   private readonly commands = new Map<string, (asked?: Asked) => Promise<void>>();
-  private readonly listeners = new Map<string, (event: unknown) => unknown>();
+  private readonly listeners = new Map<string, ((event: unknown) => unknown)[]>();
   schema: ((uri: string) => string | undefined) | undefined;
   schemaText: ((uri: string) => Promise<string>) | undefined;
+  views: Partial<Record<Kind, View>> = {};
+  readonly shown: string[] = [];
+  /** The texts of virtual documents, in the order in which they were read. */
+  readonly texts: string[] = [];
+  provider: Provider | undefined;
+  definition: ((document: { uri: AnyUri }, at: { line: number; character: number }) => { uri: AnyUri; range: { at: number[] } } | undefined) | undefined;
+  links: ((document: { uri: AnyUri }) => { range: { at: number[] }; target: AnyUri }[]) | undefined;
+  opened: AnyUri | undefined;
   readonly session: Session;
 
   constructor() {
     const event = (name: string) => (listener: (event: unknown) => unknown) => {
-      this.listeners.set(name, listener);
+      this.listeners.set(name, [...(this.listeners.get(name) ?? []), listener]);
       return { dispose: () => {} };
     };
-    const uri = (file: string) => ({ scheme: "file", fsPath: file, path: file, toString: () => pathToFileURL(file).toString() });
+    const uri = AnyUri.file;
     const window = this;
     this.document = { uri: uri(join(root, "models/orders.sql")), save: async () => true };
     const api = {
-      Uri: { file: uri, parse: (text: string) => (text.startsWith("file:") ? uri(new URL(text).pathname) : { path: new URL(text).pathname }) },
+      Uri: AnyUri,
+      Range: class { constructor(...at: number[]) { Object.assign(this, { at }); } },
+      Location: class { constructor(readonly uri: AnyUri, readonly range: { at: number[] }) {} },
+      DocumentLink: class { constructor(readonly range: { at: number[] }, readonly target: AnyUri) {} },
+      EventEmitter: class {
+        private readonly listeners: ((uri: AnyUri) => void)[] = [];
+        event = (listener: (uri: AnyUri) => void) => void this.listeners.push(listener);
+        fire = (each: AnyUri) => this.listeners.forEach((listener) => listener(each));
+        dispose = () => {};
+      },
+      ViewColumn: { Beside: -2 },
+      languages: {
+        registerDefinitionProvider: (_: object, { provideDefinition }: { provideDefinition: Window["definition"] }) => {
+          this.definition = provideDefinition;
+          return { dispose: () => {} };
+        },
+        registerDocumentLinkProvider: (_: object, { provideDocumentLinks }: { provideDocumentLinks: Window["links"] }) => {
+          this.links = provideDocumentLinks;
+          return { dispose: () => {} };
+        },
+      },
       StatusBarAlignment: { Left: 1 },
       TaskScope: { Workspace: 2 },
       ThemeColor: class {},
@@ -61,8 +120,9 @@ class Window {
         showWarningMessage: async (text: string) => void this.warnings.push(text),
         onDidChangeActiveTextEditor: event("editor"),
         get activeTextEditor() {
-          return { document: window.document };
+          return { document: window.document, selection: { active: { line: 1, character: 2 } } };
         },
+        showTextDocument: async (shown: { uri: AnyUri }, { viewColumn }: { viewColumn: number }) => void this.shown.push(`${viewColumn} ${shown.uri.path}`),
       },
       workspace: {
         get isTrusted() {
@@ -76,6 +136,13 @@ class Window {
         onDidChangeWorkspaceFolders: event("folders"),
         onDidChangeConfiguration: event("configuration"),
         onDidChangeTextDocument: event("text"),
+        onDidCloseTextDocument: event("closed"),
+        registerTextDocumentContentProvider: (_: string, provider: Provider) => {
+          this.provider = provider;
+          provider.onDidChange((changed) => void this.read(changed));
+          return { dispose: () => {} };
+        },
+        openTextDocument: async (opened: AnyUri) => (await this.read(opened), { uri: opened }),
       },
     };
     const environments = {
@@ -103,7 +170,13 @@ class Window {
       },
       stop: async () => void this.clients.push(`stop ${name}`),
       hints: async () => this.hints,
+      view: async (kind) => this.views[kind] ?? null,
     };
+  }
+
+  private async read(uri: AnyUri): Promise<void> {
+    this.opened = uri;
+    this.texts.push((await this.provider?.provideTextDocumentContent(uri)) ?? "");
   }
 
   perform(command: string, asked?: Asked): Promise<void> {
@@ -111,7 +184,7 @@ class Window {
   }
 
   happens(name: string, event?: unknown): Promise<unknown> {
-    return Promise.resolve(this.listeners.get(name)?.(event));
+    return Promise.all((this.listeners.get(name) ?? []).map((listener) => listener(event)));
   }
 }
 
@@ -214,7 +287,7 @@ test("the status bar follows the verdict of the current file", async () => {
   await window.session.start();
   assert.equal(window.bar.shown, false);
   window.hints = [{ label: "scan: none" }];
-  await window.happens("text", { document: {} });
+  await window.happens("text", { document: { uri: AnyUri.file(join(root, "other.sql")) } });
   await window.happens("text", { document: window.document });
   await setTimeout(600);
   assert.deepEqual([window.bar.shown, window.bar.text], [true, "$(warning) MERGE: full scan"]);
@@ -232,4 +305,44 @@ test("the YAML extension gets the schema of a property file from merge-runner", 
   assert.equal(schema, "merge-runner://schema/properties");
   const text = await window.schemaText?.(schema ?? "");
   assert.ok(Object.hasOwn(JSON.parse(text ?? "{}").properties, "unit_tests"));
+});
+
+const at = (line: number, character: number, endLine = line, end = character) => ({ start: { line, character }, end: { line: endLine, character: end } });
+
+test("a view is shown next to the file, follows its text, and leads back to it", async () => {
+  const window = new Window();
+  await window.session.start();
+  const uri = pathToFileURL(join(root, "models/orders.sql")).toString();
+  window.views.compiled = {
+    title: "orders (compiled)",
+    text: "merge into shop.orders",
+    links: [
+      { range: at(0, 0, 0, 10), location: { uri, range: at(1, 0, 1, 10) }, isCopy: true },
+      { range: at(0, 11, 0, 22), location: { uri, range: at(1, 11, 1, 21) }, isCopy: false },
+    ],
+  };
+  await window.perform("merge-runner.compile");
+  assert.deepEqual([window.shown, window.texts], [["-2 /orders (compiled).sql"], ["merge into shop.orders"]]);
+  const document = { uri: window.opened ?? AnyUri.file("") };
+  const leads = (character: number) => window.definition?.(document, { line: 0, character });
+  assert.deepEqual([leads(6)?.uri.path, leads(6)?.range.at], [join(root, "models/orders.sql"), [1, 6, 1, 10]]);
+  assert.deepEqual(leads(15)?.range.at, [1, 11, 1, 21]);
+  assert.equal(leads(30), undefined);
+  const found = window.links?.(document).map(({ range, target }) => [range.at, target.toString()]);
+  assert.deepEqual(found, [[[0, 11, 0, 22], `${uri}#L2,12`]]);
+
+  window.views.compiled = { title: "orders (compiled)", text: "merge into shop.orders as t", links: [] };
+  await window.happens("text", { document: window.document });
+  await setTimeout(600);
+  window.views.compiled = undefined; // as while the server has nothing to show
+  await window.happens("text", { document: window.document });
+  await setTimeout(600);
+  assert.deepEqual(window.texts.slice(1), ["merge into shop.orders as t", "merge into shop.orders as t"]);
+});
+
+test("where there is nothing to show, it is said", async () => {
+  const window = new Window();
+  await window.session.start();
+  await window.perform("merge-runner.lineage");
+  assert.deepEqual([window.shown, window.warnings], [[], ["There is no lineage of what is here."]]);
 });

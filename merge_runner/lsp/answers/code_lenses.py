@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
@@ -39,7 +40,7 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
     return [CodeLens(span, title, f"merge-runner.{arguments[0]}", arguments) for title, arguments in _of(node)]
 
 
-def _of(node: ModelNode) -> list[tuple[str, tuple[str, ...]]]:
+def _of(node: ModelNode) -> Sequence[tuple[str, tuple[str, ...]]]:
     shown = [("show compiled", ("compile", "--select", node.name))]
     if node.materialized == "ephemeral":
         return shown
