@@ -13,6 +13,7 @@ import yaml
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
+from merge_runner.text import Place
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = Path(__file__).parent / "answers"
@@ -62,3 +63,11 @@ def opened(case: dict[str, Any]) -> Opened:
     text = saved_text.replace(replaced, before + after, 1)
     opened_project = KnownProject(project.prepared, {path: text}) if text != saved_text else project
     return Opened(opened_project, path, text, saved_text.index(replaced) + len(before))
+
+
+def written(project: KnownProject, place: Place) -> str:
+    """A place as a case has it: by its line, in pyproject.toml, which changes for other reasons, by that line's text."""
+    if place.path != "pyproject.toml":
+        return f"{place.path}:{place.line}:{place.column}"
+    line = project.text(place.path).splitlines()[place.line - 1]
+    return f"{place.path}: {line[place.column - 1 :].partition('#')[0].strip()}"

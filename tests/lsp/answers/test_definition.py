@@ -3,11 +3,11 @@
 import pytest
 
 from merge_runner.lsp.answers.definition import definition
-from tests.lsp.cases import cases, opened
+from tests.lsp.cases import cases, opened, written
 
 
 @pytest.mark.parametrize("case", cases("definition"))
 def test_a_definition_is_found(case):
     found = definition(*(file := opened(case)).arguments)
 
-    assert [f"{place.path}:{place.line}:{place.column}" for place in found] == case["found"], file.text
+    assert [written(file.project, place) for place in found] == case["found"], file.text
