@@ -48,6 +48,30 @@ class Editor:
             whole = types.TextDocumentContentChangeWholeDocument(text)
             self.client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
 
+    def open_notebook(self, path, *cells):
+        """Open a notebook with cells of (language, text), and return the URIs of these."""
+        uris = [
+            f"vscode-notebook-cell:{path.as_uri().removeprefix('file:')}#cell{number}" for number in range(len(cells))
+        ]
+        listed = [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in uris]
+        texts = [types.TextDocumentItem(uri, *cell[:1], 1, cell[1]) for uri, cell in zip(uris, cells, strict=True)]
+        notebook = types.NotebookDocument(path.as_uri(), "jupyter-notebook", 1, listed)
+        self.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(notebook, texts))
+        return uris
+
+    def change_notebook(self, path, version, change):
+        document = types.VersionedNotebookDocumentIdentifier(version, path.as_uri())
+        self.client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(document, change))
+
+    def close_notebook(self, path, uris):
+        documents = [types.TextDocumentIdentifier(uri) for uri in uris]
+        notebook = types.NotebookDocumentIdentifier(path.as_uri())
+        self.client.notebook_document_did_close(types.DidCloseNotebookDocumentParams(notebook, documents))
+
+    def cell_diagnostics(self, uri):
+        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+        return self.run(self.client.text_document_diagnostic_async(params)).items
+
     def close(self, path):
         uri = path.as_uri()
         del self._versions[uri]
@@ -72,10 +96,13 @@ class Editor:
         return self.run(self.client.text_document_code_action_async(params))
 
     def wait_for_push(self, path, version):
+        return self.wait_for_cell(path.as_uri(), version)
+
+    def wait_for_cell(self, uri, version=1):
         async def wait():
-            while path.as_uri() not in self.pushed or self.pushed[path.as_uri()].version != version:
+            while uri not in self.pushed or self.pushed[uri].version != version:
                 await asyncio.sleep(0.01)
-            return self.pushed[path.as_uri()].diagnostics
+            return self.pushed[uri].diagnostics
 
         return self.run(wait())
 

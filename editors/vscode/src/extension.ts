@@ -15,10 +15,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 function connect(command: string, args: string[], roots: string[], outputChannel: vscode.LogOutputChannel): Client {
   const program = { command, args, options: { cwd: roots[0], env: ENVIRONMENT } };
   // by path: files of other extensions have languages of their own, such as `jinja-sql`
-  const documentSelector = roots.map((root) => ({
-    scheme: "file",
-    pattern: { baseUri: vscode.Uri.file(root).toString(), pattern: SERVED },
-  }));
+  const documentSelector = roots.flatMap((root) => {
+    const baseUri = vscode.Uri.file(root).toString();
+    return [
+      { scheme: "file", pattern: { baseUri, pattern: SERVED } },
+      { scheme: "vscode-notebook-cell", pattern: { baseUri, pattern: "**/*.ipynb" } },
+    ];
+  });
   const client = new LanguageClient("merge-runner", "merge-runner", program, { documentSelector, outputChannel });
   return {
     start: () => client.start(),

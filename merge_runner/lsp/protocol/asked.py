@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
 from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.protocol.opened import document
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
 
@@ -32,7 +33,7 @@ class Asked:
     def __init__(self, server: LanguageServer, opened: Opened) -> None:
         self.project, self.path, _ = opened
         self.codec = server.workspace.position_codec
-        self._documents = server.workspace.text_documents
+        self._workspace = server.workspace
         self.positions = Positions(opened.text, self.codec)
         self.text = self.positions.text
 
@@ -52,17 +53,17 @@ class Asked:
         """Return the positions of a file of the project, as an editor has it or as it is on disk."""
         if path == self.path:
             return self.positions
-        document = self._documents.get(self.uri(path))
-        return Positions(document.source if document is not None else self.project.text(path), self.codec)
+        found = document(self._workspace, self.uri(path))
+        return Positions(found.source if found is not None else self.project.text(path), self.codec)
 
     def newest(self, path: str) -> str | None:
         """Return the text of a file of the project as an editor has it, else as it is on disk; None for no file.
 
         Raises OSError or UnicodeDecodeError for a file that cannot be read.
         """
-        document = self._documents.get(self.uri(path))
+        found = document(self._workspace, self.uri(path))
         file = self.project.prepared.files.root / path
-        if document is not None:
-            source: str = document.source
+        if found is not None:
+            source: str = found.source
             return source
         return file.read_text(encoding="utf-8") if file.exists() else None

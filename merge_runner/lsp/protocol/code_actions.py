@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
+from pygls.workspace import TextDocument
 
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol.diagnostics import diagnostics
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.text import Place
 
 _KINDS = {"safe": "", "unsafe": " (may change what the MERGE does)"}
 _COMMENTS = {".sql": "--", ".py": "#", ".yml": "#", ".yaml": "#"}
+_CELLS = {"sql": "--", "python": "#"}
+"""The comments of a notebook's cell by its language."""
 
 
 def code_actions(
-    remarks: Sequence[Remark], uri: str, asked: types.Range, positions: Positions
+    remarks: Sequence[Remark], document: TextDocument, asked: types.Range, positions: Positions
 ) -> list[types.CodeAction]:
     """Return the actions for the remarks on a document that a range touches; fixes first, the safe ones preferred."""
     touched = [remark for remark in remarks if _meet(positions.range(remark.place), asked)]
-    return [*_fixes(touched, uri, positions), *_noqas(touched, uri, positions)]
+    return [*_fixes(touched, document.uri, positions), *_noqas(touched, document, positions)]
 
 
 def _fixes(remarks: Sequence[Remark], uri: str, positions: Positions) -> Iterator[types.CodeAction]:
     for remark in remarks:
         fix = remark.fix
-        if fix is None or any(edit.place.path != remark.place.path for edit in fix.edits):
+        if fix is None or any(edit.place.text_name != remark.place.text_name for edit in fix.edits):
             continue
         edits = [types.TextEdit(positions.range(edit.place), edit.content) for edit in fix.edits]
         yield types.CodeAction(
@@ -37,24 +43,49 @@ def _fixes(remarks: Sequence[Remark], uri: str, positions: Positions) -> Iterato
         )
 
 
-def _noqas(remarks: Sequence[Remark], uri: str, positions: Positions) -> Iterator[types.CodeAction]:
+def _noqas(remarks: Sequence[Remark], document: TextDocument, positions: Positions) -> Iterator[types.CodeAction]:
     """Yield a comment at the end of the line of each finding, one for each code of a line."""
-    mark = next((mark for suffix, mark in _COMMENTS.items() if uri.lower().endswith(suffix)), None)
     found = {(remark.place.line, remark.code): remark for remark in remarks if remark.suppressible}
     for (number, code), remark in found.items():
+        mark = _mark(document, positions.text, remark.place)
         line = positions.lines[min(number, len(positions.lines)) - 1]
-        if (
-            mark is None or mark in line or line.rstrip().endswith("\\")
-        ):  # a comment is there: noqa is to be added by hand
-            continue
+        if mark is None or mark in line or line.rstrip().endswith("\\"):
+            continue  # a comment is there: noqa is to be added by hand
         end = positions.position(number, len(line.rstrip()) + 1)
         comment = f"  {mark} noqa: {code} -- why it is meant"
         yield types.CodeAction(
             f"{code}: add a noqa comment with a reason",
             kind=types.CodeActionKind.QuickFix,
-            diagnostics=diagnostics([remark], uri, positions),
-            edit=types.WorkspaceEdit(changes={uri: [types.TextEdit(types.Range(end, end), comment)]}),
+            diagnostics=diagnostics([remark], document.uri, positions),
+            edit=types.WorkspaceEdit(changes={document.uri: [types.TextEdit(types.Range(end, end), comment)]}),
         )
+
+
+def _mark(document: TextDocument, text: str, place: Place) -> str | None:
+    """Return what begins a comment at the end of the line of a place; None where there can be none."""
+    if place.cell is not None:
+        is_sql = text.lstrip().lower().startswith(("%%sql", "%sql"))
+        mark = "--" if is_sql else _CELLS.get(document.language_id or "")
+    else:
+        mark = next((mark for suffix, mark in _COMMENTS.items() if document.uri.lower().endswith(suffix)), None)
+    return "--" if mark == "#" and not place.path.endswith((".yml", ".yaml")) and _goes_on(text, place.line) else mark
+
+
+def _goes_on(text: str, line: int) -> bool:
+    """Whether a string of Python begins in a line, or before it, and ends after it: what is written there is SQL."""
+    begins: list[int] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            name = tokenize.tok_name[token.type]
+            if name == "FSTRING_START":  # from Python 3.12 on, an f-string is several tokens
+                begins.append(token.start[0])
+            elif name in ("STRING", "FSTRING_END"):
+                start = token.start[0] if name == "STRING" else begins.pop()
+                if start <= line < token.end[0]:
+                    return True
+    except (tokenize.TokenError, SyntaxError):  # what follows cannot be read
+        pass
+    return False
 
 
 def _meet(one: types.Range, other: types.Range) -> bool:

@@ -24,7 +24,7 @@ def diagnostics(remarks: Iterable[Remark], uri: str, positions: Positions) -> li
 def _diagnostic(remark: Remark, uri: str, positions: Positions) -> types.Diagnostic:
     related: Sequence[types.DiagnosticRelatedInformation] = ()
     merge = remark.merge
-    if merge is not None and merge.path == remark.place.path and merge.line != remark.place.line:
+    if merge is not None and merge.text_name == remark.place.text_name and merge.line != remark.place.line:
         location = types.Location(uri, positions.range(merge))
         related = [types.DiagnosticRelatedInformation(location, "the MERGE that this is about")]
     return types.Diagnostic(

@@ -20,6 +20,7 @@ from merge_runner.lsp.answers.rename import RefusedRenameError, rename, renameab
 from merge_runner.lsp.answers.semantic_tokens import KINDS, semantic_tokens
 from merge_runner.lsp.answers.signature_help import signature_help
 from merge_runner.lsp.answers.symbols import DocumentSymbol, document_symbols, folding_ranges, workspace_symbols
+from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Find
 from merge_runner.lsp.protocol.positions import Positions
 
@@ -54,8 +55,8 @@ def add_features(server: LanguageServer, find: Find) -> None:
     """Have a server answer what clients ask of documents that `find` knows. Work is done in threads."""
 
     async def answer(uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
-        opened = await find(uri)
-        return await asyncio.to_thread(ask, Asked(server, opened)) if opened is not None else None
+        found = await find(uri)
+        return await asyncio.to_thread(ask, Asked(server, found)) if found is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
@@ -127,9 +128,9 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        found = [await find(uri) for uri in list(server.workspace.text_documents)]
-        projects = {opened.project: opened for opened in found if opened is not None}
-        named = [_named(Asked(server, opened), params.query) for opened in projects.values()]
+        found = [await find(each.uri) for each in opened.documents(server.workspace)]
+        projects = {each.project: each for each in found if each is not None}
+        named = [_named(Asked(server, each), params.query) for each in projects.values()]
         return [each for symbols in named for each in symbols]
 
 

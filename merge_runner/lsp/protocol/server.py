@@ -7,6 +7,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lsprotocol import types
@@ -17,6 +18,7 @@ from pygls.workspace import TextDocument
 
 from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Remark
+from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics
@@ -31,6 +33,9 @@ _PAUSE = 0.03
 """Seconds without a change after which a document is looked at."""
 _TURN = 0.0005
 """Seconds for which a thread keeps the interpreter while others wait: questions are not to wait for diagnostics."""
+_NOTEBOOKS = types.NotebookDocumentSyncOptions(
+    [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterNotebookType("jupyter-notebook"))], save=True
+)
 _WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
 
 
@@ -41,7 +46,7 @@ class Server(LanguageServer):
     """
 
     def __init__(self) -> None:
-        super().__init__("merge-runner", version())
+        super().__init__("merge-runner", version(), notebook_document_sync=_NOTEBOOKS)
         self.documents = OpenDocuments(os.environ)
         self._looking: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
@@ -55,12 +60,6 @@ class Server(LanguageServer):
         documents = self.client_capabilities.text_document
         return documents is not None and documents.diagnostic is not None
 
-    @property
-    def texts(self) -> dict[Path, str]:
-        """The texts of the open documents that are files here."""
-        opened = [(to_fs_path(uri), document) for uri, document in self.workspace.text_documents.items()]
-        return {real_path(path): document.source for path, document in opened if path is not None}
-
     def positions(self, document: TextDocument) -> Positions:
         """Return the places in a document, in the units of the client."""
         return Positions(document.source, self.workspace.position_codec)
@@ -70,28 +69,35 @@ class Server(LanguageServer):
         self._looking = self._looking or asyncio.Lock()
         while True:
             async with self._looking:
-                document = self.workspace.text_documents.get(uri)
+                document = opened.document(self.workspace, uri)
                 if document is None:
                     return None, None, []
-                seen, opened = document.version, self.workspace.text_documents
-                versions = frozenset((name, each.version) for name, each in opened.items())
-                if uri not in self._found or self._found[uri][0] != versions:
-                    self._found[uri] = (versions, await asyncio.to_thread(self._look, uri, self.texts))
-                found = self._found[uri][1]
-            newest = self.workspace.text_documents.get(uri)
-            if newest is document and newest.version == seen:
-                return newest, seen, found
+                seen, versions, cell = (
+                    document.version,
+                    opened.versions(self.workspace),
+                    opened.cell(self.workspace, uri),
+                )
+                key = uri if cell is None else cell.notebook.uri
+                if key not in self._found or self._found[key][0] != versions:
+                    file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
+                    found = await asyncio.to_thread(self._look, file, texts) if file is not None else []
+                    self._found[key] = (versions, found)
+                found = self._found[key][1]
+            if opened.document(self.workspace, uri) is document and document.version == seen:
+                return document, seen, _of_cell(found, cell)
 
     async def opened(self, uri: str) -> Opened | None:
         """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
-        path = to_fs_path(uri)
-        found = self.documents.located(real_path(path)) if path is not None else None
-        if found is None or uri not in self.workspace.text_documents:
+        path, document = to_fs_path(uri), opened.document(self.workspace, uri)
+        if path is None or document is None or opened.cell(self.workspace, uri) is not None:
+            return None
+        found = self.documents.located(real_path(path))
+        if found is None:
             return None
         project, inner = found
         if project.known is None:
             await self.remarks(uri)
-        known, document = project.known_for(inner), self.workspace.text_documents.get(uri)
+        known, document = project.known_for(inner), opened.document(self.workspace, uri)
         return Opened(known, inner, document.source) if known is not None and document is not None else None
 
     async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
@@ -102,16 +108,12 @@ class Server(LanguageServer):
             return None, []
         return seen, diagnostics(found, uri, self.positions(document))
 
-    def _look(self, uri: str, texts: dict[Path, str]) -> list[Remark]:
-        path = to_fs_path(uri)
-        if path is None:  # not on this machine, or in no file yet
-            return []
-        file = real_path(path)
+    def _look(self, file: Path, texts: dict[Path, str]) -> list[Remark]:
         try:
             return self.documents.remarks(file, texts)
         except Exception as error:  # a bug of ours must not end the server: the next version may be fine
             message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
-            return [Remark(Place(path, 1, 1), "internal", message, "error")]
+            return [Remark(Place(str(file), 1, 1), "internal", message, "error")]
 
     def report(
         self, found: Sequence[types.Diagnostic], known: str | None
@@ -124,10 +126,16 @@ class Server(LanguageServer):
 
     def changed(self, uri: str) -> None:
         """Look at a document that has another text, and at all where each may depend on it."""
-        path = to_fs_path(uri)
-        shared = path is not None and self.documents.is_shared(real_path(path))
-        for each in self.workspace.text_documents if shared else (uri,):
+        file = opened.file_of(self.workspace, uri)
+        shared = file is not None and self.documents.is_shared(file)
+        for each in [each.uri for each in opened.documents(self.workspace)] if shared else (uri,):
             self._look_at(each)
+
+    def changed_notebook(self, uri: str) -> None:
+        """Look at the cells of a notebook: each may depend on those before it."""
+        notebook = self.workspace.get_notebook_document(notebook_uri=uri)
+        for each in notebook.cells if notebook is not None else ():
+            self._look_at(each.document)
 
     def _look_at(self, uri: str) -> None:
         if self.pulls:
@@ -151,8 +159,8 @@ class Server(LanguageServer):
         self._found.clear()
         workspace = self.client_capabilities.workspace
         if not self.pulls:
-            for uri in self.workspace.text_documents:
-                self._look_at(uri)
+            for each in opened.documents(self.workspace):
+                self._look_at(each.uri)
         elif workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
             self.workspace_diagnostic_refresh(None)
 
@@ -167,6 +175,17 @@ class Server(LanguageServer):
         await self.client_register_capability_async(types.RegistrationParams([registration]))
 
 
+def _of_cell(remarks: list[Remark], cell: opened.Cell | None) -> list[Remark]:
+    """Return the remarks on a cell of a notebook; those on a file that are in a cell of it are at its beginning."""
+    if cell is None:
+        return [
+            each if each.place.cell is None else replace(each, place=each.place.in_file, fix=None) for each in remarks
+        ]
+    return [
+        each for each in remarks if each.place.cell == cell.number or (each.place.cell is None and cell.number == 1)
+    ]
+
+
 def make_server() -> Server:
     """Return a server that has not started yet."""
     server = Server()
@@ -177,7 +196,7 @@ def make_server() -> Server:
         await ls.watch()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+    async def opened_text(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
         ls.changed(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -191,6 +210,23 @@ def make_server() -> Server:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(ls: Server, _params: types.DidSaveTextDocumentParams) -> None:
         ls.saved()
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    async def opened_notebook(ls: Server, params: types.DidOpenNotebookDocumentParams) -> None:
+        ls.changed_notebook(params.notebook_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    async def changed_notebook(ls: Server, params: types.DidChangeNotebookDocumentParams) -> None:
+        ls.changed_notebook(params.notebook_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    async def saved_notebook(ls: Server, _params: types.DidSaveNotebookDocumentParams) -> None:
+        ls.saved()
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    async def closed_notebook(ls: Server, params: types.DidCloseNotebookDocumentParams) -> None:
+        for each in params.cell_text_documents:
+            ls.closed(each.uri)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def changed_on_disk(ls: Server, _params: types.DidChangeWatchedFilesParams) -> None:
@@ -213,7 +249,7 @@ def make_server() -> Server:
         document, _, found = await ls.remarks(uri)
         if document is None:
             return []
-        fixes, opened = code_actions(found, uri, params.range, ls.positions(document)), await ls.opened(uri)
+        fixes, opened = code_actions(found, document, params.range, ls.positions(document)), await ls.opened(uri)
         if opened is None:
             return fixes
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit

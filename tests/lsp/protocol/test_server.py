@@ -190,6 +190,21 @@ def test_an_equal_report_is_not_sent_again(editor, shop):
     assert first.items[0].code_description.href.endswith("P001.md")
 
 
+@pytest.mark.parametrize("name", ["my shop", "läden", "50% off", "a#b", "a?b"])
+def test_a_folder_may_have_any_name(editor, tmp_path, name):
+    root = folder(tmp_path / name, PROJECT)
+    path = root / "models/fct.sql"
+    editor.open(path, path.read_text().replace("when matched", "when mat"))
+    found = short(editor.diagnostics(path))
+    macro = root / "macros/window.sql"
+    editor.open(macro, macro.read_text().replace("{{ column }} >=", "upper(t.v) ="))
+    editor.open(path, path.read_text())
+    changed = short(editor.diagnostics(path))
+    editor.close(macro)
+    editor.close(path)
+    assert (found, "P001 4:4" in changed) == (["C010 5:1"], True)
+
+
 def test_files_outside_of_projects(editor, tmp_path):
     path = tmp_path / "job.sql"
     path.write_text("select 1;\nmerge into a t using b s on t.id = s.id when matched then delete;\n")
@@ -255,6 +270,31 @@ def test_actions(editor, shop):
     editor.close(path)
     assert [each.code for each in hidden] == ["K001"]
     assert [each.title for each in fixes if each.is_preferred] == ["S001: remove the comment"]
+
+
+MERGE_LINES = ("merge into a.b t", "using c.d s on t.id = s.id", "when matched then delete")
+STRINGS = {
+    "a line": ('spark.sql("' + " ".join(MERGE_LINES) + '")\n', 1, "#"),
+    "several lines": ('spark.sql("""\n' + "\n".join(MERGE_LINES) + '\n""")\n', 3, "--"),
+    "an f-string": ('n = "c.d"\nspark.sql(f"""' + "\n".join(MERGE_LINES).replace("c.d", "{n}") + '""")\n', 3, "--"),
+    "parts": ("spark.sql(\n" + "\n".join(f'    "{line} "' for line in MERGE_LINES) + "\n)\n", 3, "#"),
+}
+
+
+@pytest.mark.parametrize("case", STRINGS)
+def test_a_noqa_comment_is_one_of_the_language_that_it_is_in(editor, tmp_path, case):
+    path = tmp_path / "job.py"
+    text, line, mark = STRINGS[case]
+    editor.open(path, text)
+    (found,) = editor.actions(path, line)
+    ((edit,),) = found.edit.changes.values()
+    lines = text.split("\n")
+    at = edit.range.start
+    lines[at.line] = lines[at.line][: at.character] + edit.new_text + lines[at.line][at.character :]
+    editor.open(path, "\n".join(lines))
+    hidden = editor.diagnostics(path)
+    editor.close(path)
+    assert (found.title[:5], edit.new_text.split()[0], hidden) == ("P001:", mark, ())
 
 
 def edited(text, numbers):

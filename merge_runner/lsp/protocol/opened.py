@@ -1,0 +1,88 @@
+"""The documents that a client has open, as pygls keeps them: files, and the cells of notebooks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from lsprotocol import types
+from pygls.uris import to_fs_path
+from pygls.workspace import TextDocument, Workspace
+
+from merge_runner.lsp.documents.open_documents import real_path
+
+_LANGUAGES = {"sql", "python", "scala"}
+
+
+class Cell(NamedTuple):
+    """A cell of a notebook: its 1-based `number`."""
+
+    notebook: types.NotebookDocument
+    number: int
+
+
+def document(workspace: Workspace, uri: str) -> TextDocument | None:
+    """Return an open document. pygls knows it by a URI without escapes, the client may escape it in several ways."""
+    found: TextDocument | None = workspace.text_documents.get(unquote(uri))
+    return found
+
+
+def documents(workspace: Workspace) -> list[TextDocument]:
+    """Return all documents that are open, cells among them; each has the URI that the client gave."""
+    return list(workspace.text_documents.values())
+
+
+def versions(workspace: Workspace) -> frozenset[tuple[str, int | None]]:
+    """Return what differs after each change of a document, or of the cells that a notebook has."""
+    opened = workspace.text_documents.items(), workspace.notebook_documents.items()
+    return frozenset((uri, each.version) for found in opened for uri, each in found)
+
+
+def cell(workspace: Workspace, uri: str) -> Cell | None:
+    """Return the cell that a document is; None for a file."""
+    notebook = workspace.get_notebook_document(cell_uri=uri)
+    if notebook is None:
+        return None
+    found = (number for number, each in enumerate(notebook.cells, 1) if unquote(each.document) == unquote(uri))
+    number = next(found, None)
+    return Cell(notebook, number) if number is not None else None
+
+
+def file_of(workspace: Workspace, uri: str) -> Path | None:
+    """Return the file of a document, for a cell that of its notebook; None for one that is in no file here."""
+    found = cell(workspace, uri)
+    path = to_fs_path(uri if found is None else found.notebook.uri)
+    return real_path(path) if path is not None else None
+
+
+def texts(workspace: Workspace) -> dict[Path, str]:
+    """Return the texts of the open files; that of a notebook is made of its cells."""
+    found: dict[Path, str] = {}
+    for each in documents(workspace):
+        path = to_fs_path(each.uri)
+        if path is not None and cell(workspace, each.uri) is None:
+            found[real_path(path)] = each.source
+    for notebook in workspace.notebook_documents.values():
+        path = to_fs_path(notebook.uri)
+        if path is not None:
+            found[real_path(path)] = _notebook_text(workspace, notebook)
+    return found
+
+
+def _notebook_text(workspace: Workspace, notebook: types.NotebookDocument) -> str:
+    """Return the JSON of a notebook, as it would be saved."""
+    cells = []
+    for each in notebook.cells:
+        found = document(workspace, each.document)
+        is_code = each.kind == types.NotebookCellKind.Code and found is not None
+        language = found.language_id if found is not None and found.language_id in _LANGUAGES else None
+        cells.append(
+            {
+                "cell_type": "code" if is_code else "markdown",
+                "source": found.source if found is not None else "",
+                "metadata": {"language_info": {"name": language}} if language is not None else {},
+            }
+        )
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
