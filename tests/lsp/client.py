@@ -16,7 +16,7 @@ MAKES_FILES = types.WorkspaceEditClientCapabilities(
 class Editor:
     """Opens and changes documents of files, and gets what the server says of them."""
 
-    def __init__(self, *, pulls=True, encodings=None, makes_files=False):
+    def __init__(self, *, pulls=True, encodings=None, makes_files=False, folders=()):
         self._loop = asyncio.new_event_loop()
         self.client = LanguageClient("editor", "1")
         self.pushed = {}
@@ -29,12 +29,16 @@ class Editor:
         general = types.GeneralClientCapabilities(position_encodings=encodings)
         workspace = types.WorkspaceClientCapabilities(workspace_edit=MAKES_FILES) if makes_files else None
         able = types.ClientCapabilities(workspace, PULLS if pulls else None, general=general)
+        opened = [types.WorkspaceFolder(each.as_uri(), each.name) for each in folders]
         self.run(self.client.start_io(sys.executable, "-m", "merge_runner", "lsp"))
-        self.server = self.run(self.client.initialize_async(types.InitializeParams(able)))
+        self.server = self.run(self.client.initialize_async(types.InitializeParams(able, workspace_folders=opened)))
         self.client.initialized(types.InitializedParams())
 
     def run(self, coroutine):
         return self._loop.run_until_complete(asyncio.wait_for(coroutine, 60))
+
+    def wait(self, seconds):
+        self.run(asyncio.sleep(seconds))
 
     def open(self, path, text):
         """Open a document, or change it where it is open, to this text."""
@@ -87,6 +91,12 @@ class Editor:
 
     def diagnostics(self, path):
         return self.report(path).items
+
+    def workspace(self, known=()):
+        """A question for the diagnostics of all files, which may stay open; `known` are results that it has had."""
+        results = [types.PreviousResultId(each.uri, each.result_id) for each in known if each.result_id]
+        asked = self.client.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(results))
+        return self._loop.create_task(asyncio.wait_for(asked, 60))
 
     def actions(self, path, line):
         """The code actions for a line, from 1."""

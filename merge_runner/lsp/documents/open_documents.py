@@ -18,7 +18,7 @@ class OpenDocuments:
     """Looks at documents. `remarks` is called by one thread at a time, the others by any."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        self._env = env
+        self.env = env
         self._projects: dict[Path, OpenProject] = {}
         self._roots: dict[Path, Path | None] = {}
 
@@ -34,7 +34,7 @@ class OpenDocuments:
         inner = within(root, path) if root is not None else None
         if root is None or inner is None:
             return None
-        return self._projects.setdefault(root, OpenProject(root, self._env)), inner
+        return self._projects.setdefault(root, OpenProject(root, self.env)), inner
 
     def is_shared(self, path: Path) -> bool:
         """Whether a file is one of a project that other documents may depend on: no model and no plain file."""
@@ -51,7 +51,7 @@ class OpenDocuments:
         """Return what is wrong in a document; `texts` are those of all open ones, this among them."""
         found = self.located(path)
         if found is None:
-            return remarks(path, texts[path], self._env)
+            return remarks(path, texts[path], self.env)
         project, inner = found
         project.update(self._texts_of(project, texts), inner)
         return project.remarks(inner)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol.positions import Positions
@@ -19,6 +22,17 @@ _SEVERITIES = {
 def diagnostics(remarks: Iterable[Remark], uri: str, positions: Positions) -> list[types.Diagnostic]:
     """Return the remarks on the document `uri`."""
     return [_diagnostic(remark, uri, positions) for remark in remarks]
+
+
+def result_id(found: Sequence[types.Diagnostic]) -> str:
+    """Return a name of these diagnostics, which others do not have."""
+    text = repr(get_converter().unstructure(found))
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:20]
+
+
+def in_file(remark: Remark) -> Remark:
+    """Return a remark on a file; one on a cell of it is at its beginning."""
+    return remark if remark.place.cell is None else replace(remark, place=remark.place.in_file, fix=None)
 
 
 def _diagnostic(remark: Remark, uri: str, positions: Positions) -> types.Diagnostic:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from lsprotocol import types
-from lsprotocol.converters import get_converter
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
@@ -21,11 +18,12 @@ from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened
 from merge_runner.lsp.protocol.code_actions import code_actions
-from merge_runner.lsp.protocol.diagnostics import diagnostics
+from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 from merge_runner.lsp.protocol.views import add_views
+from merge_runner.lsp.protocol.workspace_diagnostics import WorkspaceDiagnostics
 from merge_runner.text import Place
 from merge_runner.version import version
 
@@ -52,7 +50,7 @@ class Server(LanguageServer):
         self._pushes: dict[str, asyncio.Task[None]] = {}
         self._found: dict[str, tuple[frozenset[tuple[str, int | None]], list[Remark]]] = {}
         """By document: the versions of all that were open, and its remarks."""
-        self._converter = get_converter()
+        self.of_workspace = WorkspaceDiagnostics(self.documents)
 
     @property
     def pulls(self) -> bool:
@@ -119,7 +117,7 @@ class Server(LanguageServer):
         self, found: Sequence[types.Diagnostic], known: str | None
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
         """Return what a client asked for that has got the result `known` before."""
-        result = hashlib.sha256(repr(self._converter.unstructure(found)).encode(errors="replace")).hexdigest()[:20]
+        result = result_id(found)
         if result == known:
             return types.RelatedUnchangedDocumentDiagnosticReport(result)
         return types.RelatedFullDocumentDiagnosticReport(found, result_id=result)
@@ -157,6 +155,7 @@ class Server(LanguageServer):
         """Look at all open documents: they may depend on what is on disk now."""
         self.documents.forget()
         self._found.clear()
+        self.of_workspace.changed()
         workspace = self.client_capabilities.workspace
         if not self.pulls:
             for each in opened.documents(self.workspace):
@@ -178,9 +177,7 @@ class Server(LanguageServer):
 def _of_cell(remarks: list[Remark], cell: opened.Cell | None) -> list[Remark]:
     """Return the remarks on a cell of a notebook; those on a file that are in a cell of it are at its beginning."""
     if cell is None:
-        return [
-            each if each.place.cell is None else replace(each, place=each.place.in_file, fix=None) for each in remarks
-        ]
+        return [in_file(each) for each in remarks]
     return [
         each for each in remarks if each.place.cell == cell.number or (each.place.cell is None and cell.number == 1)
     ]
@@ -234,11 +231,17 @@ def make_server() -> Server:
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
-        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="merge-runner"),
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="merge-runner"),
     )
     async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         _, found = await ls.diagnosed(params.text_document.uri)
         return ls.report(found, params.previous_result_id)
+
+    @server.feature(types.WORKSPACE_DIAGNOSTIC)
+    async def workspace_diagnostic(
+        ls: Server, params: types.WorkspaceDiagnosticParams
+    ) -> types.WorkspaceDiagnosticReport:
+        return types.WorkspaceDiagnosticReport(await ls.of_workspace.report(ls.workspace, params.previous_result_ids))
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,

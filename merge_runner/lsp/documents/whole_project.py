@@ -1,0 +1,42 @@
+"""What lint finds in all files of a project as they are on disk, looked for in a process of its own.
+
+A project of a thousand models takes seconds where nothing is kept of it: questions about open documents do not wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from merge_runner.api.lint import linted
+from merge_runner.api.logged_messages import LoggedMessages
+from merge_runner.errors import ProblemsError
+from merge_runner.lint.paths.request import LintRequest
+from merge_runner.lsp.documents.remark import Remark, of_finding, of_problem
+from merge_runner.project.syntax.environment import RecordingEnv
+
+
+async def project_remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
+    """Return the remarks on the project at `root` by file. Where it cannot be loaded, these are the reasons."""
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    try:
+        return await asyncio.get_running_loop().run_in_executor(pool, _remarks, root, dict(env))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
+    found: dict[Path, list[Remark]] = {}
+    try:
+        report = linted(LintRequest(project_dir=root, processes=1), RecordingEnv(env), LoggedMessages("lsp")).report
+    except ProblemsError as error:
+        for problem in error.problems:
+            if problem.place is not None:
+                found.setdefault(root / problem.place.path, []).append(of_problem(problem, problem.place))
+        return found
+    for finding in report.findings:
+        found.setdefault(root / finding.place.path, []).append(of_finding(finding))
+    return found

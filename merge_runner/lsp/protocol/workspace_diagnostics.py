@@ -1,0 +1,92 @@
+"""The findings in all files of the projects that a client has open, for clients that ask for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+from pygls.workspace import Workspace
+
+from merge_runner.errors import Problems
+from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
+from merge_runner.lsp.documents.remark import Remark
+from merge_runner.lsp.documents.whole_project import project_remarks
+from merge_runner.lsp.protocol import opened
+from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
+from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.project.syntax.read_text import read_text
+
+_PAUSE = 1.0
+"""Seconds without a change on disk after which projects are looked at."""
+Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
+
+
+class WorkspaceDiagnostics:
+    """Looks at whole projects as they are on disk; a client asks for the diagnostics of open documents one by one.
+
+    A question for what the client knows already waits until a file has changed, as the protocol proposes.
+    """
+
+    def __init__(self, documents: OpenDocuments) -> None:
+        self._documents = documents
+        self._state = 0
+        """A number for the state of the files on disk."""
+        self._given: tuple[int, frozenset[tuple[str, str]]] | None = None
+        """The state of which a client has been given everything, and the results that it knows then."""
+        self._news = asyncio.Event()
+
+    def changed(self) -> None:
+        """Look again: a file has changed on disk."""
+        self._state += 1
+        self._news.set()
+
+    async def report(self, workspace: Workspace, known: Sequence[types.PreviousResultId]) -> list[Report]:
+        """Return what is wrong in each file that is not open, and that nothing is any more in those of `known`."""
+        results = frozenset((each.uri, each.value) for each in known)
+        while self._given == (self._state, results):
+            self._news.clear()
+            await self._news.wait()
+        state = -1
+        while state != self._state:
+            state = self._state
+            await asyncio.sleep(_PAUSE)
+        remarks: dict[Path, list[Remark]] = {}
+        for root in self._roots(workspace):
+            remarks |= await project_remarks(root, self._documents.env)
+        before = {each.uri: each.value for each in known}
+        found = list(self._reports(workspace, remarks, before))
+        self._given = (state, frozenset((each.uri, each.result_id) for each in found if each.result_id is not None))
+        return found
+
+    def _roots(self, workspace: Workspace) -> list[Path]:
+        """The projects of the client's folders and of the documents that are open."""
+        folders = [to_fs_path(each.uri) for each in workspace.folders.values()]
+        files = [opened.file_of(workspace, each.uri) for each in opened.documents(workspace)]
+        inner = [real_path(folder) / "pyproject.toml" for folder in folders if folder is not None]
+        located = [self._documents.located(file) for file in [*inner, *files] if file is not None]
+        return sorted({each[0].root for each in located if each is not None})
+
+    def _reports(
+        self, workspace: Workspace, remarks: dict[Path, list[Remark]], before: dict[str, str]
+    ) -> Iterator[Report]:
+        reported = set()
+        for file, found in remarks.items():
+            uri = from_fs_path(str(file)) or ""
+            reported.add(unquote(uri))
+            if opened.document(workspace, uri) is not None:
+                continue
+            source = read_text(file, file.name, Problems())
+            positions = Positions(source.text if source is not None else "", workspace.position_codec)
+            items = diagnostics([in_file(each) for each in found], uri, positions)
+            result = result_id(items)
+            if before.get(uri) == result:
+                yield types.WorkspaceUnchangedDocumentDiagnosticReport(uri, result)
+            else:
+                yield types.WorkspaceFullDocumentDiagnosticReport(uri, items, result_id=result)
+        for uri in before:
+            if unquote(uri) not in reported and opened.document(workspace, uri) is None:
+                yield types.WorkspaceFullDocumentDiagnosticReport(uri, [])
