@@ -23,7 +23,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.startup import start_driver
 from merge_runner.formats.storage_join import DISTRIBUTION, SORT_MERGE, storage_join
 from merge_runner.project.schema.profile import Profile

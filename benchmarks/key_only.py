@@ -28,10 +28,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from merge_runner.engine.merge.source_values import AskedValues, source_values
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.spark.sql import files_read, run_measured
+from merge_runner.engine.spark.sql import files_read, run_measured, temporary_confs
 from merge_runner.engine.startup import start_driver
-from merge_runner.engine.table_format.registry import stamp_confs, table_format
+from merge_runner.engine.table_format.commit_metadata import stamp_confs
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.formats import Format
 from merge_runner.formats.registry import FORMATS
 from merge_runner.formats.types import DataType

@@ -27,8 +27,8 @@ from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.jars import fetch_jars
 from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
-from merge_runner.engine.spark.session_conf import temporary_confs
 from merge_runner.engine.spark.spark_home import check_version, installed_spark, pyspark_version
+from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError

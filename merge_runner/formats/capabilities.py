@@ -70,6 +70,8 @@ class Capabilities:
     retention: Retention
     by_source_scan: str
     """What WHEN NOT MATCHED BY SOURCE costs on the table, as text after a colon."""
+    commit_metadata_conf: str
+    """The conf of a session whose value each of its commits carries."""
 
     catalog_class: str | None = None
     """The class of the Spark catalog that its tables need. None: a folder is a table, also without a catalog."""

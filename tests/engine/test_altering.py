@@ -8,8 +8,7 @@ import pytest
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables import alter as altering
-from merge_runner.engine.tables.constraint_drift import constraint_drift
-from merge_runner.engine.tables.difference import Drift
+from merge_runner.engine.tables.drift import Drift, constraint_drift
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
 

@@ -9,8 +9,8 @@ from merge_runner.api import Project
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.perform import perform
-from merge_runner.engine.table_format.commit_metadata import stamp
-from merge_runner.engine.table_format.registry import stamp_confs, table_format
+from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.plan.plan import Planner

@@ -6,7 +6,7 @@ from urllib.parse import urlparse
 import pytest
 
 from merge_runner.engine.model_tests.unit_test import FOR_A_FEW_ROWS
-from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.engine.spark.sql import set_confs
 
 
 @pytest.mark.spark

@@ -263,7 +263,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str], FakeSession],
 
 
 def _stamp(session: FakeSession) -> str | None:
-    return session.conf.get(session.driver.table_format(None).commit_metadata_conf)
+    return session.conf.get(session.driver.table_format(None).capabilities.commit_metadata_conf)
 
 
 def _clauses(text: str) -> dict[str, str]:

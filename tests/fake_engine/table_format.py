@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.response import Compaction, MergeFigures
 from merge_runner.engine.spark.errors import engine_error
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
+from merge_runner.engine.table_format.commit_metadata import stamp_confs
 from merge_runner.engine.table_format.delta.batches import batch_confs
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
-from merge_runner.engine.table_format.delta.log import COMMIT_METADATA_CONF
 from merge_runner.engine.table_format.delta.stored_version import stored_version
 from merge_runner.engine.table_format.protocol import Commit, RealColumn, RealLayout, TableState, Vacuumed, no_changes
 from merge_runner.formats import Format
@@ -58,7 +58,6 @@ class FakeFormat:
     name: Format = "delta"
     capabilities = DELTA
     quick_read_confs: Mapping[str, str] = {}
-    commit_metadata_conf = COMMIT_METADATA_CONF
     replaced_rows_metric = "numOutputRows"
     batch_confs = staticmethod(batch_confs)
     is_built_in = staticmethod(is_built_in)
@@ -144,7 +143,7 @@ class FakeFormat:
 
     def optimize(self, session: FakeSession, step: Any, stamp: str) -> Compaction:
         """Compact all files into one, in a commit with the stamp."""
-        with temporary_confs(session, {COMMIT_METADATA_CONF: stamp}):
+        with temporary_confs(session, stamp_confs(stamp)):
             version = session.sql(f"OPTIMIZE {step.layout.relation}").collect()[0]["version"]
         return Compaction(
             files_added=1,

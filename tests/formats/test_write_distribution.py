@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.formats.rules import rules
 
 NUMBERS = itertools.count()

@@ -18,7 +18,7 @@ They were 34 and 13. Lower the numbers with the code, and never raise them.
 """
 REPORTING = ("api.event_log", "cli.display", "run.results")
 """What is called with each event, whatever it is about."""
-READ = 33
+READ = 25
 """Modules to open to understand the MERGE: those of the path, and those that run in the thread of the node before it.
 
 Of `cli`, `api`, `run` and `engine`: what loads, parses and plans has done its work then. Without reporting. Lower it with

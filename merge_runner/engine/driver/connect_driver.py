@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.confs import session_confs
 from merge_runner.engine.spark.errors import first_line, silence_error_log
-from merge_runner.engine.spark.session_conf import set_confs
+from merge_runner.engine.spark.sql import set_confs
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError, missing_extra
 

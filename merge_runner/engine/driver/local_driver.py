@@ -16,8 +16,7 @@ from merge_runner.engine.spark.connection_loss import forget, knows_its_end
 from merge_runner.engine.spark.errors import EngineError, Kind, from_engine, silence_error_log
 from merge_runner.engine.spark.health_check import Pulse
 from merge_runner.engine.spark.jvm_util import java_class
-from merge_runner.engine.spark.session_conf import set_confs
-from merge_runner.engine.spark.sql import name_caller
+from merge_runner.engine.spark.sql import name_caller, set_confs
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.formats.merge_plans import phase
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.change_feed_source import Unread, define_changes, unread
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.protocol import Commit, TableFormat
 from merge_runner.formats import Format
 from merge_runner.formats.branches import CONF
@@ -56,12 +56,12 @@ def outlives_replacement(session: SparkSession, table: Relation, table_format: T
 
 
 @contextmanager
-def recording(session: SparkSession, batch: Batch | None, table_format: TableFormat) -> Iterator[None]:
+def recording(session: SparkSession, batch: Batch, table_format: TableFormat) -> Iterator[None]:
     """What the session commits inside the block is stamped with the batch; afterwards its confs are as before.
 
     Only the MERGE may run inside: Delta would silently skip any other statement on the table as well.
     """
-    with temporary_confs(session, table_format.batch_confs(batch.app, batch.id) if batch is not None else {}):
+    with temporary_confs(session, table_format.batch_confs(batch.app, batch.id)):
         yield
 
 

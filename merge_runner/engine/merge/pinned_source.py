@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.merge.target_mark import MarkValue, mark_value
 from merge_runner.engine.spark.errors import engine_errors
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.relation import Relation, quote
 from merge_runner.text import Span
 

@@ -1,4 +1,6 @@
-"""The MERGE of a model as a pipeline: each stage is a function from a value to a value, and applies or not.
+"""The MERGE of a model as a pipeline: each stage is a function from a value to a value.
+
+Whether a stage applies is decided here, so that a plain MERGE needs no other module of this folder but `statement`.
 
     committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
@@ -60,13 +62,14 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
     Raises EngineError.
     """
     target = context.output.response.target
-    commit = committed_earlier(context, step.target, step.judged.layout.format)
+    commit = committed_earlier(context, step.target, step.judged.layout.format) if context.earlier else None
     if commit is not None and not (target is not None and target.is_new):
         _skip(context, f"had committed as version {commit.version} in the invocation that is retried", commit.version)
         return
-    with warnings_of_columns(step, context):
-        claimed = claim(step, context)
-        if claimed.skips is not None:
+    adds_columns = context.branch is not None and step.judged.statement.schema_evolution
+    with warnings_of_columns(step, context) if adds_columns or context.output.missing else nullcontext():
+        claimed = claim(step, context) if step.feed is not None or context.batch is not None else None
+        if claimed is not None and claimed.skips is not None:
             _skip(context, claimed.skips)
         else:
             _merge_claimed(step, claimed, context)
@@ -75,7 +78,8 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
         warn_of_empty_table(step, context)
 
 
-def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None:
+def _merge_claimed(step: RunMerge, claimed: Claim | None, context: NodeContext) -> None:
+    batch, changes = (claimed.batch, claimed.changes) if claimed is not None else (None, None)
     expect = step.expect
     on_branch = expect is not None and expect.on_branch and writes_main(context.session)
     pinning = pinning_for(expect, on_branch) if expect is not None else None
@@ -83,12 +87,12 @@ def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None
     try:
         try:
             try:
-                _merge(step, claimed.batch, context, on_branch, pinning)
+                _merge(step, batch, context, on_branch, pinning)
             except EngineError as error:
                 if step.skipping is None:
                     raise
                 step = with_whole_source(step, error, context)
-                _merge(step, claimed.batch, context, on_branch, pinning)
+                _merge(step, batch, context, on_branch, pinning)
         except EngineError as error:
             if is_changed_mark(error):
                 step, pinning = without_runtime_filter(step), None
@@ -97,15 +101,15 @@ def _merge_claimed(step: RunMerge, claimed: Claim, context: NodeContext) -> None
                 step, pinning = with_materialized_source(step, error, table_format.capabilities)
             else:
                 raise
-            _merge(step, claimed.batch, context, on_branch, pinning)
+            _merge(step, batch, context, on_branch, pinning)
     except EngineError as error:
-        if step.feed is None or claimed.changes is None:
+        if step.feed is None or changes is None:
             raise
-        raise unreadable(step.feed, claimed.changes, error) from error
-    if step.feed is not None and claimed.changes is not None and context.output.no_op is None:
-        context.output.response.changes = claimed.changes.consumed(step.feed)
+        raise unreadable(step.feed, changes, error) from error
+    if step.feed is not None and changes is not None and context.output.no_op is None:
+        context.output.response.changes = changes.consumed(step.feed)
         version = context.output.response.table_version
-        check_consumed(context.session, step.target, table_format, claimed.changes, version)
+        check_consumed(context.session, step.target, table_format, changes, version)
 
 
 def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch: bool, pinning: Fixing | None) -> None:
@@ -119,7 +123,11 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
     rows = chosen(step, context, noticed=noticed or checked) if step.skipping is not None else None
     if rows is not None and pinning is None:
         pinning = rows.fixing
-    with prepared_statement(step, session, context.table_format, pinning, marks=noticed or tried) as statement:
+    with (
+        prepared_statement(step, session, context.table_format, pinning, marks=noticed or tried)
+        if step.bounding is not None or pinning is not None
+        else nullcontext(Bounded(step.sql))
+    ) as statement:
         before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
             dict(statement.bounds), dict(statement.pins), list(statement.left_out), statement.staged
@@ -154,7 +162,7 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
 def execute(session: SparkSession, statement: Bounded, batch: Batch | None, table_format: TableFormat) -> Ran:
     """Run a statement that commits `batch`. Raises EngineError, with its position in the author's text."""
     try:
-        with recording(session, batch, table_format):
+        with recording(session, batch, table_format) if batch is not None else nullcontext():
             return run_measured(session, statement.sql)
     except EngineError as error:
         if error.statement == statement.sql and error.offset is not None:

@@ -64,9 +64,6 @@ def prepared_statement(
     Raises EngineError where the engine is lost or the run is stopped, and nothing else: what else goes wrong costs the
     bounds.
     """
-    if step.bounding is None and fixing is None:
-        yield Bounded(step.sql)
-        return
     maker = _Maker(step, session, table_format, marks=marks)
     try:
         yield maker.bounded(step.bounding, fixing)

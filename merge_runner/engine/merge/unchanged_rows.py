@@ -21,8 +21,7 @@ from merge_runner.engine.merge.pinned_source import MATERIALIZE
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.response import LeftOut, MergeFigures
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.spark.sql import analyse, run_statement
+from merge_runner.engine.spark.sql import analyse, run_statement, temporary_confs
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:

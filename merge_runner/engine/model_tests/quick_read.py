@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,7 @@ from merge_runner.engine.model_tests.quick_read import first_found
 from merge_runner.engine.response import TestRun
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.jvm_util import plain_value
-from merge_runner.engine.spark.session_conf import set_confs
-from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.spark.sql import analyse, run_command, run_statement, set_confs
 from merge_runner.engine.table_format.protocol import CHANGE_TYPE, TableFormat
 from merge_runner.engine.tables.catalog import no_columns
 from merge_runner.formats.failures import DUPLICATE_MATCHES, UNREADABLE

@@ -1,8 +1,13 @@
-"""Runs SQL text in a session; what goes wrong is an EngineError that knows the text."""
+"""Runs SQL text in a session, and sets its confs.
+
+What goes wrong with a text is an EngineError that knows it.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,6 +75,27 @@ def files_read(session: SparkSession, query: str) -> int:
         planned = session.sql(query)
         # The names of the files stay in the JVM where it is at hand.
         return len(planned._jdf.inputFiles() if hasattr(planned, "_jdf") else planned.inputFiles())
+
+
+def set_confs(session: SparkSession, confs: Mapping[str, str]) -> None:
+    """Give the session these confs, which win over what it has. Raises what PySpark raises."""
+    for key, value in confs.items():
+        session.conf.set(key, value)
+
+
+@contextmanager
+def temporary_confs(session: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
+    """The session has these confs inside the block; afterwards they are as before. Raises what PySpark raises."""
+    before = {key: session.conf.get(key, None) for key in confs}
+    try:
+        set_confs(session, confs)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, old)
 
 
 def name_caller(context: SparkContext, name: str | None) -> None:

@@ -12,10 +12,8 @@ from pathlib import Path
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.idempotency import committed_earlier, recorded_batch
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.spark.session_conf import set_confs
-from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_format.commit_metadata import of_hook
-from merge_runner.engine.table_format.registry import stamp_confs
+from merge_runner.engine.spark.sql import run_statement, set_confs
+from merge_runner.engine.table_format.commit_metadata import of_hook, stamp_confs
 from merge_runner.engine.tables.catalog import table_folder
 from merge_runner.formats.rewordings import NOT_EMPTY
 from merge_runner.plan.steps.merge import RunHook

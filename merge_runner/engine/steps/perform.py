@@ -15,8 +15,16 @@ from merge_runner.engine.model_tests.unit_test import run_unit_test
 from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.steps.freshness import measure_freshness
 from merge_runner.engine.steps.hooks import run_hook
-from merge_runner.engine.steps.inputs import attach_inputs, open_feed, share_inputs
-from merge_runner.engine.steps.tables import create_target, define_view, keep_history, load_seed, replace_table
+from merge_runner.engine.steps.tables import (
+    attach_inputs,
+    create_target,
+    define_view,
+    keep_history,
+    load_seed,
+    open_feed,
+    replace_table,
+    share_inputs,
+)
 from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
 from merge_runner.plan.steps.maintenance import OptimizeTable, VacuumTable
 from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge

@@ -1,15 +1,34 @@
-"""The tables and views of nodes: the target of a MERGE, and what is written as a whole."""
+"""The tables and views of a node: those that it reads, the target of its MERGE, and what is written as a whole."""
 
 from __future__ import annotations
 
 from merge_runner.engine.context import NodeContext
+from merge_runner.engine.merge.change_feed_source import define_empty
 from merge_runner.engine.merge.idempotency import outlives_replacement
 from merge_runner.engine.response import TableFigures, Target, Uncounted
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.tables.catalog import no_columns, table_exists
+from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
 from merge_runner.plan.steps.table import CreateTarget, DefineView, KeepHistory, Layout, LoadSeed, ReplaceTable
 from merge_runner.relation import quote
+
+
+def attach_inputs(step: AttachInputs, context: NodeContext) -> None:
+    """Make the inputs known to the session's catalog. Raises EngineError."""
+    for item in step.inputs:
+        context.catalog.attach(context.session, item)
+
+
+def share_inputs(step: ShareInputs, context: NodeContext) -> None:
+    """Cache what several nodes read, or take what another one has cached. Raises EngineError."""
+    for relation in step.readers:
+        context.shared.acquire(context.session, relation)
+
+
+def open_feed(step: OpenFeed, context: NodeContext) -> None:
+    """Define the view of a feed, without rows. Raises EngineError."""
+    define_empty(context.session, step.feed)
 
 
 def keep_history(step: KeepHistory, context: NodeContext) -> None:

@@ -7,7 +7,10 @@ confs of the writing session.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from merge_runner.formats.registry import FORMATS, capabilities
 
 FULL_REFRESH = "full_refresh"
 """The hook that takes the rows out of a branch before a full refresh (engine/tables/branch_catalog.py)."""
@@ -16,6 +19,11 @@ FULL_REFRESH = "full_refresh"
 def stamp(invocation_id: str, node: str) -> str:
     """The stamp of a node's statement."""
     return json.dumps({"merge_runner": {"invocation_id": invocation_id, "node": node}})
+
+
+def stamp_confs(stamp: str) -> Mapping[str, str]:
+    """Return the confs of a session whose commits, to tables of any format, shall carry the stamp."""
+    return {capabilities(each).commit_metadata_conf: stamp for each in FORMATS}
 
 
 def of_hook(stamp: str, hook: str) -> str:

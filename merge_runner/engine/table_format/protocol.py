@@ -151,10 +151,6 @@ class TableFormat(Protocol):
         """Confs of a session that reads small tables faster, though not all of them; empty: there are none."""
 
     @property
-    def commit_metadata_conf(self) -> str:
-        """The conf of a session whose commits carry a stamp (commit_metadata.py), as its value."""
-
-    @property
     def branches(self) -> Branches:
         """The branches of its tables. Raises TypeError where the capabilities say that they have none."""
 

@@ -15,8 +15,3 @@ _FORMATS: Mapping[Format, TableFormat] = {"delta": DeltaFormat(), "iceberg": Ice
 def table_format(name: Format | None) -> TableFormat:
     """Return the table format of a name; None, a format that is not known, is Delta."""
     return _FORMATS[name or DEFAULT]
-
-
-def stamp_confs(stamp: str) -> Mapping[str, str]:
-    """Return the confs of a session whose commits, to tables of any format, shall carry the stamp."""
-    return {each.commit_metadata_conf: stamp for each in _FORMATS.values()}

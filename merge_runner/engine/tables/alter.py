@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command, run_statement
 from merge_runner.engine.table_format.protocol import TableFormat
-from merge_runner.engine.tables.difference import Drift
-from merge_runner.engine.tables.drift import drift, new_columns
+from merge_runner.engine.tables.drift import Drift, drift, new_columns
 from merge_runner.formats.failures import HINTS, VIOLATED
 from merge_runner.plan.steps.table import Layout
 

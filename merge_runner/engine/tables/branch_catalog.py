@@ -12,14 +12,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.spark.sql import analyse, run_command
+from merge_runner.engine.spark.sql import analyse, run_command, temporary_confs
 from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH, of_hook
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.catalog import Catalog, Replaced, Target
-from merge_runner.engine.tables.difference import Drift
-from merge_runner.engine.tables.drift import drift
+from merge_runner.engine.tables.drift import Drift, drift
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
 
@@ -44,7 +42,7 @@ class BranchCatalog(Catalog):
         table_format.branches.begin(session, layout.relation, self._branch)
         if not replace or target.created:
             return target
-        with _as_hook(session, FULL_REFRESH, table_format.commit_metadata_conf):
+        with _as_hook(session, FULL_REFRESH, table_format.capabilities.commit_metadata_conf):
             self._overwrite(session, layout.relation, f"SELECT * FROM {layout.relation} WHERE false")
         return Target(emptied=True, drift=target.drift, missing=target.missing)
 

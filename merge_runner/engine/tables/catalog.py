@@ -23,7 +23,7 @@ from merge_runner.engine.spark.sql import analyse, run_command, run_statement
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
-from merge_runner.engine.tables.constraint_drift import check_drift
+from merge_runner.engine.tables.drift import check_drift
 from merge_runner.errors import did_you_mean
 from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
 from merge_runner.plan.steps.table import Column, Layout

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def chosen(session: SparkSession, catalog: Catalog, plan: NodePlan) -> NodePlan:
-    """Return the plan that runs: that of a first run where the table has never been built. Raises EngineError."""
-    first = plan.first_run
-    return plan if first is None or has_been_built(session, catalog, first) else first.plan
-
-
 def has_been_built(session: SparkSession, catalog: Catalog, first: FirstRun) -> bool:
     """Return whether the table exists and the model has written it before. Raises EngineError."""
     layout = first.layout

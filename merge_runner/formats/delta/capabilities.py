@@ -35,6 +35,8 @@ DELTA = Capabilities(
     marking=Marking("delta.enableDeletionVectors", marks="true", copies="false"),
     # DeltaConfigs.TOMBSTONE_RETENTION.
     retention=Retention("delta.deletedFileRetentionDuration", 7 * DAY, _interval),
+    # The history's `userMetadata`.
+    commit_metadata_conf="spark.databricks.delta.commitInfo.userMetadata",
     by_source_scan="Delta reads and rewrites every file of the target",
     schema_evolution_conf="spark.databricks.delta.schema.autoMerge.enabled",
     change_feed_property="delta.enableChangeDataFeed",

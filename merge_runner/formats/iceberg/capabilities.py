@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from merge_runner.formats.capabilities import DAY, Capabilities, Marking, Retention
 
+SUMMARY_KEY = "merge-runner"
+"""The property of a snapshot's summary that carries the stamp of our writes."""
+
 
 def _milliseconds(text: str) -> float | None:
     return int(text) / 1000 if text.strip().isascii() and text.strip().isdigit() else None
@@ -15,6 +18,7 @@ ICEBERG = Capabilities(
     marking=Marking("write.merge.mode", marks="merge-on-read", copies="copy-on-write"),
     # TableProperties.MAX_SNAPSHOT_AGE_MS.
     retention=Retention("history.expire.max-snapshot-age-ms", 5 * DAY, _milliseconds),
+    commit_metadata_conf=f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}",
     by_source_scan="Iceberg pushes nothing to the scan: every file is read, and every concurrent commit conflicts",
     catalog_class="org.apache.iceberg.spark.SparkCatalog",
     # A longer list counts as one that may match every file: IN_PREDICATE_LIMIT of InclusiveMetricsEvaluator.

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, cast
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
-from merge_runner.engine.spark.session_conf import set_confs
-from merge_runner.engine.table_format.commit_metadata import stamp
-from merge_runner.engine.table_format.registry import stamp_confs
+from merge_runner.engine.spark.sql import set_confs
+from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.tables.catalog import table_exists
-from merge_runner.engine.tables.first_run import chosen
+from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
@@ -139,10 +138,12 @@ def _confs(run: RunContext, node: Node, context: NodeContext) -> dict[str, str]:
 
 def _chosen(run: RunContext, plan: NodePlan, context: NodeContext) -> NodePlan:
     """Return the plan that runs; the table is asked once, so that another attempt runs the same. Raises EngineError."""
-    taken = chosen(context.session, run.catalog, plan)
-    if plan.first_run is not None:
-        context.output.response.is_incremental = taken is plan
-        write_taken(run.prepared, plan, taken)
+    first = plan.first_run
+    if first is None:
+        return plan
+    taken = plan if has_been_built(context.session, run.catalog, first) else first.plan
+    context.output.response.is_incremental = taken is plan
+    write_taken(run.prepared, plan, taken)
     return taken
 
 

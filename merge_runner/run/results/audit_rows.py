@@ -12,8 +12,7 @@ from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.steps.audit_table import write_audit
-from merge_runner.engine.table_format.commit_metadata import stamp
-from merge_runner.engine.table_format.registry import stamp_confs
+from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.graph.naming import table_location

@@ -10,9 +10,9 @@ from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.pipeline import merge_figures
 from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.sql import run_measured
-from merge_runner.engine.table_format.commit_metadata import stamp
+from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.table_format.iceberg.merge_metrics import changed_rows
-from merge_runner.engine.table_format.registry import stamp_confs, table_format
+from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation

@@ -32,7 +32,6 @@ class DeltaFormat:
     capabilities = DELTA
     quick_read_confs = BY_KERNEL
     replaced_rows_metric = "numOutputRows"
-    commit_metadata_conf = log.COMMIT_METADATA_CONF
     layout = staticmethod(log.table_layout)
     state = staticmethod(log.table_state)
     snapshot = staticmethod(log.snapshot)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-COMMIT_METADATA_CONF = "spark.databricks.delta.commitInfo.userMetadata"
-"""The conf of a session whose commits carry a stamp, as the `userMetadata` of the history."""
 RECENT = 50
 """The search for our latest commit ends after this many commits of other writers."""
 _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import Compaction
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.spark.sql import run_command, run_statement
-from merge_runner.engine.table_format.delta.log import COMMIT_METADATA_CONF, latest_commits, maintained_version
+from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
+from merge_runner.engine.table_format.commit_metadata import stamp_confs
+from merge_runner.engine.table_format.delta.log import latest_commits, maintained_version
 from merge_runner.engine.table_format.protocol import Commit, Vacuumed
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import Relation, quote
@@ -33,7 +33,7 @@ def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compacti
 
     `table_version` is None where there was nothing to do: nothing is committed then.
     """
-    with temporary_confs(session, {COMMIT_METADATA_CONF: stamp}):
+    with temporary_confs(session, stamp_confs(stamp)):
         reported = run_statement(session, _statement(step))[0]["metrics"].asDict(recursive=True)
     added, removed = reported["filesAdded"], reported["filesRemoved"]
     changed = reported["numFilesAdded"] or reported["numFilesRemoved"]
@@ -58,7 +58,7 @@ def _statement(step: OptimizeTable) -> str:
 
 def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) -> Vacuumed:
     """Deletes the files that no version of the last `retain` seconds needs; rounded up to hours. Raises EngineError."""
-    with temporary_confs(session, {**_CONFS, COMMIT_METADATA_CONF: stamp}):
+    with temporary_confs(session, {**_CONFS, **stamp_confs(stamp)}):
         run_command(session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
     latest = latest_commits(session, table, _RECENT)
     commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.spark.sql import files_read
+from merge_runner.engine.spark.sql import files_read, temporary_confs
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:

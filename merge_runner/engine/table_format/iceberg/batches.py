@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.spark.sql import run_command, run_statement
+from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
 from merge_runner.engine.table_format.iceberg.log import ancestry, branches
 from merge_runner.relation import Relation, string_literal
 

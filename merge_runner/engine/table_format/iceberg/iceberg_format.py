@@ -32,7 +32,6 @@ class IcebergFormat:
     capabilities = ICEBERG
     quick_read_confs: Mapping[str, str] = {}
     replaced_rows_metric = "total-records"
-    commit_metadata_conf = log.COMMIT_METADATA_CONF
     branches = IcebergBranches()
     layout = staticmethod(table_layout)
     state = staticmethod(log.table_state)

@@ -15,16 +15,13 @@ from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import Commit, TableState
 from merge_runner.formats.branches import CONF, MAIN, PROPERTY
+from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _UTIL = "org.apache.iceberg.spark.Spark3Util"
-SUMMARY_KEY = "merge-runner"
-"""The key of a snapshot's summary that holds the stamp of its writer."""
-COMMIT_METADATA_CONF = f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}"
-"""The conf of a session whose commits carry a stamp (Spark 4.1)."""
 RECENT = 50
 """The search for our latest snapshot ends after this many snapshots of other writers."""
 

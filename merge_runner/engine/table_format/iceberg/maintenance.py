@@ -11,10 +11,10 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import Compaction
-from merge_runner.engine.spark.session_conf import temporary_confs
-from merge_runner.engine.table_format.commit_metadata import is_of_a_statement
+from merge_runner.engine.spark.sql import temporary_confs
+from merge_runner.engine.table_format.commit_metadata import is_of_a_statement, stamp_confs
 from merge_runner.engine.table_format.iceberg.batches import batch_records, write_again
-from merge_runner.engine.table_format.iceberg.log import COMMIT_METADATA_CONF, RECENT, latest_snapshots
+from merge_runner.engine.table_format.iceberg.log import RECENT, latest_snapshots
 from merge_runner.engine.table_format.iceberg.procedures import call_procedure
 from merge_runner.engine.table_format.protocol import Commit, Vacuumed
 from merge_runner.plan.steps.maintenance import OptimizeTable
@@ -88,7 +88,7 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
     The table's own `history.expire.min-snapshots-to-keep`, branches and tags hold. Raises EngineError.
     """
     before = round(1000 * (time.time() - retain))
-    with temporary_confs(session, {COMMIT_METADATA_CONF: stamp}):
+    with temporary_confs(session, stamp_confs(stamp)):
         for record in batch_records(session, table):
             if record.written < before:
                 write_again(session, table, record)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError, Kind
-from merge_runner.engine.spark.session_conf import temporary_confs
+from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.iceberg.layout import table_layout
 from merge_runner.engine.table_format.protocol import Ask, RealLayout
 from merge_runner.formats.iceberg.write_distribution import distribution_property

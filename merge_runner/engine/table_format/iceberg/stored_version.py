@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from merge_runner.engine.table_format.iceberg.log import SUMMARY_KEY
 from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
 
 _NONE = -1
 
