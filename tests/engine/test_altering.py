@@ -7,7 +7,7 @@ import pytest
 
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.table_format.registry import table_format
-from merge_runner.engine.tables import alter as altering
+from merge_runner.engine.tables.alter import resolved
 from merge_runner.engine.tables.drift import Drift, constraint_drift
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
@@ -18,23 +18,20 @@ TOLD = Drift("partitioned otherwise")
 
 
 @pytest.fixture
-def alter(monkeypatch):
+def alter():
     """Alters what differs while some statements fail; gives what was altered, what is left, and the statements."""
 
     def run(*differences, rows=0, **failures):
         ran = []
 
-        def answer(_session, statement):
+        def sql(statement):
             ran.append(statement)
             if statement in failures:
                 raise EngineError("CODE", "refused", kind=failures[statement])
-            return [(rows,)]
+            return SimpleNamespace(collect=lambda: [(rows,)])
 
-        monkeypatch.setattr(altering, "drift", lambda *_: differences)
-        monkeypatch.setattr(altering, "run_statement", answer)
-        monkeypatch.setattr(altering, "run_command", answer)
         try:
-            found = altering.alter(None, Layout(Relation("t", "s"), "delta"), None)
+            found = resolved(SimpleNamespace(sql=sql), differences)
         except EngineError as error:
             return error.kind, ran
         return found.altered, found.left, ran

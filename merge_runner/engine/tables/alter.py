@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,11 +36,21 @@ def alter(session: SparkSession, layout: Layout, table_format: TableFormat, shap
     query whose columns a new table would get. What cannot be altered, or is refused, stays as it is: the MERGE may well
     succeed. Raises EngineError where the statement is not at fault: done again, this alters what is left.
     """
+    appends = layout.on_schema_change == "append_new_columns"
+    added = resolved(session, new_columns(session, layout, shape)) if appends else Alteration()
+    others = drift(session, layout, table_format)
+    rest = resolved(
+        session, (each for each in others if not each.missing or not added.missing.keys() >= set(each.missing))
+    )
+    return Alteration(added.altered + rest.altered, added.left + rest.left, {**added.missing, **rest.missing})
+
+
+def resolved(session: SparkSession, differences: Iterable[Drift]) -> Alteration:
+    """Alter what differs, as the differences say. Raises EngineError as `alter` does."""
     altered: list[str] = []
     left: list[str] = []
     missing: dict[str, str] = {}
-
-    def settle(item: Drift) -> None:
+    for item in differences:
         words = item.words
         if item.remedy:
             try:
@@ -51,16 +61,9 @@ def alter(session: SparkSession, layout: Layout, table_format: TableFormat, shap
                 words = f"{words}: {error.message}" + (f"; {error.hint}" if error.hint else "")
             else:
                 altered.append(item.done or words)
-                return
+                continue
         left.append(words)
         missing.update(dict.fromkeys(item.missing, words))
-
-    if layout.on_schema_change == "append_new_columns":
-        for item in new_columns(session, layout, shape):
-            settle(item)
-    for item in drift(session, layout, table_format):
-        if not item.missing or not missing.keys() >= set(item.missing):
-            settle(item)
     return Alteration(tuple(altered), tuple(left), missing)
 
 
