@@ -4,15 +4,13 @@ import json
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 PACKAGES = ("dagster-dbt==0.29.27", "python-dateutil")
 """It imports dateutil, and does not always bring it."""
 TABLES = ("customers", "orders", "raw_orders", "stg_orders")
 
 
-@pytest.mark.parametrize(
-    "variables", [{"DBT_LOG_FORMAT": "json"}, pytest.param({}, marks=pytest.mark.nightly)], ids=["as dbt 2", "as dbt 1"]
-)
+@pytest.mark.parametrize("variables", [{"DBT_LOG_FORMAT": "json"}, {}], ids=["as dbt 2", "as dbt 1"])
 def test_dagster_builds_with_merge_runner(client, run_client, shop, merge_runner, variables):
     out = run_client(client(*PACKAGES), "with_dagster.py", shop, merge_runner, **variables)
     report = json.loads(next(line for line in out.splitlines() if line.startswith("REPORT "))[len("REPORT ") :])

@@ -10,7 +10,7 @@ from tests.dbt_schemas import schema_errors
 from tests.fake_engine import FakeDriver, Lake
 from tests.fake_engine.projects import model_files
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 PACKAGES = ("dbt-artifacts-parser==0.15.0", "dbterd==1.32.0", "PyYAML")
 ROOT = Path(__file__).parents[2]
 PROJECTS = [ROOT, *sorted(path.parent for path in ROOT.glob("examples/*/profiles.yml"))]

@@ -234,10 +234,14 @@ def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, table_form
 
 
 @pytest.mark.parametrize(
-    ("table_format", "layout"),
-    [("delta", {"cluster_by": ("id",)}), ("iceberg", {"cluster_by": (), "sort_by": ("id",)})],
+    ("table_format", "layout", "key"),
+    [
+        ("delta", {"cluster_by": ("id",)}, "bigint"),
+        pytest.param("delta", {"cluster_by": ("id",)}, "string", marks=pytest.mark.slow),
+        pytest.param("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "bigint", marks=pytest.mark.slow),
+        ("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "string"),
+    ],
 )
-@pytest.mark.parametrize("key", ["bigint", "string"])
 def test_files_are_skipped_by_a_key_that_the_table_is_laid_out_by(session, table_format, layout, key):
     target, given = (f"{SCHEMA[table_format]}.{word}{next(_NUMBERS)}" for word in ("key", "src"))
     id = "id" if key == "bigint" else "lpad(cast(id as string), 9, '0')"

@@ -90,7 +90,7 @@ def told(tmp_path_factory):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_tables_lie_in_the_only_catalog(told):
     assert [told[target]["relation"] for target in ("joined", "plain")] == ["ice.joined.orders", "ice.plain.orders"]
 
@@ -101,7 +101,7 @@ def shuffles(plan):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_written_are(told):
     # Both tables have about as many rows, so that neither is hashed.
     assert told["joined"]["nodes"] == 2 * ["Sort join"]
@@ -111,7 +111,7 @@ def test_with_it_nothing_is_shuffled_and_without_it_target_source_and_what_is_wr
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_runs_is_what_was_explained(told):
     assert "Exchange" not in shuffles(told["joined"]["ran"])
     assert shuffles(told["plain"]["ran"]).count("Exchange") == 3
@@ -124,7 +124,7 @@ def test_lint_tells_where_it_is_missing():
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bounded_statement_shuffles_nothing_either(told):
     bounded = told["bounded"]
     assert set(bounded["bounds"]) == {"order_id"}
@@ -136,7 +136,7 @@ def test_a_bounded_statement_shuffles_nothing_either(told):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_rows_are_the_same_either_way(told):
     assert told["joined"]["rows"] == told["plain"]["rows"]
     assert len(told["joined"]["rows"]) == 1000

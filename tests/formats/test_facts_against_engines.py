@@ -5,8 +5,8 @@ code, without running its joins: Delta's MergeIntoCommand gives the predicates t
 table's snapshot skips; Iceberg's scan of the target is planned. `test_the_short_way_is_the_real_one` runs whole MERGEs.
 
 `make test` measures, on a few of the tables, a fifth of the rows whose answer differs between the formats and a fifteenth of the
-others, chosen by a hash; `make test-slow` measures the first row of each table and subject, and a tenth of the others, on all
-tables; `make test-nightly` measures the rest. Only tables that the selected rows read are created.
+others, chosen by a hash; `make test-slow` measures the first row of each subject on every other table, and a tenth of the
+rows of these few; `make test-nightly` measures the rest. Only tables that the selected rows read are created.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def _conditions(*formats: str):
             differs = len({found.get(key, fact.answer) for found in answers.values()}) > 1
             sampled = fact.table in _OFTEN and _sampled(*key, one_in=5 if differs else 15)
             often = sampled or (form == "delta" and key in _REAL)
-            now_and_then = first or _sampled(*key, one_in=10)
+            once = first and _sampled(fact.table, one_in=2)
+            now_and_then = once or (fact.table in _OFTEN and _sampled(*key, one_in=10))
             marks = () if often else pytest.mark.slow if now_and_then else pytest.mark.nightly
             rows.append(pytest.param(form, name, fact, id=f"{form}-{name}-{fact.subject}", marks=marks))
     return rows

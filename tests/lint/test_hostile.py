@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from merge_runner.cli.main import main
 
+from .hostile import forks
 from .hostile.make import (
     BROKEN,
     CHARACTERS,
@@ -33,8 +30,7 @@ from .hostile.make import (
 
 pytestmark = pytest.mark.fuzz("SQL and projects for lint")
 
-SECONDS = 60
-MEGABYTES = 2_000
+SECONDS = forks.SECONDS
 FAULTS = ("Traceback (most recent call last)", "[internal]", '"internal"', "RecursionError", "MemoryError")
 PROJECT: Files = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
@@ -99,27 +95,22 @@ def lint(monkeypatch, capfd, tmp_path):
     return run
 
 
-def process(root: Path, *arguments: str) -> dict:
+@pytest.fixture(scope="module")
+def process():
     """`merge-runner lint` as a process with bounded time and memory."""
-
-    def bound() -> None:
-        with contextlib.suppress(ValueError, OSError):  # not every system bounds the address space
-            resource.setrlimit(resource.RLIMIT_AS, (2 * MEGABYTES * 1024**2, 2 * MEGABYTES * 1024**2))
-
-    started = time.monotonic()
-    ended = subprocess.run(
-        [sys.executable, "-m", "merge_runner", "lint", "--format", "json", *arguments],
-        cwd=root,
-        env={**os.environ, "HOME": str(root)},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        timeout=2 * SECONDS,
-        preexec_fn=bound,
+    server = subprocess.Popen(
+        [sys.executable, "-m", forks.__name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert time.monotonic() - started < SECONDS
-    return check(ended.returncode, ended.stdout, ended.stderr)
+
+    def run(root: Path, *arguments: str) -> dict:
+        server.stdin.write(json.dumps([str(root), ["lint", "--format", "json", *arguments]]) + "\n")
+        server.stdin.flush()
+        status = json.loads(server.stdout.readline())
+        return check(status, *(Path(f"{root}{end}").read_text(errors="replace") for end in (forks.OUT, forks.ERR)))
+
+    yield run
+    server.stdin.close()
+    assert server.wait(SECONDS) == 0
 
 
 def test_every_beginning_of_a_plain_merge(lint, tmp_path, fuzzed):
@@ -205,30 +196,38 @@ def halves(first: int) -> list:
 
 
 @pytest.mark.parametrize("name", halves(1))
-def test_a_plain_statement(tmp_path, name):
+def test_a_plain_statement(process, tmp_path, name):
     write(tmp_path, {"m.sql": as_plain(STATEMENTS[name]())})
     process(tmp_path, "m.sql")
 
 
 @pytest.mark.parametrize("name", halves(0))
-def test_a_statement_as_model(tmp_path, name):
+def test_a_statement_as_model(process, tmp_path, name):
     process(write(tmp_path, as_model(STATEMENTS[name]())))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template(tmp_path, name):
+def test_a_template(process, tmp_path, name):
     process(write(tmp_path, as_model(TEMPLATES[name]())))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROJECTS)
-def test_a_project(tmp_path, name):
+def test_a_project(process, tmp_path, name):
     process(write(tmp_path, {**PROJECT, **PROJECTS[name]()}))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["text", "concise", "json", "github", "gitlab", "sarif", "junit"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("text", marks=pytest.mark.slow),
+        *(
+            pytest.param(name, marks=pytest.mark.nightly)
+            for name in ("concise", "json", "github", "gitlab", "sarif", "junit")
+        ),
+    ],
+)
 def test_many_findings_in_a_format(tmp_path, name):
     files = {f"f{number}.sql": as_plain(merge(nested(50, "t.id = s.id or t.dt = 1"))) for number in range(1_000)}
     ended = subprocess.run(

@@ -171,7 +171,7 @@ def test_what_is_kept_changes_no_finding(first, changes):
 
 @pytest.mark.slow
 @given(start, st.lists(edits, min_size=5, max_size=25))
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 8)
 def test_what_is_kept_changes_no_finding_in_many_edits(first, changes):
     check(first, changes)
 

@@ -95,7 +95,7 @@ def test_a_second_run_changes_nothing_where_that_is_proven(seed):
     check(seed, Counter())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.integers(0, 10**9))
 @settings(max_examples=10 * settings.default.max_examples)
 def test_a_second_run_changes_nothing_in_many_merges(seed):

@@ -111,7 +111,7 @@ def merged(root, name):
     ("how", "why"),
     [
         (ENDLESS, "its JVM was killed (SIGKILL): by a user, or by the system because the machine ran out of memory"),
-        (GREEDY, "its JVM ran out of memory: Java heap space (exit status 52)"),
+        pytest.param(GREEDY, "its JVM ran out of memory: Java heap space (exit status 52)", marks=pytest.mark.nightly),
     ],
     ids=["killed", "without memory"],
 )

@@ -14,7 +14,7 @@ import pytest
 from tests.standalone_cluster import Cluster, until
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc"),
 ]
 

@@ -105,13 +105,13 @@ def merge(make_project, driver, tables):
     return lambda case: Merge(root, driver, case)
 
 
-# Every third case in `make test`, the others in `make test-slow`.
+TIERS = ((), pytest.mark.slow, pytest.mark.nightly)
+
+
+# Every third case in `make test`, another third in `make test-slow`, all others in `make test-nightly`.
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, id=case["name"], marks=pytest.mark.slow if number % 3 else [])
-        for number, case in enumerate(CASES)
-    ],
+    [pytest.param(case, id=case["name"], marks=TIERS[number % 3]) for number, case in enumerate(CASES)],
 )
 def test_what_removes_a_node_removes_it(merge, case):
     asked = merge(case)
