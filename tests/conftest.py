@@ -5,9 +5,7 @@ import itertools
 import os
 import signal
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from hypothesis import Phase, settings
@@ -30,18 +28,6 @@ settings.register_profile(  # a mutant is noticed by the same few examples each 
 settings.load_profile("few")
 
 _NUMBERS = itertools.count()
-_FOR_A_FEW_ROWS = {
-    # With both, the tests of tests/engine/test_metrics.py take some 0.85 of the time (in turns, two cores). All that runs the
-    # command line as a process has the confs that users have.
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.databricks.delta.allFilesInCrc.enabled": "false",
-    "spark.sql.shuffle.partitions": "1",
-    # Spark writes the text of each plan for its UI, with all details of each node: a tenth of the processor time of a MERGE.
-    "spark.sql.ui.explainMode": "simple",
-    # Hadoop starts processes for its own checksum of each file of Delta's log: half of the 24 of a MERGE.
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-}
-"""Confs of the driver of the test run: none of them changes what a statement means."""
 _FUZZED = Counter()
 """How many odd inputs were tried, by their kind."""
 
@@ -123,17 +109,10 @@ def fuzzed(request):
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     """The one Spark driver of the test run, as an embedded target has it."""
-    from merge_runner.engine.startup import start_driver
-    from merge_runner.project.schema.profile import Profile
+    from tests.spark_driver import started_driver
 
-    root = tmp_path_factory.mktemp("spark")
-    # Iceberg beside Delta, in a catalog of its own, for the tests that hold facts against both engines.
-    ice = {"type": "hadoop", "warehouse": str(root / "ice"), "cache-enabled": "false"}
-    embedded = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse")
-    profile = replace(embedded, catalogs={"ice": ice}, conf=_FOR_A_FEW_ROWS)
-    running = start_driver(profile, root, root / "spark.log", os.environ)
-    yield running
-    running.stop()
+    with started_driver(tmp_path_factory.mktemp("spark")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
@@ -150,19 +129,10 @@ def make_project(tmp_path):
     puts it into the driver's Iceberg catalog.
     """
 
+    from tests.written_project import write_project
+
     def make(files: dict[str, str], table_format: str = "delta") -> Path:
         number = next(_NUMBERS)
-        root = tmp_path / f"project{number}"
-        schema = f"ice.shop{number}" if table_format == "iceberg" else f"shop{number}"
-        models = f'[tool.merge-runner.models]\nformat = "{table_format}"\n' if table_format != "delta" else ""
-        given = {
-            "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{models}',
-            "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n",
-            **files,
-        }
-        for path, text in given.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(dedent(text))
-        return root
+        return write_project(tmp_path / f"project{number}", f"shop{number}", files, table_format)
 
     return make

@@ -1,4 +1,4 @@
-"""MERGEs in the hooks of a model are judged where its config has the hook."""
+"""MERGEs in the hooks of models and seeds are judged where the config has the hook."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ def test_a_merge_in_a_hook(make_project, case):
     config = f"{{{{ config({case.get('hook', '')}) }}}}{case.get('noqa', '')}\n"
     files = {"models/m.sql": config + OWN, "models/m.yml": SOURCES + case.get("yaml", "")}
     files |= {"macros/audit.sql": case["macros"]} if "macros" in case else {}
+    if "seed" in case or "seed_settings" in case:
+        files |= {"seeds/codes.csv": "id,n\n1,2\n", "seeds/codes.yml": "version: 2\n" + case.get("seed", "seeds: []\n")}
     root = make_project(files)
     with (root / "pyproject.toml").open("a", encoding="utf-8") as settings:
-        settings.write(case.get("pyproject", ""))
+        settings.write(case.get("pyproject", case.get("seed_settings", "")))
     for _ in ("made", "kept from the first run"):
         report = Project.load(root).lint()
         own = [merge for merge in report.merges if (merge.path, merge.line) == ("models/m.sql", 2)]

@@ -71,15 +71,23 @@ class Generator:
 
     # Queries
 
-    def query(self, tables: Sequence[str], within: Mapping[str, Expression] = MappingProxyType({})) -> Query:
-        """A query over all of the tables; `within` are conditions that all rows of a table in it pass."""
-        arms = tuple(self.arm(table, within.get(table)) for table in tables)
+    def query(
+        self,
+        tables: Sequence[str],
+        within: Mapping[str, Expression] = MappingProxyType({}),
+        newer_than: str | None = None,
+    ) -> Query:
+        """A query over all of the tables; `within` are conditions that all rows of a table in it pass.
+
+        Some take only what is newer than all rows of the table `newer_than`.
+        """
+        arms = tuple(self.arm(table, within.get(table), newer_than) for table in tables)
         if self.random.random() < 0.6:
             return Query(arms)
         keys = ["id"] if self.random.random() < 0.8 else self.random.sample(list(COLUMNS), k=2)
         return Query(arms, tuple(keys), tuple(COLUMNS))
 
-    def arm(self, table: str, within: Expression | None = None) -> Arm:
+    def arm(self, table: str, within: Expression | None = None, newer_than: str | None = None) -> Arm:
         """Rows of a table, filtered and computed or not."""
         parts = [within] if within is not None else []
         if self.random.random() < 0.5:
@@ -88,7 +96,10 @@ class Generator:
         columns = None
         if within is not None or self.random.random() < 0.4:
             columns = tuple((name, self._computed(name)) for name in COLUMNS)
-        return Arm(table, where, columns)
+        newer = None
+        if newer_than not in (None, table) and self.random.random() < 0.15:
+            newer = (self.random.choice(["d", "d", "n", "id"]), newer_than)
+        return Arm(table, where, columns, newer)
 
     def _computed(self, name: str) -> Expression:
         if self.random.random() < 0.85:

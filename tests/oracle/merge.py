@@ -76,14 +76,9 @@ def merged(merge: Merge, target: Sequence[Row], source: Sequence[Row], columns: 
     return _Merging(merge, tuple(columns)).run(target, source)
 
 
-def matches_of(merge: Merge, old: Row, source: Sequence[Row]) -> int:
-    """How many rows of the source match a row of the target."""
-    return sum(holds(merge.on, {"t": old, "s": new}) for new in source)
-
-
 def several_matches(merge: Merge, target: Sequence[Row], source: Sequence[Row]) -> bool:
     """Whether a row of the target is matched by several rows of the source."""
-    return any(matches_of(merge, old, source) > 1 for old in target)
+    return any(sum(holds(merge.on, {"t": old, "s": new}) for new in source) > 1 for old in target)
 
 
 class _Merging:

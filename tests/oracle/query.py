@@ -13,11 +13,15 @@ SIDE = "r"
 
 @dataclass(frozen=True)
 class Arm:
-    """Rows of one table that pass a filter, computed row by row. `columns` None: `*`."""
+    """Rows of one table that pass a filter, computed row by row. `columns` None: `*`.
+
+    `newer`: a column and a table; only rows whose value is larger than any of the table's are taken.
+    """
 
     table: str
     where: Expression | None = None
     columns: tuple[tuple[str, Expression], ...] | None = None
+    newer: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,10 @@ class Query:
     latest_by: tuple[str, ...] = ()
     ordered_by: tuple[str, ...] = ()
 
+    def reads(self, table: str) -> bool:
+        """Whether rows of a table are read."""
+        return any(table in (arm.table, *(arm.newer or ())[1:]) for arm in self.arms)
+
 
 def rows_of(query: Query, tables: Mapping[str, Sequence[Row]]) -> list[Row]:
     """The rows of the query, in no order."""
@@ -35,7 +43,7 @@ def rows_of(query: Query, tables: Mapping[str, Sequence[Row]]) -> list[Row]:
         row if arm.columns is None else _computed(arm, row)
         for arm in query.arms
         for row in tables[arm.table]
-        if holds(arm.where, {SIDE: row})
+        if holds(arm.where, {SIDE: row}) and _is_newer(arm, row, tables)
     ]
     if not query.latest_by:
         return rows
@@ -43,6 +51,14 @@ def rows_of(query: Query, tables: Mapping[str, Sequence[Row]]) -> list[Row]:
     for row in sorted(rows, key=lambda row: [(row[name] is not None, row[name]) for name in query.ordered_by]):
         first.setdefault(tuple(row[name] for name in query.latest_by), row)
     return list(first.values())
+
+
+def _is_newer(arm: Arm, row: Row, tables: Mapping[str, Sequence[Row]]) -> bool:
+    if arm.newer is None:
+        return True
+    column, table = arm.newer
+    known = [each[column] for each in tables[table] if each[column] is not None]
+    return bool(known) and row[column] is not None and row[column] > max(known)
 
 
 def _computed(arm: Arm, row: Row) -> Row:

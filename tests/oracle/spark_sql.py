@@ -131,7 +131,11 @@ def _arm(arm: Arm, table: Names) -> str:
     columns = "*"
     if arm.columns is not None:
         columns = ", ".join(_named(name, value, bare) for name, value in arm.columns)
-    where = f" where {expression_text(arm.where, bare)}" if arm.where is not None else ""
+    conditions = [] if arm.where is None else [_inner(arm.where, bare, 1)]
+    if arm.newer is not None:
+        column, known = arm.newer
+        conditions.append(f"{column} > (select max({column}) from {table(known)})")
+    where = f" where {' and '.join(conditions)}" if conditions else ""
     return f"select {columns} from {table(arm.table)}{where}"
 
 

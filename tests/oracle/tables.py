@@ -8,7 +8,7 @@ from typing import Literal
 
 from tests.oracle.expression import Row
 from tests.oracle.generate import COLUMNS
-from tests.oracle.merge import Merge, MultipleMatchesError, Outcome, matches_of, merged, several_matches
+from tests.oracle.merge import Merge, MultipleMatchesError, Outcome, merged, several_matches
 
 Mode = Literal["delta", "copy-on-write", "merge-on-read"]
 """How a MERGE is run: by Delta, or by Spark on Iceberg in one of two ways."""
@@ -34,15 +34,10 @@ def outcome_on(
 
 def _of_several(mode: Mode, merge: Merge, target: Sequence[Row], source: Sequence[Row]) -> Outcome | None:
     """What engines do otherwise where several rows of the source match one of the target (test_engine_facts.py)."""
-    matches = [(row, number) for row in target if (number := matches_of(merge, row, source)) > 1]
     if not merge.of("matched") and merge.of("not matched by source"):
         if mode != "merge-on-read":
             raise MultipleMatchesError  # by Delta, and by merge-runner where Iceberg would keep a row for each match
         return merged(merge, target, source, COLUMNS)
-    if merge.of("matched") and mode != "delta":
-        outcome = merged(merge, target, source, COLUMNS)
-        outcome.deleted += sum(number - 1 for _, number in matches)
-        return outcome
     return None
 
 

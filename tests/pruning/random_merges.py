@@ -5,6 +5,7 @@ A constant lies inside the values of one file as a rule, so that a condition tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -47,12 +48,14 @@ _IN_SOURCE = {"id", "k", "dt", "ts", "n"}
 
 @dataclass(frozen=True)
 class RandomMerge:
-    """A MERGE into a probe table, as t, from SOURCE, as s."""
+    """A MERGE into a probe table, as t, from SOURCE, as s; `kinds` are the kinds of predicate in its ON."""
 
     form: str
     table: str
     on: str
     clauses: str
+    kinds: frozenset[str]
+    drawn: tuple[str, int, int]
 
     @property
     def arguments(self) -> tuple[str, str, str, str]:
@@ -61,15 +64,25 @@ class RandomMerge:
 
 
 def random_merges(form: str, seed: int, number: int) -> list[RandomMerge]:
-    """The same for the same seed."""
-    return [_Generator(form, Random(f"{form} {seed} {at}")).merge() for at in range(number)]
+    """Return random MERGEs into tables of a format, the same ones for the same seed."""
+    return [_Generator((form, seed, at)).merge() for at in range(number)]
+
+
+def with_other_constants(merge: RandomMerge, number: int) -> list[RandomMerge]:
+    """Return MERGEs of the same shape, whose constants are those of other rows."""
+    return [_Generator(merge.drawn, other).merge() for other in range(1, number + 1)]
 
 
 class _Generator:
-    def __init__(self, form: str, random: Random) -> None:
+    def __init__(self, drawn: tuple[str, int, int], constants: int = 0) -> None:
+        form, seed, at = drawn
         self.form = form
-        self.random = random
-        self.table = random.choice(_TABLES[form])
+        self.drawn = drawn
+        self.random = Random(f"{form} {seed} {at}")
+        """Draws the shape: everything but the rows whose values the constants are."""
+        self.rows = Random(f"{form} {seed} {at} {constants}")
+        self.kinds: set[str] = set()
+        self.table = self.random.choice(_TABLES[form])
         self.plain = False
         """Whether a condition stands by itself, so that it may also be one that is true for no row.
 
@@ -81,7 +94,8 @@ class _Generator:
         self.plain = depths == [0]
         on = " and ".join(self.condition(depth) for depth in depths)
         self.plain = False
-        return RandomMerge(self.form, self.table, on, self.clauses())
+        kinds = frozenset(self.kinds)
+        return RandomMerge(self.form, self.table, on, self.clauses(), kinds, self.drawn)
 
     def count(self) -> int:
         return self.random.choice([1, 1, 1, 1, 2, 2, 3, 4])
@@ -112,65 +126,122 @@ class _Generator:
         if depth == 0:
             return self.leaf()
         one, other = self.condition(depth - 1), self.condition(depth - 1)
-        return self.random.choice(
+        kind, combined = self.random.choice(
             [
-                lambda: f"({one} or {other})",
-                lambda: f"({one} or {other})",
-                lambda: f"({one} and {other} or {self.leaf()})",
-                lambda: f"(({one} and {other}) or ({one} and {self.leaf()}))",
-                lambda: f"({one} or ({other} and {self.leaf()}) or {self.leaf()})",
-                lambda: f"not ({one} and {other})",
-                lambda: f"not ({one} or {other})",
-                lambda: f"not ({one})",
-                lambda: f"not {one}",
-                lambda: f"({one} and ({other}))",
-                lambda: f"({one}) = true",
-                lambda: f"({one}) is true",
-                lambda: f"({one}) = false",
-                lambda: f"({one}) is not false",
-                lambda: f"({one}) <=> true",
-                lambda: f"coalesce({one}, false)",
-                lambda: f"case when {one} then true else false end",
-                lambda: f"({one} or {self.truth()})",
-                lambda: f"({one} and {self.truth()})",
-                lambda: f"(({one}) or ({one}))",
+                ("or", lambda: f"({one} or {other})"),
+                ("or", lambda: f"({one} or {other})"),
+                ("or", lambda: f"({one} and {other} or {self.leaf()})"),
+                ("or", lambda: f"(({one} and {other}) or ({one} and {self.leaf()}))"),
+                ("or", lambda: f"({one} or ({other} and {self.leaf()}) or {self.leaf()})"),
+                ("not", lambda: f"not ({one} and {other})"),
+                ("not", lambda: f"not ({one} or {other})"),
+                ("not", lambda: f"not ({one})"),
+                ("not", lambda: f"not {one}"),
+                ("and", lambda: f"({one} and ({other}))"),
+                ("compared with true or false", lambda: f"({one}) = true"),
+                ("compared with true or false", lambda: f"({one}) is true"),
+                ("compared with true or false", lambda: f"({one}) = false"),
+                ("compared with true or false", lambda: f"({one}) is not false"),
+                ("compared with true or false", lambda: f"({one}) <=> true"),
+                ("coalesce of a condition", lambda: f"coalesce({one}, false)"),
+                ("case of conditions", lambda: self.case(one)),
+                ("or", lambda: f"({one} or {self.truth()})"),
+                ("and", lambda: f"({one} and {self.truth()})"),
+                ("or", lambda: f"(({one}) or ({one}))"),
             ]
-        )()
+        )
+        self.kinds.add(kind)
+        return combined()
+
+    def case(self, condition: str) -> str:
+        """A CASE of a condition; none inside another, which Spark 4.1.4 translates for Iceberg without end."""
+        if re.search(r"\b(case|coalesce|if|nvl)\b", condition):
+            return f"({condition})"
+        return f"case when {condition} then true else false end"
 
     def leaf(self) -> str:
         roll = self.random.random()
-        for limit, other in ((0.05, self.join), (0.08, self.source_only), (0.11, self.columns), (0.13, self.truth)):
+        for limit, kind, other in (
+            (0.05, "join", self.join),
+            (0.08, "condition of the source", self.source_only),
+            (0.11, "two columns of the target", self.columns),
+            (0.13, "constant", self.truth),
+        ):
             if roll < limit:
+                self.kinds.add(kind)
                 return other()
         if roll < 0.18 and self.form == "iceberg" and self.table in ("hidden", "data"):
+            self.kinds.add("Iceberg transform")
             return self.transform()
-        name = self.random.choice(COLUMNS[self.table])
+        if self.random.random() < 0.05:
+            self.kinds.add("array, struct, CASE or IF of values")
+            return self.nested()
+        return self.of_column(self.random.choice(COLUMNS[self.table]), roll)
+
+    def of_column(self, name: str, roll: float) -> str:
+        """A condition on one column; `roll` says of which kind."""
         kind = _TYPES[name]
         shown = self.shown(name)
         if roll < 0.24:
+            self.kinds.add("null test")
             return self.null_question(shown, kind)
         if kind == "boolean" and roll < 0.6:
+            self.kinds.add("boolean column")
             tests = ["", " is true", " is false", " is not true", " is not false", " = true", " <> true", " <=> false"]
             return self.random.choice(["", "not "]) + shown + self.random.choice(tests)
         if kind in ("text", "digits", "long", "region", "day_text") and roll < 0.45:
+            self.kinds.add("LIKE and its kin")
             return self.like(shown, kind)
+        if kind in ("array", "map"):
+            self.kinds.add("element of an array or a map")
         if kind == "array":
             return self.random.choice([f"array_contains({shown}, 120)", f"{shown}[0] = 120", f"size({shown}) > 1"])
         if kind == "map":
             return f"{shown}['a'] = 120"
         left, kind = self.wrapped(shown, kind, name)
         self.plain = self.plain and left == shown
+        within = "" if left == shown else ": cast" if "::" in left or "cast(" in left else ": function or arithmetic"
+        self.kinds.add(("IN" if roll < 0.62 else "BETWEEN" if roll < 0.7 else "comparison") + within)
         if roll < 0.62:
             values = self.values(kind, self.random.choice([1, 1, 2, 2, 3, 12]))
             return f"{left} {self.random.choice(['in', 'in', 'not in'])} ({', '.join(values)})"
         if roll < 0.7:
-            low = self.random.randrange(30, 180)
-            ends = self.constant(kind, low), self.constant(kind, low + self.random.randrange(40))
+            low, more = self.rows.randrange(30, 180), self.rows.randrange(40)
+            ends = self.constant(kind, low), self.constant(kind, low + more)
             return f"{left} {self.random.choice(['between', 'between', 'not between'])} {ends[0]} and {ends[1]}"
         right, operator = self.constant(kind), self.random.choice(_COMPARISONS)
         if self.random.random() < 0.06:
             return f"equal_null({left}, {right})"
         return f"{right} {operator} {left}" if self.random.random() < 0.2 else f"{left} {operator} {right}"
+
+    def nested(self) -> str:
+        """A comparison with a value that is put together of columns, or chosen among them."""
+        numbers = [name for name in COLUMNS[self.table] if _TYPES[name] in ("int", "bigint") and name != "gone"]
+        one, other = (f"t.{self.random.choice(numbers)}" for _ in range(2))
+        value, more = (str(self.rows.randrange(30, 210)) for _ in range(2))
+        return self.random.choice(
+            [
+                f"array({one}, {other})[0] = {value}",
+                f"element_at(array({one}, {other}), 1) >= {value}",
+                f"named_struct('a', {one}).a = {value}",
+                f"map('a', {one})['a'] = {value}",
+                f"({one}, {other}) = ({value}, {value})",
+                f"({one}, {other}) in (({value}, {value}), ({more}, {more}))",
+                f"if(true, {one}, {other}) = {value}",
+                f"if(1 > 2, {one} = {value}, {other} = {more})",
+                f"if({one} > {value}, {other}, null) = {more}",
+                f"case when false then {one} else {other} end = {value}",
+                f"case when 1 = 1 then {one} = {value} else {other} = {more} end",
+                f"case when {one} >= {value} then 1 else 0 end = 1",
+                f"case {one} when {value} then 'a' else 'b' end = 'a'",
+                f"case when {one} > {value} then false else {other} = {more} end",
+                f"nullif({one}, {value}) = {more}",
+                f"least({one}, {other}) >= {value}",
+                f"hash({one}) % 8 = 3",
+                f"pmod({one}, 10) = 7",
+                f"exists(array({one}, {other}), x -> x = {value})",
+            ]
+        )
 
     def shown(self, name: str) -> str:
         roll = self.random.random()
@@ -220,7 +291,7 @@ class _Generator:
 
     def like(self, shown: str, kind: str) -> str:
         stem = {"text": "v", "digits": "1", "long": "5", "region": "nor", "day_text": "202"}[kind]
-        digit = self.random.randrange(1, 9) if kind in ("text", "digits", "day_text") else ""
+        digit = self.rows.randrange(1, 9) if kind in ("text", "digits", "day_text") else ""
         stem = f"{stem}{digit}" if self.random.random() < 0.8 else stem
         forms = [f"'{stem}%'", f"'{stem}%'", f"'{stem}%3'", f"'{stem}23'", f"'%{stem}'", f"'%{stem}%'", f"'{stem}_'"]
         forms += ["'%'", "'%%'", f"'{stem}_%'", f"'{stem}%%'", "''", f"'{stem}%3%'", f"all ('{stem}%', '%3')"]
@@ -324,7 +395,7 @@ class _Generator:
     # Constants
 
     def values(self, kind: str, number: int) -> list[str]:
-        first = self.random.randrange(30, 200)
+        first = self.rows.randrange(30, 200)
         spread = self.random.choice([1, 1, 3, 17])
         values = [self.constant(kind, (first + at * spread) % 240) for at in range(number)]
         if self.plain and self.random.random() < 0.12:
@@ -335,7 +406,9 @@ class _Generator:
         """A constant for a column of a kind: the value of row `at`, in one of many spellings."""
         if self.plain and self.random.random() < 0.02:
             return self.random.choice(["null", "cast(null as int)", "cast(null as date)"])
-        at = self.random.randrange(30, 210) if at is None else at
+        at = self.rows.randrange(30, 210) if at is None else at
+        if self.table == "parts" and kind in ("date", "moment", "day_text") and self.rows.random() < 0.5:
+            at = 26 * (at // 24)  # the days of partitions
         makers: dict[str, Callable[[int], str]] = {
             "text": self.text,
             "digits": self.digits,

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import get_args
 
 import pytest
 
 from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
-from merge_runner.formats.types import parse_type
-from merge_runner.merge.parse import parse
-from merge_runner.pruning.judge.merge_analysis import judge_merge
-from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
-from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.predicate.predicate import Operator
-from merge_runner.pruning.query.source import KnownTable
 from tests.formats import probe_tables
 from tests.formats.probe_tables import CLAUSES
+from tests.pruning.probe_layouts import judged
 
 TABLES = probe_tables.TABLES
-SOURCE = tuple(
-    TableColumn(name, parse_type(data_type))
-    for name, data_type in {"id": "bigint", "k": "int", "dt": "date", "ts": "timestamp", "n": "int"}.items()
-)
-
 
 BY_DATA = {
     # The same texts prune or not by what the files hold. `seldom` operators are judged as not pruning, but for IS NOT NULL…
@@ -43,36 +32,11 @@ UNKNOWN = {"session variable"}
 """Nothing in the text tells a variable from a column."""
 
 
-def layout_of(name, table):
-    columns = []
-    for column, (data_type, _) in table.columns.items():
-        text = data_type.removesuffix(" not null")
-        columns.append(TableColumn(column, parse_type(text), text == data_type, table.generated.get(column)))
-    fields = re.findall(r"\w+\([^)]*\)|\w+", table.partitioned_by)
-    layout = TableLayout(
-        name,
-        tuple(columns),
-        complete=True,
-        partition_by=tuple(map(partition_field, fields)),
-        cluster_by=(),
-    )
-    return with_properties(layout, table.properties)
-
-
 def rows():
     for name, tables in TABLES.items():
         for table_name, fact in probe_tables.conditions(name):
             identity = f"{name}-{table_name}-{fact.subject}"
             yield pytest.param(name, tables[fact.table], fact, identity, id=identity)
-
-
-def judged(name, table, on, clauses="when matched then delete", source="src", bounds="off"):
-    statement = parse(f"merge into t using {source} as s on {on} {clauses}")
-    return judge_merge(statement, layout_of(name, table), lookup, bounds).judgement
-
-
-def lookup(_parts):
-    return KnownTable(TableLayout(columns=SOURCE, complete=True))
 
 
 @pytest.mark.parametrize(("name", "table", "fact", "identity"), list(rows()))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,18 +11,9 @@ from merge_runner.merge.parse import MergeSyntaxError, parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.query.source import KnownTable
-
-
-def _load(name: str):
-    spec = importlib.util.spec_from_file_location(f"unknown_{name}", Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # a dataclass looks its module up
-    spec.loader.exec_module(module)
-    return module
-
-
-random_merges = _load("random_merges")
-against_facts = _load("test_judge_against_facts")
+from tests.formats import probe_tables
+from tests.pruning.probe_layouts import known_source, layout_of
+from tests.pruning.random_merges import random_merges
 
 FORGET = {
     "format": lambda layout, _: replace(layout, format=None),
@@ -50,15 +38,15 @@ def _of_columns(layout: TableLayout, keep, change) -> TableLayout:
 @given(st.data())
 def test_what_is_forgotten_makes_a_verdict_unknown_at_most(data):
     form = data.draw(st.sampled_from(["delta", "iceberg"]))
-    merge = random_merges.random_merges(form, data.draw(st.integers(0, 10_000)), 1)[0]
+    merge = random_merges(form, data.draw(st.integers(0, 10_000)), 1)[0]
     text = f"merge into t using src as s on {merge.on} {merge.clauses}"
     try:
         statement = parse(text)
     except MergeSyntaxError:
         return
-    layout = against_facts.layout_of(form, against_facts.TABLES[form][merge.table])
-    lookup = against_facts.lookup if data.draw(st.booleans()) else lambda _: KnownTable(TableLayout())
-    full = judge_merge(statement, layout, against_facts.lookup).judgement
+    layout = layout_of(form, probe_tables.TABLES[form][merge.table])
+    lookup = known_source if data.draw(st.booleans()) else lambda _: KnownTable(TableLayout())
+    full = judge_merge(statement, layout, known_source).judgement
     less = layout
     for name in data.draw(st.lists(st.sampled_from(sorted(FORGET)), min_size=1, max_size=3, unique=True)):
         less = FORGET[name](less, lambda: data.draw(st.booleans()))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SourceNode
 from merge_runner.lint.paths.request import ArgumentsError
+from merge_runner.lint.run.hook_files import has_merges
 from merge_runner.lint.sources.dbt_project import DBT_PROJECT
 from merge_runner.lint.sources.sql_file import holds_no_sql
 from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
@@ -26,14 +27,14 @@ _READ_THROUGH = ("view", "ephemeral")
 
 @dataclass(frozen=True)
 class Named:
-    """What paths name in a project: models by id, and plain files."""
+    """What paths name in a project: models, and seeds with hooks, by id, and plain files."""
 
     models: frozenset[str]
     plain: tuple[Path, ...]
     foreign: tuple[Path, ...]
     """Paths in other projects."""
     whole: bool
-    """Whether these are all models there are."""
+    """Whether these are all that there are."""
     unnamed: frozenset[str]
     """Files of models that the paths do not mean; those that cannot be read as Jinja are in no other list."""
 
@@ -117,7 +118,7 @@ def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
             plain.append(path)
     # What a macro or a property file is about may be a model whose Jinja cannot be read: none of them is left out then.
     unnamed = set() if others else {file for file in reader.files if not any(_inside(file, name) for name in files)}
-    whole = models == reader.models.keys()
+    whole = models == reader.linted.keys()
     return Named(frozenset(models), tuple(plain), tuple(foreign), whole, frozenset(unnamed))
 
 
@@ -163,6 +164,8 @@ class _Reader:
         self._graph: Graph = prepared.graph
         self.files = {model.source.path for model in prepared.files.models.values()}
         self.models = {key: node for key, node in self._graph.nodes.items() if isinstance(node, ModelNode)}
+        self.linted = {key: node for key, node in self._graph.nodes.items() if has_merges(node)}
+        """The models, and the seeds whose hooks may hold MERGEs."""
 
     def owns(self, folder: str) -> bool:
         """Whether the settings name the folder, one in it or one above it."""
@@ -171,8 +174,8 @@ class _Reader:
         return any(_inside(path.rstrip("/"), folder) or _inside(folder, path.rstrip("/")) for path in own)
 
     def in_folder(self, folder: str) -> set[str]:
-        """The models in a folder."""
-        return {key for key, node in self.models.items() if _inside(node.path, folder)}
+        """The models and seeds in a folder."""
+        return {key for key, node in self.linted.items() if _inside(node.path, folder)}
 
     def of_file(self, file: str) -> set[str] | None:
         """The models that depend on a file; None where it is none of the project's and may hold SQL."""
@@ -180,7 +183,7 @@ class _Reader:
         if file in self.files:
             return {key for key, node in self.models.items() if node.path == file}
         if file in _FOR_ALL or file == files.settings.lint.baseline:
-            return set(self.models)
+            return set(self.linted)
         if any(macro.path == file for macro in files.macros):
             return self._calling(file)
         if holds_no_sql(file):
@@ -199,9 +202,9 @@ class _Reader:
         return calling | readers(graph, views)
 
     def _described(self, file: str) -> set[str]:
-        """The models that a property or data file is about, and those that read what it is about."""
+        """The models and seeds that a property or data file is about, and those that read what it is about."""
         about = {key for key, node in self._graph.nodes.items() if file in (node.path, node.patch_path)}
-        return (about & self.models.keys()) | readers(self._graph, about)
+        return (about & self.linted.keys()) | readers(self._graph, about)
 
 
 def readers(graph: Graph, ids: Iterable[str]) -> set[str]:

@@ -1,11 +1,11 @@
-"""MERGEs in the hooks of a model, as files to lint: each is judged where the model's config has the hook."""
+"""MERGEs in the hooks of a model or seed, as files to lint: each is judged where its config has the hook."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.graph import ModelNode
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode
 from merge_runner.graph.hooks import hook
 from merge_runner.lint.context import LintedFile
 from merge_runner.merge.find import holds_merge
@@ -13,41 +13,46 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.project.load.files import ProjectFiles
+from merge_runner.project.schema.config_layers import Layer
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.text import SourceText
 
 
 @dataclass(frozen=True)
 class WrittenHook:
-    """A hook as it is in a model's config. `when` is `pre_hook` or `post_hook`."""
+    """A hook as it is in a config. `when` is `pre_hook` or `post_hook`."""
 
     when: str
     text: str
 
 
-def hooks_of(node: ModelNode) -> tuple[WrittenHook, ...]:
-    """Return the hooks of a model in the order in which they run."""
+def has_merges(node: Node) -> bool:
+    """Whether a node may hold MERGEs: a model, and a seed with hooks."""
+    return isinstance(node, ModelNode) or (isinstance(node, SeedNode) and bool(hooks_of(node)))
+
+
+def hooks_of(node: RefNode) -> tuple[WrittenHook, ...]:
+    """Return the hooks of a model or seed in the order in which they run."""
     config = node.config
     before = [WrittenHook("pre_hook", text) for text in config.pre_hook]
     return (*before, *(WrittenHook("post_hook", text) for text in config.post_hook))
 
 
-def hook_file(files: ProjectFiles, node: ModelNode, written: WrittenHook, compiler: Compiler) -> LintedFile | None:
+def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler: Compiler) -> LintedFile | None:
     """Return a hook as a file to lint; None where it renders to no MERGE in this kind of run.
 
     It has no node: its MERGE is no model's, and nothing is added to it when it runs. Its source has the texts of the
     model and of all hooks, for rules that ask what else is run with it.
     """
-    model = files.models[node.name]
     try:
-        layers = (*model.layers, compiler.rendered(node.unique_id).captured.config)
+        layers = _layers(files, node, compiler)
         snippet = hook(node.path, layers, written.when, written.text)
         rendered = compiler.snippet(node, snippet)
     except ProblemsError:
         return None  # it is reported where the model is rendered, or where its hooks are captured
     if not holds_merge(rendered.text):
         return None
-    texts = (model.source.text, *(each.text for each in hooks_of(node)))
+    texts = (node.raw_code, *(each.text for each in hooks_of(node)))
     file = LintedFile(
         SourceText(snippet.at.path, ";\n".join(texts)),
         None,
@@ -62,3 +67,10 @@ def hook_file(files: ProjectFiles, node: ModelNode, written: WrittenHook, compil
         return replace(file, statement=parse(rendered.text))
     except MergeSyntaxError as error:
         return replace(file, error=error)
+
+
+def _layers(files: ProjectFiles, node: RefNode, compiler: Compiler) -> tuple[Layer, ...]:
+    """All config of a node, the most specific last. Raises ProblemsError where its template cannot be rendered."""
+    if isinstance(node, SeedNode):
+        return files.seeds[node.name].layers
+    return (*files.models[node.name].layers, compiler.rendered(node.unique_id).captured.config)

@@ -13,6 +13,7 @@ from merge_runner.lint.confidential import merge_without_secrets, without_secret
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report
+from merge_runner.lint.run.hook_files import has_merges
 from merge_runner.lint.run.kept_checks import KeptChecks
 from merge_runner.lint.run.parallel import check_all
 from merge_runner.lint.run.project import ProjectLinter
@@ -47,7 +48,7 @@ def lint_project(
     processes: int | None = None,
     layouts: Layouts | None = None,
 ) -> Report:
-    """Lint the models among the nodes `ids`, in as many processes as pay by default.
+    """Lint the models and the hooks of seeds among the nodes `ids`, in as many processes as pay by default.
 
     `jinja` are the problems to report of files that could not become models. With `layouts`, those of the project's
     tables, nothing is kept for later runs, and nothing kept is read.
@@ -60,11 +61,12 @@ def lint_project(
     baseline = _baseline(prepared, options)
     found_layouts = layouts or Layouts.load(prepared, options.layout)
     linter = ProjectLinter(prepared, found_layouts, selection)
-    chosen = [unique_id for unique_id in ids if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
+    asked = [unique_id for unique_id in ids if has_merges(prepared.graph.nodes[unique_id])]
+    chosen = [unique_id for unique_id in asked if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
     if layouts is None:
-        checked = _checked(linter, KeptChecks(prepared, found_layouts, selection), chosen, processes)
+        checked = _checked(linter, KeptChecks(prepared, found_layouts, selection), asked, processes)
     else:
-        checked = check_all(linter, chosen, processes)
+        checked = check_all(linter, asked, processes)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
         finding
@@ -76,7 +78,7 @@ def lint_project(
     parsed = {merge.path for merge in merges}
     merges += [merge for item in checked for merge in item.hooks]
     whole = len(chosen) == _models(prepared.graph)
-    paths = _paths(prepared.graph, chosen)
+    paths = _paths(prepared.graph, asked)
     found += [finding for finding in linter.check_project(chosen) if whole or finding.place.path in paths]
     found += _jinja_findings(jinja, selection)
     if secrets := prepared.secrets:
@@ -121,7 +123,7 @@ def _models(graph: Graph) -> int:
 
 
 def _paths(graph: Graph, chosen: Sequence[str]) -> set[str]:
-    """The files of the models, and those that describe them."""
+    """The files of the nodes, and those that describe them."""
     nodes = [graph.nodes[unique_id] for unique_id in chosen]
     return {path for node in nodes for path in (node.path, node.patch_path) if path is not None}
 

@@ -1,4 +1,4 @@
-"""Lints the models of a project."""
+"""Lints the models of a project, and the hooks of its seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.captures import DEFERRED
-from merge_runner.graph.graph import ModelNode
+from merge_runner.graph.graph import ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
@@ -28,7 +28,7 @@ from merge_runner.text import SourceText
 
 
 class ProjectLinter:
-    """Looks at the models of one project, each when it is asked for."""
+    """Looks at the models and seeds of one project, each when it is asked for."""
 
     def __init__(self, prepared: Prepared, layouts: Layouts, selection: RuleSelection) -> None:
         self._prepared = prepared
@@ -43,7 +43,7 @@ class ProjectLinter:
         return self._prepared.invocation.env
 
     def check(self, unique_id: str) -> Checked:
-        """Return the findings in a model and the verdict on its MERGE.
+        """Return the findings in a model and the verdict on its MERGE; of a seed, those in its hooks.
 
         What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
         hand.
@@ -53,8 +53,11 @@ class ProjectLinter:
         return replace(checked, reads=frozenset(reads))
 
     def _check(self, unique_id: str) -> Checked:
-        node = self._prepared.graph.model(unique_id)
-        own = self._in_all_runs(node, partial(self._file, node))
+        node = self._prepared.graph.nodes[unique_id]
+        assert isinstance(node, RefNode)
+        own = Checked(())
+        if isinstance(node, ModelNode):
+            own = self._in_all_runs(node, partial(self._file, node))
         hooks = [
             self._in_all_runs(node, partial(hook_file, self._prepared.files, node, each)) for each in hooks_of(node)
         ]
@@ -64,9 +67,9 @@ class ProjectLinter:
             (*own.findings, *found), own.merge, tuple(checked.merge for checked in hooks if checked.merge is not None)
         )
 
-    def _in_all_runs(self, node: ModelNode, file_of: Callable[[Compiler], LintedFile | None]) -> Checked:
-        """The outcome for a text of a model; None: it is not in this kind of run."""
-        if not node.differs_by_run:
+    def _in_all_runs(self, node: RefNode, file_of: Callable[[Compiler], LintedFile | None]) -> Checked:
+        """The outcome for a text of a model or seed; None: it is not in this kind of run."""
+        if isinstance(node, ModelNode) and not node.differs_by_run:
             return self._checked(file_of(self._compiler))
         found: dict[object, Text] = {}
         verdict = None

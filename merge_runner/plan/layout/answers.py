@@ -82,7 +82,8 @@ class Answers:
             model = files.models[node.name]
             said = (model.layers, model.properties)
         elif isinstance(node, SeedNode):
-            said = files.seeds[node.name].properties
+            seed = files.seeds[node.name]
+            said = (seed.layers, seed.properties)
         elif isinstance(node, SourceNode):
             on = (node.source_name, node.name)
         tests = [(entry.column, entry.test) for entry in self._tests.get(on, ())]

@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
+from merge_runner.pruning.predicate.chosen_value import chosen_value
 from merge_runner.pruning.predicate.constant_folding import CASTS, Constant, constant
 from merge_runner.pruning.predicate.predicate import (
     FALSE,
@@ -69,6 +70,9 @@ class _Reader:
             return conjunction(parts) if isinstance(tree, exp.And) is not negated else disjunction(parts)
         if isinstance(tree, exp.Between):
             return self._between(tree, negated, depth)
+        chosen = self._chosen(tree, depth)
+        if chosen is not tree:
+            return self.read(chosen, negated, depth + 1)
         folded = constant(tree)
         if folded is not None:
             return truth_of(folded, negated)
@@ -82,6 +86,12 @@ class _Reader:
             if never_null is not False:
                 return inner if never_null else self._other("nullable", tree, function_name(tree))
         return self._leaf(tree, negated is not bool(tree.args.get("negate")))
+
+    def _chosen(self, tree: exp.Expr, depth: int = 0) -> exp.Expr:
+        """What is left of an IF, CASE or struct of which one value is taken."""
+        if not isinstance(tree, (exp.If, exp.Case, exp.Dot)):
+            return tree
+        return chosen_value(tree, lambda condition: self.read(condition, False, depth + 1))
 
     def _equals_truth(self, tree: exp.Expr) -> tuple[exp.Expr, bool] | None:
         """The condition of `(condition) = true`, and what it is to be; None for anything else."""
@@ -164,7 +174,7 @@ class _Reader:
         return self._other("wrapped", tree, function_name(tree))
 
     def _comparison(self, tree: exp.Expr, operator: Operator, negated: bool) -> Predicate:
-        left, right = tree.this, tree.expression
+        left, right = self._chosen(unwrap(tree.this)), self._chosen(unwrap(tree.expression))
         left_constant, right_constant = constant(left), constant(right)
         if left_constant is not None and right_constant is not None:
             return compared_constants(left_constant, operator, right_constant, negated)
@@ -219,13 +229,14 @@ class _Reader:
         return self._against(tree.this, operator, found, tree)
 
     def _likes(self, tree: exp.Like, negated: bool) -> Predicate:
-        """LIKE, and LIKE ALL and ANY of several patterns."""
+        """LIKE, and LIKE ALL and ANY of several patterns; `x NOT LIKE ANY (…)` asks for one that does not match."""
         several = tree.expression
         if not isinstance(several, (exp.All, exp.Any)):
             return self._like(tree, tree.expression, negated)
         patterns = several.this.expressions if isinstance(several.this, exp.Tuple) else [unwrap(several.this)]
         parts = [self._like(tree, pattern, negated) for pattern in patterns]
-        return conjunction(parts) if isinstance(several, exp.All) is not negated else disjunction(parts)
+        around = negated is not bool(tree.args.get("negate"))
+        return conjunction(parts) if isinstance(several, exp.All) is not around else disjunction(parts)
 
     def _like(self, tree: exp.Like, against: exp.Expr, negated: bool) -> Predicate:
         """LIKE as Spark simplifies it: a prefix, an exact text, a prefix with a suffix."""
@@ -251,7 +262,7 @@ class _Reader:
         self, tree: exp.Expr, operator: Operator, constants: tuple[Constant, ...], whole: exp.Expr
     ) -> Predicate:
         """A comparison of `tree` with constants: of a column, of a cast or a call around one, or of anything else."""
-        inner = self._plain(unwrap(tree))
+        inner = self._plain(self._chosen(unwrap(tree)))
         reference = self.scope.reference(inner)
         if reference is not None:
             return self._checked(Comparison(reference, operator, constants, tree=whole))

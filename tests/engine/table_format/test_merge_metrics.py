@@ -299,3 +299,18 @@ def test_rows_that_were_counted_nobody_knows_how_often_are_not_told():
     summary = {f"spark.merge-into.num-target-rows-{kind}": count for kind, count in counts.items()}
     assert changed_rows(summary | {"added-records": 10}, "overwrite")["rows_affected"] is None
     assert changed_rows(summary | {"added-records": 25}, "overwrite")["rows_inserted"] == 25
+
+
+# One of two rows that a lone DELETE removes matches two source rows, and a row is inserted: Spark counts three.
+COPIED = {"copied": 5, "added-records": 6, "deleted-records": 7}
+MARKED = {"copied": 0, "added-records": 1, "added-position-deletes": 2}
+MARKED_AGAIN = MARKED | {"added-position-deletes": 6, "removed-position-deletes": 4}
+
+
+@pytest.mark.parametrize("files", [COPIED, MARKED, MARKED_AGAIN], ids=["copied", "marked", "marked again"])
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_row_that_several_source_rows_delete_is_counted_once_next_to_inserts(files, passes):
+    counts = {"inserted": 1, "updated": 0, "deleted": 3, "copied": files["copied"]}
+    summary = {f"spark.merge-into.num-target-rows-{kind}": count * passes for kind, count in counts.items()}
+    rows = changed_rows(summary | {key: value for key, value in files.items() if key != "copied"}, "overwrite")
+    assert (rows["rows_inserted"], rows["rows_deleted"], rows["rows_copied"]) == (1, 2, files["copied"])

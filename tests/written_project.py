@@ -1,0 +1,22 @@
+"""Projects made of texts."""
+
+from pathlib import Path
+from textwrap import dedent
+
+
+def write_project(root: Path, schema: str, files: dict[str, str], table_format: str = "delta") -> Path:
+    """Write a project of files by path, and give its folder; settings and a profile are added where they are missing.
+
+    `iceberg` puts the schema into the Iceberg catalog of the driver of tests.
+    """
+    schema = f"ice.{schema}" if table_format == "iceberg" else schema
+    models = f'[tool.merge-runner.models]\nformat = "{table_format}"\n' if table_format != "delta" else ""
+    given = {
+        "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{models}',
+        "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n",
+        **files,
+    }
+    for path, text in given.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(dedent(text))
+    return root
