@@ -443,3 +443,23 @@ def test_a_merge_in_a_hook_is_one_of_its_model(shop):
     assert merge.target.endswith(".audit")
     (finding,) = [each for each in report.findings if each.code == "P001" and each not in before.findings]
     assert (finding.model, finding.place.path, finding.fix) == ("orders", "models/marts/orders.sql", None)
+
+
+def test_a_merge_in_a_hook_of_a_seed_is_at_its_yaml(shop):
+    root = shop("second")
+    hook = "merge into lake.audit a using {{ this }} s on a.id = s.id when matched then update set n = s.n"
+    (root / "seeds").mkdir()
+    (root / "seeds/raw_orders.csv").write_text("id,n\n1,{{ config( }}\n")
+    yaml = f"version: 2\nseeds:\n- name: raw_orders\n  config:\n    post-hook:\n    - set a.b = 1\n    - {hook}\n"
+    (root / "seeds/seeds.yml").write_text(yaml)
+    file = root / "target/manifest.json"
+    manifest = json.loads(file.read_text())
+    seed = manifest["nodes"]["seed.shop.raw_orders"]
+    seed["patch_path"] = "shop://seeds/seeds.yml"
+    seed["config"]["post-hook"] = [{"sql": "set a.b = 1"}, {"sql": hook}]
+    file.write_text(json.dumps(manifest))
+    for paths in ([], ["seeds"], ["seeds/raw_orders.csv"]):
+        report = lint(root, *paths)
+        assert [merge.verdict for merge in report.merges if merge.model == "raw_orders"] == ["none"]
+        (finding,) = [each for each in report.findings if (each.code, each.model) == ("P001", "raw_orders")]
+        assert (finding.place.path, finding.place.line) == ("seeds/seeds.yml", 7)

@@ -82,7 +82,7 @@ class DbtFiles:
         return Meant(tuple(found), tuple(others))
 
     def _in_project(self, place: Path, home: Path, project: DbtProject) -> Meant | None:
-        nodes = list(project.files.values())
+        nodes = project.linted
         if place.name == DBT_PROJECT:
             return self._models(project, home, nodes)
         by_file = self._files(project, home)
@@ -137,7 +137,8 @@ class DbtFiles:
         file = self._path(node, home if home is not None else project.target.parent)
         place = file if file is not None else project.target / MANIFEST
         path = shown(place, self._root)
-        source = read_text(place, path, Problems()) if file is not None and file.is_file() else None
+        has_text = node.kind != "seed" and file is not None and file.is_file()
+        source = read_text(place, path, Problems()) if has_text else None
         if source is None and node.raw_code:
             source = SourceText(path, node.raw_code)
         if source is None and generated is not None:
@@ -175,7 +176,7 @@ class DbtFiles:
         """The nodes of a project by their files."""
         if project.target not in self._by_file:
             found: dict[Path, list[DbtNode]] = {}
-            for node in project.files.values():
+            for node in project.linted:
                 if (file := self._path(node, home)) is not None:
                     found.setdefault(file, []).append(node)
             self._by_file[project.target] = found

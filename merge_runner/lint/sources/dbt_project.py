@@ -53,6 +53,13 @@ class DbtProject:
         # Several snapshots of one file have a folder of its name.
         return self.files.get(path) or self.files.get(path.rpartition("/")[0])
 
+    @cached_property
+    def linted(self) -> tuple[DbtNode, ...]:
+        """The nodes that may run a MERGE: models, snapshots, and seeds with hooks."""
+        seeds = (node for node in self.by_id.values() if node.kind == "seed")
+        hooked = (node for node in seeds if any(node.config.get(key) for key in ("pre-hook", "post-hook")))
+        return (*self.files.values(), *hooked)
+
     def lookup(self, own: DbtNode | None = None, new_rows: str | None = None) -> Lookup:
         """Return what finds the tables in a statement: the project's, and dbt's temporary view of the rows of `own`.
 
