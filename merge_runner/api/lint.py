@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from merge_runner.api.loaded_project import as_path, texts
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.lint.paths.report_cache import kept_or_made
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
@@ -59,23 +60,23 @@ def lint_paths(
     request = LintRequest(
         paths=(Path(paths),) if isinstance(paths, str | Path) else tuple(map(Path, paths)),
         text=text,
-        project_dir=_path(project_dir),
-        profiles_dir=_path(profiles_dir),
+        project_dir=as_path(project_dir),
+        profiles_dir=as_path(profiles_dir),
         profile=profile,
         target=target,
         vars=vars,
         target_path=target_path,
         full_refresh=full_refresh,
-        select=_words(select),
-        exclude=_words(exclude),
+        select=texts(select),
+        exclude=texts(exclude),
         selector=selector,
-        state=_path(state),
+        state=as_path(state),
         changed=changed,
-        rules=_words(rules),
-        ignore=_words(ignore),
-        layout=_path(layout),
-        baseline=_path(baseline),
-        write_baseline=True if write_baseline is True else _path(write_baseline),
+        rules=texts(rules),
+        ignore=texts(ignore),
+        layout=as_path(layout),
+        baseline=as_path(baseline),
+        write_baseline=True if write_baseline is True else as_path(write_baseline),
         fix=fix,
         cache=cache,
         processes=processes,
@@ -95,11 +96,3 @@ def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> L
     file, usual = baseline_file(request)
     Baseline.of(found.report.findings).write(file)
     return replace(found, baseline=file, usual=usual)
-
-
-def _path(path: str | Path | None) -> Path | None:
-    return None if path is None else Path(path)
-
-
-def _words(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

@@ -58,18 +58,18 @@ def _levels(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
 
 
 def _dot(graph: Graph, ids: Sequence[str]) -> Iterator[str]:
-    yield f"digraph {_quoted(graph.project)} {{"
+    yield f"digraph {dot_text(graph.project)} {{"
     yield "  rankdir=LR;"
     for unique_id in ids:
         node = graph.nodes[unique_id]
-        label, shape = _quoted(node.full_name), _SHAPES[node.resource_type]
-        yield f"  {_quoted(unique_id)} [label={label}, shape={shape}];"
+        label, shape = dot_text(node.full_name), _SHAPES[node.resource_type]
+        yield f"  {dot_text(unique_id)} [label={label}, shape={shape}];"
     for parent, child in sorted(contracted(graph, ids).edges):
-        yield f"  {_quoted(parent)} -> {_quoted(child)};"
+        yield f"  {dot_text(parent)} -> {dot_text(child)};"
     yield "}"
 
 
-def _quoted(text: str) -> str:
+def dot_text(text: str) -> str:
     """Return a string of the DOT language. In labels a backslash is an escape of DOT's, so it is doubled too."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

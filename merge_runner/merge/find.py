@@ -59,7 +59,7 @@ def find_merge(text: str) -> Span | None:
     while (found := _WORDS.search(text, at)) is not None:
         if found["merge"] is not None:
             return Span(*found.span("merge"))
-        at = _comment_end(text, found.start()) if found["comment"] is not None else found.end()
+        at = _past_comment(text, found.start()) if found["comment"] is not None else found.end()
     return None
 
 
@@ -80,7 +80,7 @@ def find_statement(text: str) -> Span | None:
 def _past_blanks(text: str, at: int) -> int:
     """The offset after blanks, comments, `config` and `set` tags."""
     while (before := _BEFORE.match(text, at)) is not None:
-        at = _comment_end(text, at) if text.startswith("/*", at) else before.end()
+        at = _past_comment(text, at) if text.startswith("/*", at) else before.end()
     return at
 
 
@@ -88,7 +88,7 @@ def _past_ctes(text: str, at: int) -> int:
     """The offset of the statement after the CTEs of a WITH, which begin at `at`; the text's end where there is none."""
     depth = 0
     while (piece := _CTE_PIECE.search(text, at)) is not None:
-        at = _comment_end(text, piece.start()) if piece["comment"] is not None else piece.end()
+        at = _past_comment(text, piece.start()) if piece["comment"] is not None else piece.end()
         depth += (piece["open"] is not None) - (piece["close"] is not None)
         if piece["close"] is not None and depth == 0:
             at = _past_blanks(text, at)
@@ -97,10 +97,15 @@ def _past_ctes(text: str, at: int) -> int:
     return len(text)
 
 
-def _comment_end(text: str, start: int) -> int:
+def comment_end(text: str, start: int) -> int | None:
+    """The offset after the bracketed comment at `start`, where comments nest as in Spark; None: it has no end."""
     depth = 0
     for edge in _COMMENT_EDGE.finditer(text, start):
         depth += 1 if edge[0] == "/*" else -1
         if depth == 0:
             return edge.end()
-    return len(text)
+    return None
+
+
+def _past_comment(text: str, start: int) -> int:
+    return comment_end(text, start) or len(text)

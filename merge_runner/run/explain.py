@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.explain import explain_merge
-from merge_runner.engine.spark.errors import engine_error, from_engine
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
@@ -52,14 +52,11 @@ def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Cat
     """The node as it would run now, with what the engine reports of it."""
     conf = run_config(prepared.graph.nodes[node.plan.unique_id]).conf
     try:
-        with driver.session(conf) as session:
+        with engine_errors(or_bugs=True), driver.session(conf) as session:
             if node.plan.first_run is not None:
                 node = shown(node, has_been_built(session, catalog, node.plan.first_run))
             engine_report = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
-    except Exception as failure:
-        if not from_engine(failure):
-            raise
-        error = engine_error(failure)
+    except EngineError as error:
         where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])
         return replace(node, engine_report=EngineReport(error=prepared.conceal(error_message(error, where))))
     if engine_report is None:  # the first run stops with the author's own error

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.spark.errors import engine_error, from_engine
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.table_format.branches import Branch, Branches
@@ -120,13 +120,11 @@ class _Publishing:
 
     def _on(self, session: SparkSession, tables: Mapping[Relation, Branches], drop: bool) -> None:
         try:
-            looked = {self._find(session, table, branches): branches for table, branches in tables.items()}
-            found = {branch: branches for branch, branches in looked.items() if branch is not None}
-        except Exception as failure:
-            if not from_engine(failure):
-                raise
-            error = engine_error(failure)
+            with engine_errors(or_bugs=True):
+                looked = {self._find(session, table, branches): branches for table, branches in tables.items()}
+        except EngineError as error:
             raise ProblemsError([Problem(error.code, self.prepared.conceal(error.message), hint=error.hint)]) from error
+        found = {branch: branches for branch, branches in looked.items() if branch is not None}
         if drop:
             self._drop(session, found)
         elif not found:
@@ -173,11 +171,9 @@ class _Publishing:
     def _reports_failure(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
         """Report an error inside the block, with the tables that are done and those that are left."""
         try:
-            yield
-        except Exception as failure:
-            if not from_engine(failure):
-                raise
-            error = engine_error(failure)
+            with engine_errors(or_bugs=True):
+                yield
+        except EngineError as error:
             finished = self.outcome.published if done == "published" else self.outcome.dropped
             self.outcome.left += [each.table.name for each in tables if each.table.name not in finished]
             self.outcome.error = self.prepared.conceal(str(error))

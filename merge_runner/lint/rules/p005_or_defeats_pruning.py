@@ -43,7 +43,7 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.full_scan import full_scan_severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.predicate.normalize import predicate
-from merge_runner.pruning.predicate.predicate import All, Comparison, Predicate, Some
+from merge_runner.pruning.predicate.predicate import Comparison, Predicate, Some, parts_of
 from merge_runner.pruning.skipping.pruning_result import side_of
 
 if TYPE_CHECKING:
@@ -83,20 +83,16 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _legs(asked: Predicate) -> tuple[Predicate, ...]:
     """The legs of an OR; without what they have in common."""
-    return next((part.parts for part in _parts(asked) if isinstance(part, Some)), ())
-
-
-def _parts(asked: Predicate) -> tuple[Predicate, ...]:
-    return asked.parts if isinstance(asked, All) else (asked,)
+    return next((part.parts for part in parts_of(asked) if isinstance(part, Some)), ())
 
 
 def _restricts(leg: Predicate) -> bool:
     """Whether a leg asks something of the target alone."""
-    return not _both_null(leg) and any(side_of(part) == "target" for part in _parts(leg))
+    return not _both_null(leg) and any(side_of(part) == "target" for part in parts_of(leg))
 
 
 def _both_null(leg: Predicate) -> bool:
     """Whether it is what follows `t.k = s.k or`: `t.k is null and s.k is null`."""
-    parts = _parts(leg)
+    parts = parts_of(leg)
     null = [side_of(part) for part in parts if isinstance(part, Comparison) and part.operator == "is null"]
     return len(null) == len(parts) and {"target", "source"} <= set(null)

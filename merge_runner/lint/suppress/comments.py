@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from merge_runner.lint.containers.notebook import is_notebook
+from merge_runner.merge.find import comment_end
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.tags import OPENING, STRING
 from merge_runner.text import SourceText, Span
@@ -118,7 +119,6 @@ _MAYBE = frozenset({"if", "for", "macro"})
 # As in merge/syntax/lexer.py, where a string, name or comment may begin and end; what has no end, another reports.
 _BEGIN = re.compile(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
 _LINE = re.compile(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
-_EDGE = re.compile(r"/\*|\*/")
 _QUOTED = {
     "'": re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
     '"': re.compile(r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"', re.S),
@@ -238,7 +238,7 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
             at = line.end() if line else len(text)
             found.append(Span(start, at))
         elif word == "/*":
-            end = _comment_end(text, start)
+            end = comment_end(text, start)
             if end is None:
                 break
             found.append(Span(start, end))
@@ -252,16 +252,6 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
             endless.add(word)  # once is enough to know: looking again at each quote would take forever
             at = start + 1
     return quoted, found
-
-
-def _comment_end(text: str, start: int) -> int | None:
-    """The offset after the bracketed comment at `start`, where comments nest; None: it has no end."""
-    depth = 0
-    for edge in _EDGE.finditer(text, start):
-        depth += 1 if edge[0] == "/*" else -1
-        if depth == 0:
-            return edge.end()
-    return None
 
 
 _HASH = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from merge_runner.merge.find import comment_end
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER
 from merge_runner.text import Span
@@ -47,7 +48,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT_EDGE = re.compile(r"/\*|\*/")
 _TYPOGRAPHIC = {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "‚": "'"}
 
 
@@ -71,7 +71,7 @@ def lex(text: str) -> list[Token]:
         if kind == "blank":
             continue
         if kind == "comment":
-            at = _comment_end(text, start)
+            at = _past_comment(text, start)
             continue
         key = ""
         if kind == "op":
@@ -112,10 +112,9 @@ def scan(text: str) -> Iterator[Token]:
         kind = found.lastgroup or ""
         start, at = at, found.end()
         if kind == "comment":
-            try:
-                at = _comment_end(text, start)
-            except MergeSyntaxError:
+            if (end := comment_end(text, start)) is None:
                 return
+            at = end
         elif kind != "blank":
             if kind == "word" and "$" in text[start:at]:
                 kind = "name"
@@ -123,13 +122,9 @@ def scan(text: str) -> Iterator[Token]:
             yield Token(kind, key, start, at)
 
 
-def _comment_end(text: str, start: int) -> int:
-    """The offset after the bracketed comment at `start`; such comments nest in Spark."""
-    depth = 0
-    for edge in _COMMENT_EDGE.finditer(text, start):
-        depth += 1 if edge[0] == "/*" else -1
-        if depth == 0:
-            return edge.end()
+def _past_comment(text: str, start: int) -> int:
+    if (end := comment_end(text, start)) is not None:
+        return end
     raise MergeSyntaxError("the comment has no end", Span(start, start + 2), "close it with */; comments nest in Spark")
 
 

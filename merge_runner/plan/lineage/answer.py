@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from merge_runner.columns import padded, width
+from merge_runner.graph.output import dot_text
 from merge_runner.lineage.edge import Input
 from merge_runner.plan.lineage.model_lineage import LineageColumn, UnresolvedInput
 from merge_runner.text import place_as_json
@@ -110,16 +111,16 @@ def _dot_lines(lineage: Lineage) -> Iterator[str]:
             columns.setdefault(relation, {}).setdefault(name, part.column)
             columns[own].setdefault(target, _ROWS)
             style = "" if part.is_direct else ", style=dashed"
-            arrow = f"{_quoted(f'{relation}.{name}')} -> {_quoted(f'{own}.{target}')}"
+            arrow = f"{dot_text(f'{relation}.{name}')} -> {dot_text(f'{own}.{target}')}"
             edges[f"  {arrow} [label={part.subtype}{style}];"] = None
     yield "digraph lineage {"
     yield "  rankdir=LR;"
     yield "  node [shape=box];"
     for number, (relation, names) in enumerate(columns.items()):
         yield f"  subgraph cluster_{number} {{"
-        yield f"    label={_quoted(_name(relation, lineage.names))};"
+        yield f"    label={dot_text(_name(relation, lineage.names))};"
         for key, name in names.items():
-            yield f"    {_quoted(f'{relation}.{key}')} [label={_quoted(name)}];"
+            yield f"    {dot_text(f'{relation}.{key}')} [label={dot_text(name)}];"
         yield "  }"
     yield from edges
     yield "}"
@@ -303,9 +304,3 @@ def _kind(subtypes: Sequence[str]) -> str:
 
 def _is(part: Input, key: ColumnKey) -> bool:
     return (part.relation.casefold(), part.column.casefold()) == key
-
-
-def _quoted(text: str) -> str:
-    """A string of the DOT language, where a backslash is an escape in labels."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'

@@ -17,13 +17,13 @@ from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import (
     TRUE,
-    All,
     Comparison,
     Predicate,
     Some,
     Truth,
     conjunction,
     disjunction,
+    parts_of,
 )
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.predicate.variables import as_parameters
@@ -178,7 +178,7 @@ class _Judge:
     def _extracted(self, condition: Condition, asked: Predicate) -> Condition:
         """An OR of both sides: Spark may take out of its legs what each asks of the target."""
         legs = asked.parts if isinstance(asked, Some) else ()
-        own = [conjunction([part for part in _parts(leg) if side_of(part) == "target"]) for leg in legs]
+        own = [conjunction([part for part in parts_of(leg) if side_of(part) == "target"]) for leg in legs]
         if not own or self.model.conjunct(disjunction(own)).prunes is False:
             return condition
         reason = "each leg of the OR asks something of the target: whether Spark takes that out is not known"
@@ -208,7 +208,7 @@ class _Judge:
             return None
         asked = []
         for conditions in clauses:
-            own = [part for _, condition in conditions for part in _parts(condition)]
+            own = [part for _, condition in conditions for part in parts_of(condition)]
             if any(side_of(part) == "unknown" for part in own):
                 return Outcome(None, "unreadable", "a condition of WHEN MATCHED cannot be read")
             asked.append(conjunction([part for part in own if side_of(part) in ("target", "none")]))
@@ -262,14 +262,10 @@ def _conditions(clause: Clause, scope: Scope) -> list[tuple[Conjunct, Predicate]
     if clause.condition is None:
         return []
     whole = predicate(clause.condition.expression, scope)
-    if all(side_of(part) in ("both", "source") for part in _parts(whole)):
+    if all(side_of(part) in ("both", "source") for part in parts_of(whole)):
         return []  # as most are: nothing in it could say more of the target than ON does
     conjuncts = (as_parameters(conjunct, scope) for conjunct in split(clause.condition))
     return [(conjunct, predicate(conjunct.expression, scope)) for conjunct in conjuncts]
-
-
-def _parts(asked: Predicate) -> tuple[Predicate, ...]:
-    return asked.parts if isinstance(asked, All) else (asked,)
 
 
 def _with_bounds(

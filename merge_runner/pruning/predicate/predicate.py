@@ -106,9 +106,7 @@ class Other:
 
 
 @dataclass(frozen=True)
-class All:
-    """AND."""
-
+class _Connective:
     parts: tuple[Predicate, ...]
 
     @property
@@ -118,19 +116,22 @@ class All:
 
 
 @dataclass(frozen=True)
-class Some:
+class All(_Connective):
+    """AND."""
+
+
+@dataclass(frozen=True)
+class Some(_Connective):
     """OR."""
-
-    parts: tuple[Predicate, ...]
-
-    @property
-    def columns(self) -> tuple[ColumnRef, ...]:
-        """The columns of all parts."""
-        return tuple(column for part in self.parts for column in columns_of(part))
 
 
 Predicate = Truth | Comparison | Other | All | Some
 TRUE, FALSE = Truth(value=True), Truth(value=False)
+
+
+def parts_of(predicate: Predicate) -> tuple[Predicate, ...]:
+    """The parts of an AND; anything else is the only one."""
+    return predicate.parts if isinstance(predicate, All) else (predicate,)
 
 
 def columns_of(predicate: Predicate) -> tuple[ColumnRef, ...]:
