@@ -10,12 +10,16 @@ first diagnostics   from the start of the process to the answer for the opened m
 diagnostics         the answer for a text in which one key was typed; the server waits 30 ms for more keys before
 config changed      the same where the config of the model has changed
 memory              the largest resident set of the server
+
+`processor` is the time that the server computes, which other work on the machine changes little: of a key for all that is
+asked after it.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import shutil
 import statistics
 import sys
@@ -79,12 +83,20 @@ class Editor:
         """Ask for what may be written at a position."""
         return self.client.text_document_completion_async(types.CompletionParams(self._document, at))
 
-    def memory(self) -> float:
-        """The largest resident set of the server, in MB."""
+    @property
+    def _process(self) -> Path:
         process = self.client._server  # the client has no other name for it
         assert process is not None
-        status = Path(f"/proc/{process.pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+        return Path(f"/proc/{process.pid}")
+
+    def memory(self) -> float:
+        """The largest resident set of the server, in MB."""
+        return int((self._process / "status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+
+    def processor(self) -> float:
+        """The seconds of processor time that the server has used."""
+        fields = (self._process / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def seconds(answer: Awaitable[Any]) -> float:
@@ -96,17 +108,18 @@ async def seconds(answer: Awaitable[Any]) -> float:
 
 async def drive(root: Path, keys: int, reloads: int) -> None:
     """Measure, and print a table."""
-    rows: list[tuple[str, Sequence[float]]] = []
+    rows: list[tuple[str, Sequence[float], float | None]] = []
     for state in ("cold", "warm", "warm"):
         if state == "cold":
             shutil.rmtree(root / "target", ignore_errors=True)
         editor = Editor(middle(root))
-        rows.append((f"first diagnostics, {state}", [await editor.start()]))
+        rows.append((f"first diagnostics, {state}", [await editor.start()], editor.processor()))
         if len(rows) < 3:
             await editor.stop()
     begin = editor.text.index("    where ") + len("    where ")
     line, lead = editor.text[:begin].count("\n"), begin - editor.text.rindex("\n", 0, begin) - 1
     typed: dict[str, list[float]] = {"diagnostics": [], "hover": [], "completion": []}
+    before = editor.processor()
     for count in range(1, keys + 1):
         part = (TYPED * (keys // len(TYPED) + 1))[:count]
         editor.change(editor.text[:begin] + part + " " + editor.text[begin:])
@@ -116,17 +129,20 @@ async def drive(root: Path, keys: int, reloads: int) -> None:
         if editor.able.hover_provider:
             typed["hover"].append(await seconds(editor.hover(types.Position(line, lead + count // 2))))
         typed["diagnostics"].append(await seconds(editor.diagnostics()))
-    rows += [(name, found) for name, found in typed.items() if found]
-    config = []
+    rows += [(name, found, None) for name, found in typed.items() if found]
+    rows.append(("all three after a key", [], (editor.processor() - before) / keys))
+    before, config = editor.processor(), []
     for number in range(reloads):
         editor.change(editor.text.replace("tags=[", f"tags=['t{number}', ", 1))
         config.append(await seconds(editor.diagnostics()))
-    rows.append(("config changed", config))
-    print("| what | median | p95 | largest |\n|---|---|---|---|")
-    for name, found in rows:
-        last = sorted(found)[min(len(found) - 1, int(0.95 * len(found)))]
-        print(f"| {name} | {statistics.median(found):.3f} s | {last:.3f} s | {max(found):.3f} s |")
-    print(f"| memory | {editor.memory():.0f} MB | | |")
+    rows.append(("config changed", config, (editor.processor() - before) / reloads))
+    print("| what | median | p95 | largest | processor |\n|---|---|---|---|---|")
+    for name, found, processor in rows:
+        last = sorted(found)[min(len(found) - 1, int(0.95 * len(found)))] if found else None
+        times = [statistics.median(found), last, max(found)] if found else [None] * 3
+        cells = ["" if each is None else f"{each:.3f} s" for each in (*times, processor)]
+        print(f"| {name} | {' | '.join(cells)} |")
+    print(f"| memory | {editor.memory():.0f} MB | | | |")
     await editor.stop()
 
 

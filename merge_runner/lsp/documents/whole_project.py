@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from merge_runner.api.lint import linted
@@ -18,14 +18,34 @@ from merge_runner.lint.paths.request import LintRequest
 from merge_runner.lsp.documents.remark import Remark, of_finding, of_problem
 from merge_runner.project.syntax.environment import RecordingEnv
 
+_POLL = 0.1
+"""Seconds between looks at whether the process has sent what it found."""
+
 
 async def project_remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
-    """Return the remarks on the project at `root` by file. Where it cannot be loaded, these are the reasons."""
-    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    """Return the remarks on the project at `root` by file. Where it cannot be loaded, these are the reasons.
+
+    The process ends with this one, and where the task is cancelled.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, root, dict(env)), daemon=True)
+    process.start()
+    sender.close()
     try:
-        return await asyncio.get_running_loop().run_in_executor(pool, _remarks, root, dict(env))
+        while not receiver.poll():
+            await asyncio.sleep(_POLL)
+        found: dict[Path, list[Remark]] = receiver.recv()
+    except EOFError:  # it was killed
+        found = {}
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        receiver.close()
+        process.terminate()
+    return found
+
+
+def _send(sender: Connection, root: Path, env: Mapping[str, str]) -> None:
+    sender.send(_remarks(root, env))
 
 
 def _remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
