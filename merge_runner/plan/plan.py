@@ -38,9 +38,10 @@ from merge_runner.plan.steps.inputs import Feed, OpenFeed
 from merge_runner.plan.steps.maintenance import VacuumTable
 from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
 from merge_runner.plan.steps.model_tests import MeasureFreshness
-from merge_runner.plan.steps.node_plan import FirstRun, NodePlan, RaiseError, Step
+from merge_runner.plan.steps.node_plan import FirstRun, NodePlan, RaiseError
 from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.plan.steps.skip_unchanged import skipping
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import (
     CheckSchema,
     CreateTarget,

@@ -29,7 +29,8 @@ from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
 from merge_runner.plan.steps.maintenance import OptimizeTable, VacuumTable
 from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
 from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUnitTest
-from merge_runner.plan.steps.node_plan import RaiseError, Step
+from merge_runner.plan.steps.node_plan import RaiseError
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import (
     CheckSchema,
     CreateTarget,

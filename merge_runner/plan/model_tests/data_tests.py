@@ -16,8 +16,9 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.plan.steps.model_tests import RunTest
-from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.runtime_filter import bounding
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
 from merge_runner.plan.steps.test_scope import TOUCHED, Touched, touched
 from merge_runner.relation import Relation

@@ -8,7 +8,8 @@ from dataclasses import replace
 from merge_runner.graph.graph import SourceNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import AttachInputs, ShareInputs
-from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import DefineView
 from merge_runner.pruning.runtime_filter.source_determinism import reads_row_by_row
 from merge_runner.relation import Relation

@@ -8,7 +8,8 @@ from merge_runner.errors import Problem
 from merge_runner.formats.registry import capabilities
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.plan.steps.node_plan import NodePlan, Step
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget, DefineView, Layout, LoadSeed, ReplaceTable
 from merge_runner.text import Place
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.plan.steps.step import Step
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ Input = TableInput | ViewInput | FileInput | BatchInput
 
 
 @dataclass(frozen=True)
-class AttachInputs:
+class AttachInputs(Step):
     """Makes the inputs known to the session's catalog, parents of views first."""
 
     inputs: tuple[Input, ...]
@@ -69,7 +70,7 @@ class AttachInputs:
 
 
 @dataclass(frozen=True)
-class ShareInputs:
+class ShareInputs(Step):
     """Keeps inputs that other nodes read as well: the first reader computes them, the last one lets them go.
 
     What turns out to be small is not kept: to read it again is cheaper.
@@ -97,7 +98,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class OpenFeed:
+class OpenFeed(Step):
     """Makes the view of a feed, without rows as yet: what is analysed before the MERGE runs may name it."""
 
     feed: Feed

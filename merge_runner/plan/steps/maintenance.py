@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
 
 
 @dataclass(frozen=True)
-class OptimizeTable:
+class OptimizeTable(Step):
     """Compacts the files of a table that is there, and changes none of its rows.
 
     `zorder_by` are columns to Z-order by. `where` limits the work: to partitions on Delta, to files on Iceberg.
@@ -32,7 +33,7 @@ class OptimizeTable:
 
 
 @dataclass(frozen=True)
-class VacuumTable:
+class VacuumTable(Step):
     """Removes what no version of a table within its retention needs: files on Delta, snapshots on Iceberg.
 
     `retain` is in seconds; None: as long as the table itself says.

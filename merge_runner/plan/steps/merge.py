@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.plan.steps.inputs import Feed
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.relation import Relation
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RunHook:
+class RunHook(Step):
     """A statement before or after the model's own (`pre_hook`, `post_hook`).
 
     `prepares` is the target of the MERGE that a pre_hook precedes; None elsewhere. `names_this` says that it names
@@ -36,7 +37,7 @@ class RunHook:
 
 
 @dataclass(frozen=True)
-class CheckSource:
+class CheckSource(Step):
     """Stops the node where the source of its MERGE is not what is expected, before its target is replaced."""
 
     target: Relation
@@ -49,7 +50,7 @@ class CheckSource:
 
 
 @dataclass(frozen=True)
-class RunMerge:
+class RunMerge(Step):
     """The author's MERGE, the static analysis of its scan, its runtime filter, and which source rows it can do without.
 
     With a `feed` it runs once for each change, and not at all where there is none. What goes beyond what `expect`

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.splice import splice
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
 from merge_runner.text import Place, Span
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RunTest:
+class RunTest(Step):
     """A data test: each row of `sql` is a failure.
 
     `failures` is the expression that counts them; `error_if` and `warn_if` are conditions on that number. `store` is
@@ -43,7 +44,7 @@ class RunTest:
 
 
 @dataclass(frozen=True)
-class MeasureFreshness:
+class MeasureFreshness(Step):
     """Asks a source for the newest `loaded_at`, an expression, and holds its age against what is said of it."""
 
     relation: Relation
@@ -74,7 +75,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class RunUnitTest:
+class RunUnitTest(Step):
     """A unit test of a model: its statement runs over what the test gives, and its result is compared.
 
     `target` is the table that a MERGE writes, with the rows `this` in it; None: the model is a query. `text` is the

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import query_span
-from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
-from merge_runner.plan.steps.maintenance import OptimizeTable, VacuumTable
-from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
-from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUnitTest
-from merge_runner.plan.steps.table import (
-    CheckSchema,
-    CreateTarget,
-    DefineView,
-    EnforceContract,
-    KeepHistory,
-    Layout,
-    LoadSeed,
-    ReplaceTable,
-)
+from merge_runner.plan.steps.maintenance import OptimizeTable
+from merge_runner.plan.steps.step import Step
+from merge_runner.plan.steps.table import CheckSchema, CreateTarget, Layout
 from merge_runner.relation import Relation
 from merge_runner.text import Place, Span
 
@@ -30,36 +19,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RaiseError:
+class RaiseError(Step):
     """Stops the node with the error that its template raises for this kind of run (`raise_compiler_error`)."""
 
     problem: Problem
 
     def __str__(self) -> str:
         return f"stop: {self.problem.message}"
-
-
-Step = (
-    AttachInputs
-    | ShareInputs
-    | OpenFeed
-    | RunHook
-    | EnforceContract
-    | CheckSchema
-    | CheckSource
-    | KeepHistory
-    | CreateTarget
-    | RunMerge
-    | ReplaceTable
-    | DefineView
-    | LoadSeed
-    | RunTest
-    | RunUnitTest
-    | MeasureFreshness
-    | OptimizeTable
-    | VacuumTable
-    | RaiseError
-)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.plan.steps.step import Step
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class EnforceContract:
+class EnforceContract(Step):
     """Stops the node where its table would not have the declared columns and types: nothing is written then.
 
     `existing`: the table that is there is compared. `query` is one whose columns the table gets, `merge` a statement
@@ -77,7 +78,7 @@ class EnforceContract:
 
 
 @dataclass(frozen=True)
-class CheckSchema:
+class CheckSchema(Step):
     """Stops the node where its table exists with other columns than the declared ones (`on_schema_change: fail`).
 
     Where none are declared, those of `shape` are meant. `places` are those of the columns in the YAML, `place` that of
@@ -94,7 +95,7 @@ class CheckSchema:
 
 
 @dataclass(frozen=True)
-class KeepHistory:
+class KeepHistory(Step):
     """Stops the node with `problem` where its table holds rows: a full refresh would remove them for good."""
 
     layout: Layout
@@ -105,7 +106,7 @@ class KeepHistory:
 
 
 @dataclass(frozen=True)
-class CreateTarget:
+class CreateTarget(Step):
     """Creates the target where it is missing (`replace`: recreates it), else uses the existing one and reports drift.
 
     `shape` is a query without rows to read whose analysed columns the table gets where none are declared.
@@ -128,7 +129,7 @@ class CreateTarget:
 
 
 @dataclass(frozen=True)
-class ReplaceTable:
+class ReplaceTable(Step):
     """The whole table from a query."""
 
     layout: Layout
@@ -139,7 +140,7 @@ class ReplaceTable:
 
 
 @dataclass(frozen=True)
-class DefineView:
+class DefineView(Step):
     """A view of a query; `definition` is the file that keeps the query in the embedded warehouse."""
 
     relation: Relation
@@ -151,7 +152,7 @@ class DefineView:
 
 
 @dataclass(frozen=True)
-class LoadSeed:
+class LoadSeed(Step):
     """The whole table from a CSV file of the project. `types` are declared types by column."""
 
     layout: Layout

@@ -17,7 +17,7 @@ from merge_runner.engine.steps.perform import FUNCTIONS
 from merge_runner.formats.failures import Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunHook, RunMerge
-from merge_runner.plan.steps.node_plan import Step
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import LoadSeed, ReplaceTable
 
 DEFAULT_RETRIES = 3

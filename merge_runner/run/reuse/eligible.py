@@ -9,7 +9,8 @@ from merge_runner.plan.steps.inputs import AttachInputs, BatchInput, Input, Open
 from merge_runner.plan.steps.maintenance import VacuumTable
 from merge_runner.plan.steps.merge import RunHook, RunMerge
 from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUnitTest
-from merge_runner.plan.steps.node_plan import NodePlan, RaiseError, Step
+from merge_runner.plan.steps.node_plan import NodePlan, RaiseError
+from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget, KeepHistory, ReplaceTable
 from merge_runner.pruning.judge.repetition import repetition
 from merge_runner.pruning.runtime_filter.source_determinism import (
