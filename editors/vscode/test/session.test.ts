@@ -15,7 +15,7 @@ let root: string;
 beforeEach(() => (root = makeProject()));
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** A URI of VS Code: of a file, or with parts of its own. */
+/** A URI of VS Code: of a file, or of a virtual document. */
 class AnyUri {
   constructor(readonly scheme: string, readonly path: string, readonly query = "", readonly fragment = "") {}
   get fsPath(): string {

@@ -1,4 +1,4 @@
-"""What lint finds in all files of a project as they are on disk, looked for in a process of its own.
+"""What lint finds in all files of a project as they are on disk, looked for in a second process.
 
 A project of a thousand models takes seconds where nothing is kept of it: questions about open documents do not wait.
 """

@@ -1,4 +1,4 @@
-"""Notebooks whose cells are documents of their own, as VS Code and JupyterLab open them."""
+"""Notebooks whose cells are documents, as VS Code and JupyterLab open them."""
 
 import json
 
