@@ -10,7 +10,7 @@ from merge_runner.pruning.verdict import Condition, Judgement
 from tests.formats import probe_tables
 from tests.formats.engine_scans import CONFS, Engines
 from tests.pruning.probe_layouts import judged
-from tests.pruning.random_merges import TABLES, RandomMerge, with_other_constants
+from tests.pruning.random_merges import NESTED, TABLES, RandomMerge, with_other_constants
 
 _FILE = {"delta": "input_file_name()", "iceberg": "_file"}
 _ROW = "select 5L id, 5 k, date'2020-06-02' dt, timestamp'2020-06-02 00:00:00' ts, 5 n"
@@ -105,6 +105,8 @@ def _conditions(judgement: Judgement) -> Iterator[Condition]:
 
 def _may_skip(merge, judgement: Judgement, before: int, after: int) -> bool:
     """Whether files may be skipped of which the judge promises nothing: `seldom` conditions, files of NULL."""
+    if not after or NESTED in merge.kinds:
+        return True  # the optimizer finds a contradiction, or the one value that counts: the judge does not
     if any(condition.cause == "negation" for condition in _conditions(judgement)):
         return True
     of_null = {"gone"} if merge.table != "parts" else {"region"}

@@ -46,6 +46,10 @@ _COMPARISONS = ["=", "=", "=", "==", "<=>", "<", "<=", ">", ">=", ">=", "<>", "!
 _IN_SOURCE = {"id", "k", "dt", "ts", "n"}
 
 
+NESTED = "array, struct, CASE or IF of values"
+"""A kind of predicate."""
+
+
 @dataclass(frozen=True)
 class RandomMerge:
     """A MERGE into a probe table, as t, from SOURCE, as s; `kinds` are the kinds of predicate in its ON."""
@@ -174,7 +178,7 @@ class _Generator:
             self.kinds.add("Iceberg transform")
             return self.transform()
         if self.random.random() < 0.05:
-            self.kinds.add("array, struct, CASE or IF of values")
+            self.kinds.add(NESTED)
             return self.nested()
         return self.of_column(self.random.choice(COLUMNS[self.table]), roll)
 
