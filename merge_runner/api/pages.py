@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.pages.project.listed_nodes import LastResult
 from merge_runner.pages.project.project_page import project_page
+from merge_runner.pages.runs.comparison import RUNS, changes
+from merge_runner.pages.runs.history import kept_runs
+from merge_runner.pages.runs.run_summary import run_summary
+from merge_runner.pages.runs.runs_page import comparable, write_report
+from merge_runner.run.results.artifacts import compiled_path
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
@@ -23,13 +30,35 @@ FOLDER = "docs"
 
 def write_docs(prepared: Prepared, report: Report, manifest: Path | None) -> Path:
     """Write the page of a project into a folder next to a copy of its manifest, or as one file; return its path."""
-    html = project_page(prepared, report, {}, freshness=_freshness(prepared.target_path / "sources.json"))
+    html = project_page(prepared, report, _last(prepared), freshness=_freshness(prepared.target_path / "sources.json"))
     page = prepared.target_path / STATIC
     if manifest is not None:
         page = prepared.target_path / FOLDER / "index.html"
         write_atomic(page.with_name("manifest.json"), manifest.read_bytes())
     write_atomic(page, html)
     return page
+
+
+def write_run_report(target: Path, file: Path | None = None) -> Path:
+    """Write the page of the runs that a target folder keeps, and return its path. Raises ProblemsError for none."""
+    page = write_report(target, file)
+    if page is None:
+        raise _no_runs(target)
+    return page
+
+
+def run_markdown(target: Path) -> str:
+    """Return the summary of the last run in Markdown. Raises ProblemsError where none is kept."""
+    records = [run.record for run in kept_runs(target, RUNS + 1)]
+    if not records:
+        raise _no_runs(target)
+    newest, *earlier = records
+    return run_summary(newest, changes(newest, comparable(newest, earlier)))
+
+
+def _no_runs(target: Path) -> ProblemsError:
+    hint = "`merge-runner build` keeps a record of itself"
+    return ProblemsError([Problem("no-runs", f"no run is kept in {target}", hint=hint)])
 
 
 def serve_folder(folder: Path, host: str, port: int, on_address: Callable[[str], None]) -> None:
@@ -56,6 +85,30 @@ def serve_folder(folder: Path, host: str, port: int, on_address: Callable[[str],
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing of requests."""
+
+
+def _last(prepared: Prepared) -> dict[str, LastResult]:
+    """The last result of each node in the runs that are kept in this target; with the text of the last invocation."""
+    found: dict[str, LastResult] = {}
+    for run in kept_runs(prepared.target_path):
+        if run.record["target"] == prepared.files.profile.target:
+            for entry in run.record["nodes"]:
+                found.setdefault(entry["id"], LastResult(run.record["started_at"], entry))
+    nodes = prepared.graph.nodes
+    for unique_id, text in _compiled(prepared.target_path / "run_results.json").items():
+        if unique_id in found and unique_id in nodes:
+            path = f"run/{compiled_path(prepared, unique_id)}"
+            found[unique_id] = replace(found[unique_id], compiled_code=text, run_path=path)
+    return {unique_id: result for unique_id, result in found.items() if unique_id in nodes}
+
+
+def _compiled(run_results: Path) -> dict[str, str]:
+    """The compiled texts of the last invocation by node."""
+    try:
+        results = json.loads(run_results.read_text(encoding="utf-8"))["results"]
+        return {entry["unique_id"]: entry["compiled_code"] for entry in results if entry["compiled_code"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
 
 
 def _freshness(sources: Path) -> dict[str, Any]:

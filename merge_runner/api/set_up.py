@@ -127,11 +127,21 @@ def _groups(iceberg: bool, sqlite: bool, kafka: bool) -> list[str]:
     return [group for group, is_wanted in wanted.items() if is_wanted]
 
 
-def clean(path: str | Path = ".", *, target_path: str | None = None) -> Path | None:
+def target_folder(root: Path, target_path: str | None = None) -> Path:
+    """Return the folder of generated files of the project at `root`. Raises ProblemsError for wrong settings."""
+    from merge_runner.project.load.load import read_settings
+
+    return root.absolute() / (target_path or read_settings(root.absolute(), Problems()).target_path)
+
+
+def clean(path: str | Path = ".", *, target_path: str | None = None, keep_runs: bool = False) -> Path | None:
     """Remove the folder of generated files of the project in a folder, and return it; None where there is none.
+
+    With `keep_runs` the records of runs stay, and with them what `report` shows.
 
     Raises ProblemsError where that is no folder inside the project, or holds files of the project's own.
     """
+    from merge_runner.pages.runs.history import FOLDER
     from merge_runner.project.load.load import read_settings
 
     root = Path(path).absolute()
@@ -148,5 +158,13 @@ def clean(path: str | Path = ".", *, target_path: str | None = None) -> Path | N
             raise ProblemsError([Problem("clean-outside", message, hint=hint)])
     if not target.is_dir():
         return None
-    shutil.rmtree(target)
+    if not keep_runs or not (target / FOLDER).is_dir():
+        shutil.rmtree(target)
+        return target
+    for each in target.iterdir():
+        if each.is_dir() and not each.is_symlink():
+            if each.name != FOLDER:
+                shutil.rmtree(each)
+        else:
+            each.unlink()
     return target

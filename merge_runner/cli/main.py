@@ -44,6 +44,7 @@ _COMMANDS = {
     "optimize": "compact the tables of the selected models",
     "parse": "check the project and write the manifest",
     "publish": "move main of the Iceberg tables to a branch that was built",
+    "report": "the runs that are kept as a page: timelines, merges, history",
     "retry": "run what failed or was skipped in the last invocation",
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",

@@ -12,6 +12,7 @@ from merge_runner.cli.display.display import Display, JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import counted, say
 from merge_runner.cli.display.problems import show_no_effect, show_not_read, show_problems, show_warnings
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
+from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.output import OutputOptions
@@ -80,6 +81,7 @@ def run_nodes(
         display.close()
     if options.junit is not None:
         write_atomic(options.junit, junit(results, project.graph.nodes))
+    show_run(project.prepared.target_path, options)
     return exit_status(results, options)
 
 

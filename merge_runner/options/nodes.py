@@ -90,6 +90,16 @@ class Junit(ProjectOptions):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class Reporting(ProjectOptions):
+    """For commands that run nodes."""
+
+    report: Path | None = option(
+        "--report", path="file", help="Write the page of the run to this file, too; it is target/run_report.html."
+    )
+    open_page: bool = flag("--open", help="Open the page of the run in a browser.")
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Maintaining(ProjectOptions):
     """For `optimize`."""
 
@@ -108,7 +118,9 @@ class Maintaining(ProjectOptions):
 
 
 @dataclass(frozen=True)
-class NodeOptions(Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Reusing, Junit, FullRefresh):
+class NodeOptions(
+    Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Reusing, Junit, Reporting, FullRefresh
+):
     """What `build`, `run`, `test`, `optimize` and `retry` may be asked; what one does not offer has its default."""
 
 

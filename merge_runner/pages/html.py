@@ -19,14 +19,18 @@ from typing import Any, Literal
 
 from merge_runner.version import version
 
-View = Literal["project"]
+View = Literal["project", "runs"]
 _SCRIPTS: Mapping[View, tuple[str, ...]] = {
     "project": (
         *("base.js", "code.js", "table.js", "search.js", "selection.js", "dag.js", "lineage.js", "node.js"),
         "project.js",
     ),
+    "runs": ("base.js", "table.js", "timeline.js", "run.js"),
 }
-_STYLES: Mapping[View, tuple[str, ...]] = {"project": ("base.css", "project.css")}
+_STYLES: Mapping[View, tuple[str, ...]] = {
+    "project": ("base.css", "project.css"),
+    "runs": ("base.css", "project.css", "run.css"),
+}
 
 
 def page(title: str, view: View, data: Mapping[str, Any], chunks: Iterable[Any] = ()) -> str:

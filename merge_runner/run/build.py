@@ -80,7 +80,7 @@ def build(
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
     node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events, reuse)
-    with invocation.recorded(plans, node_run.end):
+    with invocation.recorded(plans, node_run.end, lambda: node_run.waits_for):
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))
         if plans:

@@ -78,6 +78,7 @@ def test_help_names_every_command(call):
             "optimize",
             "parse",
             "publish",
+            "report",
             "retry",
             "rule",
             "run",

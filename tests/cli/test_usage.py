@@ -292,7 +292,15 @@ def test_a_command_has_the_options_that_it_uses_alone():
         for name, each in commands.items()
     }
     assert [name for name in shown if "full_refresh" in shown[name]] == REFRESHES
-    assert shown["clean"] == {"project_dir", "target_path", "log_format", "quiet", "debug", "no_use_colors"}
+    assert shown["clean"] == {
+        "project_dir",
+        "target_path",
+        "log_format",
+        "quiet",
+        "debug",
+        "no_use_colors",
+        "keep_runs",
+    }
     # The options of output are accepted by every command, as dbt's global flags are.
     assert all({"warn_error", "quiet"} <= {param.name for param in each.params} for each in commands.values())
 

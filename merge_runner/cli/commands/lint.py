@@ -17,6 +17,7 @@ from merge_runner.cli.command import given
 from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
 from merge_runner.cli.display.problems import ShownMessages
 from merge_runner.cli.loading import recording_env
+from merge_runner.cli.run_pages import add_step_summary
 from merge_runner.lint.outputs import Format, render
 from merge_runner.lint.selection import FailOn, fails
 from merge_runner.options.declaration import argument, flag, option, several
@@ -66,7 +67,7 @@ class Options(ReportOptions, Selection, FullRefresh):
     """The options of `lint`."""
 
 
-_OF_CI = ("github", "gitlab", "sarif")
+_OF_CI = ("github", "gitlab", "sarif", "markdown")
 """Formats whose readers take paths relative to the root of the repository."""
 
 
@@ -94,6 +95,7 @@ def command(options: Options) -> int:
 
         report = from_repository(report, found.folder)
     _write(report, options)
+    add_step_summary(lambda: render(report, "markdown"))
     return 1 if fails(report, _fail_on(options)) else 0
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.options.nodes import Maintaining, NodeOptions, Running
+from merge_runner.options.nodes import Maintaining, NodeOptions, Reporting, Running
 from merge_runner.options.project import Selection
 
 
-@make("optimize", NodeOptions, offers=(Maintaining, Selection, Running))
+@make("optimize", NodeOptions, offers=(Maintaining, Selection, Running, Reporting))
 def command(options: NodeOptions) -> int:
     """Compact the tables of the selected models and seeds, in DAG order; their rows stay as they are."""
     from merge_runner.cli.node_commands import chosen_nodes, run_nodes

@@ -9,11 +9,11 @@ from merge_runner.cli.command import command as make
 from merge_runner.cli.command import given
 from merge_runner.cli.loading import load_project, project_root
 from merge_runner.options.kept import restored
-from merge_runner.options.nodes import Batch, Branch, NodeOptions, Running
+from merge_runner.options.nodes import Batch, Branch, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh
 
 
-@make("retry", NodeOptions, offers=(Running, Batch, Branch, FullRefresh))
+@make("retry", NodeOptions, offers=(Running, Reporting, Batch, Branch, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
     from merge_runner.cli.display.messages import say

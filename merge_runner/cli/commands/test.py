@@ -9,7 +9,7 @@ import click
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import model_names
 from merge_runner.options.declaration import option
-from merge_runner.options.nodes import Branch, Junit, NodeOptions, Running
+from merge_runner.options.nodes import Branch, Junit, NodeOptions, Reporting, Running
 from merge_runner.options.project import Defer, Selection
 
 
@@ -31,7 +31,7 @@ class Options(NodeOptions):
     )
 
 
-@make("test", Options, offers=(Options, Selection, Defer, Running, Branch, Junit))
+@make("test", Options, offers=(Options, Selection, Defer, Running, Reporting, Branch, Junit))
 def command(options: Options) -> int:
     """Run the data tests and the unit tests of the selected nodes."""
     if options.mutate is not None and options.generate is not None:

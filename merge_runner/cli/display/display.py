@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.cli.display.announcer import Announcer
@@ -27,6 +28,7 @@ from merge_runner.run.results.event_types import (
     NodeWaiting,
     PublishFinished,
     PublishRefused,
+    ReportWritten,
     Running,
     SparkStarted,
     SparkStarting,
@@ -123,6 +125,7 @@ class TextDisplay:
             NodeRetried: self._on_retried,
             AuditFailed: lambda event: self._say(f"{styled('warning', fg='yellow')}: {event.message}"),
             MergesSummarised: self._on_summary,
+            ReportWritten: lambda event: self._line(f"page of the run: {shown_path(event.path)}"),
             InvocationFinished: self._on_end,
             FreshnessFinished: self._on_end,
             TablePublished: self._on_published,
@@ -295,6 +298,12 @@ class TextDisplay:
             return (*self._driver.tasks(group), self._driver.phase(group) or "")
         except Exception:  # the driver may be gone, which the results will report
             return 0, 0, ""
+
+
+def shown_path(path: str) -> str:
+    """Return a path relative to the working directory where it is below it."""
+    found, here = Path(path), Path.cwd()
+    return str(found.relative_to(here)) if found.is_relative_to(here) else path
 
 
 def _message(result: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import Report
 
-Format = Literal["text", "concise", "json", "github", "gitlab", "sarif", "junit"]
+Format = Literal["text", "concise", "json", "github", "gitlab", "sarif", "junit", "markdown"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 

@@ -1,4 +1,4 @@
-// Column lineage of one column: what it comes from and goes to, each a click away; traced as far as asked.
+// Column lineage of one column: what it comes from and goes to, each a click away; a trace follows it further.
 
 const DIRECT = new Set(["identity", "transformation", "aggregation"]);
 

@@ -17,10 +17,16 @@ _LONGEST = 280
 
 @dataclass(frozen=True)
 class LastResult:
-    """How a node ended the last time that it ran: its entry in the record of that run."""
+    """How a node ended the last time that it ran: its entry in the record of that run.
+
+    `compiled_code` and `run_path`, below the target folder, are its compiled text and the file of that which ran; None
+    where those of that run are not there any more.
+    """
 
     at: str
     entry: Mapping[str, Any]
+    compiled_code: str | None = None
+    run_path: str | None = None
 
 
 class NodeNumbers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import ProblemsError
@@ -110,11 +109,11 @@ def _compiled(prepared: Prepared, node: Node, last: LastResult | None) -> dict[s
 
 def _ran(prepared: Prepared, last: LastResult) -> list[list[str]] | None:
     """The text of target/run, if the runner has put something into that which was compiled for the same run."""
-    compiled, path = last.entry.get("compiled_code"), last.entry.get("run_path")
-    if not compiled or not path:
+    compiled = last.compiled_code
+    if compiled is None or last.run_path is None:
         return None
     try:
-        text = (prepared.target_path / Path(path)).read_text(encoding="utf-8")
+        text = (prepared.target_path / last.run_path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
     return _shown(prepared, run_pieces(compiled, text)) if text.strip() != compiled.strip() else None

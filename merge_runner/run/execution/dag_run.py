@@ -75,6 +75,8 @@ class NodeRun:
         self.results: list[Result] = []
         self.abandoned = False
         """Whether the run was ended while nodes were running, without waiting for them."""
+        self.waits_for: dict[str, set[str]] = {}
+        """The nodes that each has waited for, once they run."""
         self._known: set[str] = set()
         self._touched: dict[str, str | None] = {}
         """The runtime filter of each node that has a result."""
@@ -158,8 +160,9 @@ class NodeRun:
         unit_tests = [node for node in self.plans if isinstance(nodes[node], UnitTestNode)]
         dag = unit_tests_first(contracted(self.graph, self.plans), unit_tests)
         own = {node: run_config(nodes[node]).priority for node in dag}
+        self.waits_for = parents_with_tests(nodes, dag)
         return Job(
-            parents=parents_with_tests(nodes, dag),
+            parents=self.waits_for,
             work=partial(self._work, run),
             skip=self._skip,
             priority=priorities(dag, self.nodes.durations, own),

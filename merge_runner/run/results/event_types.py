@@ -156,6 +156,14 @@ class AuditFailed(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReportWritten(Event):
+    """The record of the run is kept, and the page of runs shows it."""
+
+    path: str
+    """The page."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class InvocationFailed(Event):
     """An invocation ended before anything ran."""
 

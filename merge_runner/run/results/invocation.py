@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import run_config
+from merge_runner.pages.runs.history import keep
+from merge_runner.pages.runs.runs_page import write_report
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.artifacts import write_manifest, write_texts
@@ -19,11 +21,13 @@ from merge_runner.run.results.event_types import (
     InvocationStarted,
     MergesSummarised,
     Message,
+    ReportWritten,
 )
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 from merge_runner.run.results.merge_report import ROWS, summary
 from merge_runner.run.results.results import Result, RunResults, write_run_results
+from merge_runner.run.results.run_record import RunRecorder
 from merge_runner.version import version
 
 
@@ -41,14 +45,22 @@ class Invocation:
         events.conceal_with(prepared.concealed)
 
     @contextmanager
-    def recorded(self, plans: Mapping[str, NodePlan], ended: Callable[[], Sequence[Result]]) -> Iterator[None]:
+    def recorded(
+        self,
+        plans: Mapping[str, NodePlan],
+        ended: Callable[[], Sequence[Result]],
+        waits_for: Callable[[], Mapping[str, Collection[str]]] = dict,
+    ) -> Iterator[None]:
         """Keep the journal of what runs inside, from the first line to the last, and write the artifacts at the end.
 
         `ended` returns the results of the nodes, also of those that an exception has ended; `results` has them in the
-        end. After ProblemsError nothing has run, and the results of the run before stay what they are.
+        end. `waits_for` returns the nodes that each has waited for. After ProblemsError nothing has run, and the
+        results of the run before stay what they are.
         """
         with Journal(self._prepared.target_path / "journal.jsonl") as journal:
-            self._events.listen(journal)
+            recorder = RunRecorder()
+            for listener in (journal, recorder):
+                self._events.listen(listener)
             self._events.emit(
                 InvocationStarted(
                     invocation_id=self.id, command=self._command, args=dict(self._args), nodes=list(plans)
@@ -64,12 +76,13 @@ class Invocation:
                 self._events.emit(InvocationFailed(problems=[str(problem) for problem in error.problems]))
                 raise
             except BaseException:
-                self._finish(plans, ended(), journal, stopped=True)
+                self._finish(plans, ended(), journal, recorder, waits_for(), stopped=True)
                 raise
             else:
-                self._finish(plans, ended(), journal)
+                self._finish(plans, ended(), journal, recorder, waits_for())
             finally:
-                self._events.forget(journal)
+                for listener in (journal, recorder):
+                    self._events.forget(listener)
 
     @property
     def results(self) -> RunResults:
@@ -79,7 +92,14 @@ class Invocation:
         return self._results
 
     def _finish(
-        self, plans: Mapping[str, NodePlan], results: Sequence[Result], journal: Journal, *, stopped: bool = False
+        self,
+        plans: Mapping[str, NodePlan],
+        results: Sequence[Result],
+        journal: Journal,
+        recorder: RunRecorder,
+        waits_for: Mapping[str, Collection[str]],
+        *,
+        stopped: bool = False,
     ) -> None:
         if journal.failure is not None:
             message = (
@@ -94,7 +114,22 @@ class Invocation:
         ran = {result.unique_id: result.plan for result in results if result.plan is not None}
         write_manifest(self._prepared, self.id, {**plans, **ran})
         self._summarise(plans, results)
+        self._report(outcome, recorder, waits_for)
         self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok, stopped=stopped))
+
+    def _report(self, outcome: RunResults, recorder: RunRecorder, waits_for: Mapping[str, Collection[str]]) -> None:
+        """Keep the record of the run, and write the page of runs. A failure changes no result."""
+        prepared = self._prepared
+        record = recorder.record(
+            outcome, prepared.graph.nodes, waits_for, prepared.graph.project, prepared.files.profile.target
+        )
+        try:
+            keep(prepared.target_path, prepared.concealed(record))
+            path = write_report(prepared.target_path)
+        except OSError as error:
+            self._events.emit(Message(f"{error.filename}: {error.strerror}: the run has no page", level="warn"))
+        else:
+            self._events.emit(ReportWritten(path=str(path)))
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
         nodes = self._prepared.graph.nodes

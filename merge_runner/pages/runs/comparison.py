@@ -1,0 +1,96 @@
+"""What is different in a run from the runs before it: slower models, more files, other verdicts, new failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any, Literal, get_args
+
+Kind = Literal["failed", "verdict-broken", "verdict", "slower", "wider-scan", "more-files"]
+_WORST_FIRST: tuple[Kind, ...] = get_args(Kind)
+
+RUNS = 10
+"""Earlier runs that a run is compared with."""
+_LEAST = 3
+"""Earlier runs of a node below which its usual time is not known."""
+_FACTOR, _SECONDS = 1.5, 1.0
+"""A model is slower where it takes so many times its usual time, and so much longer: a second is the noise of Spark."""
+_FILES = 20
+"""Files below which their number does not matter, as in the table of merges at the end of a build."""
+
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference: the node, what is before and what is now, as values for a reader."""
+
+    id: str
+    name: str
+    kind: Kind
+    before: str
+    now: str
+
+    def as_json(self) -> dict[str, str]:
+        """The change as JSON values."""
+        return asdict(self)
+
+
+def changes(run: Entry, earlier: Sequence[Entry]) -> list[Change]:
+    """Return how the nodes of a run differ from those of `earlier` runs, which are newest first; worst first."""
+    known = [{node["id"]: node for node in each["nodes"]} for each in earlier[:RUNS]]
+    found = [
+        change
+        for node in run["nodes"]
+        for change in _changes(node, [nodes[node["id"]] for nodes in known if node["id"] in nodes])
+    ]
+    return sorted(found, key=lambda each: (_WORST_FIRST.index(each.kind), each.name))
+
+
+def _changes(node: Entry, before: Sequence[Entry]) -> Iterator[Change]:
+    if not before:
+        return
+
+    def change(kind: Kind, was: str, now: str) -> Change:
+        return Change(node["id"], node["name"], kind, was, now)
+
+    last = before[0]
+    if node["status"] in ("error", "fail") and last["status"] not in ("error", "fail", "skipped"):
+        yield change("failed", last["status"], node["status"])
+    ran = [each["seconds"] for each in before if each["status"] == "success" and each.get("seconds") is not None]
+    if node["status"] == "success" and len(ran) >= _LEAST:
+        usual, now = median(ran), node.get("seconds") or 0.0
+        if now >= _FACTOR * usual and now >= usual + _SECONDS:
+            yield change("slower", f"{usual:.1f} s", f"{now:.1f} s")
+    yield from (change(*each) for each in _figures(node, before))
+
+
+def _figures(node: Entry, before: Sequence[Entry]) -> Iterator[tuple[Kind, str, str]]:
+    """What the figures of a MERGE say."""
+    now = node.get("response") or {}
+    others = [each["response"] for each in before if each.get("response")]
+    judged = next((each["verdict"] for each in others if each.get("verdict")), None)
+    if now.get("verdict") and judged and now["verdict"] != judged:
+        yield "verdict", judged, now["verdict"]
+    held = next((each["verdict_held"] for each in others if each.get("verdict_held") is not None), None)
+    if now.get("verdict_held") is False and held is not False:
+        yield "verdict-broken", f"{now.get('verdict')} held", "the engine scanned otherwise"
+    counted = [each for each in others if each.get("files_total")]
+    total, scanned = now.get("files_total"), now.get("files_scanned")
+    if total is None or not counted:
+        return
+    first, last = counted[-1]["files_total"], counted[0]
+    if total >= _FILES and total >= 2 * first:
+        yield "more-files", f"{first:,} files", f"{total:,} files"
+    share, was = _share(scanned, total), _share(last.get("files_scanned"), last["files_total"])
+    if total >= _FILES and share is not None and was is not None and share >= 0.9 and was <= 0.5:
+        yield (
+            "wider-scan",
+            f"{last['files_scanned']:,} of {last['files_total']:,} files",
+            f"{scanned:,} of {total:,} files",
+        )
+
+
+def _share(part: int | None, whole: int | None) -> float | None:
+    return part / whole if part is not None and whole else None

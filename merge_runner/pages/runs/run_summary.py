@@ -1,0 +1,82 @@
+"""The summary of a run in Markdown, for the page that a CI server shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from merge_runner.markdown import cell, table
+from merge_runner.pages.runs.comparison import Change
+
+_ROWS = 25
+_MARKS = {"success": "✅", "pass": "✅", "no-op": "➖", "warn": "⚠️", "skipped": "⏭️", "fail": "❌", "error": "❌"}
+_WORDS = {
+    "failed": "fails now",
+    "slower": "slower",
+    "more-files": "more files",
+    "wider-scan": "scans more",
+    "verdict": "another verdict",
+    "verdict-broken": "verdict did not hold",
+}
+
+
+def run_summary(record: Mapping[str, Any], changes: Sequence[Change]) -> str:
+    """Return the summary of one run: how it ended, failures, merges slowest first, changes since the last runs."""
+    return "\n".join(_lines(record, changes)) + "\n"
+
+
+def _lines(record: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str]:
+    nodes = record["nodes"]
+    counts = Counter(node["status"] for node in nodes)
+    words = ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing ran"
+    mark = "✅" if record["ok"] else "❌"
+    yield f"### {mark} merge-runner {cell(record['command'])} of {cell(record['project'])}: {words}"
+    yield ""
+    yield f"{record['seconds']:.1f} s in target {cell(record['target'])}"
+    bad = [node for node in nodes if node["status"] in ("error", "fail", "warn")]
+    if bad:
+        yield from ("", "#### What did not pass", "")
+        yield from table(
+            ("", "node", "message"),
+            [
+                (_MARKS[node["status"]], node["name"], (node.get("message") or "").partition("\n")[0])
+                for node in bad[:_ROWS]
+            ],
+        )
+        yield from _more(len(bad))
+    merges = [node for node in nodes if (node.get("response") or {}).get("operation") == "MERGE"]
+    if merges:
+        merges.sort(key=lambda node: -(node.get("seconds") or 0))
+        yield from ("", "#### Merges, slowest first", "")
+        heads = ("merge", "seconds", "files scanned", "inserted", "updated", "deleted", "copied", "verdict")
+        yield from table(heads, [_merge(node) for node in merges[:_ROWS]], frozenset(range(1, 7)))
+        yield from _more(len(merges))
+    if changes:
+        yield from ("", "#### Since the last runs", "")
+        rows = [(each.name, _WORDS[each.kind], f"{each.before} → {each.now}") for each in changes[:_ROWS]]
+        yield from table(("node", "what", ""), rows)
+        yield from _more(len(changes))
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > _ROWS:
+        yield from ("", f"and {count - _ROWS} more")
+
+
+def _merge(node: Mapping[str, Any]) -> tuple[Any, ...]:
+    response = node["response"]
+    files = (
+        "–"
+        if response.get("files_total") is None
+        else f"{_count(response.get('files_scanned'))} of {_count(response['files_total'])}"
+    )
+    verdict = response.get("verdict") or "–"
+    if response.get("verdict_held") is False:
+        verdict += ", did not hold"
+    rows = (_count(response.get(f"rows_{kind}")) for kind in ("inserted", "updated", "deleted", "copied"))
+    return (node["name"], f"{node.get('seconds') or 0:.1f}", files, *rows, verdict)
+
+
+def _count(value: Any) -> str:
+    return "–" if value is None else f"{value:,}"

@@ -1,0 +1,84 @@
+"""Where the time of a run went: lanes of threads, what each node waited for, and the critical path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+_CLOSE = 0.05
+"""Seconds between the end of one node and the start of the next that are no waiting: threads take turns."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A node that ran: seconds since the run began, the thread, and the nodes that it had to wait for."""
+
+    id: str
+    start: float
+    end: float
+    thread: str
+    waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a node is in the timeline. `ready` is when all that it waits for had ended; then it waited for a thread.
+
+    `after` is the node on the critical path that it began after, None for the first one, or where it is not on it;
+    `by` says why: a dependency, or that the thread was in use.
+    """
+
+    lane: int
+    ready: float
+    critical: bool = False
+    after: str | None = None
+    by: str | None = None
+
+
+def timeline(nodes: Sequence[Ran]) -> dict[str, Placed]:
+    """Return the place of each node. Lanes are threads in the order of their first nodes.
+
+    The critical path is walked back from the last end, each time to that which ended last of what the node waited for
+    and what its thread did before: without the path no later thread or dependency would have held it up.
+    """
+    ends = {node.id: node for node in nodes}
+    lanes: dict[str, int] = {}
+    for node in sorted(nodes, key=lambda each: (each.start, each.id)):
+        lanes.setdefault(node.thread, len(lanes))
+    first = min((node.start for node in nodes), default=0.0)
+    ready = {node.id: max((ends[each].end for each in node.waits_for if each in ends), default=first) for node in nodes}
+    path = _critical(ends, _before(nodes))
+    return {
+        node.id: Placed(
+            lanes[node.thread], min(ready[node.id], node.start), node.id in path, *path.get(node.id, (None, None))
+        )
+        for node in nodes
+    }
+
+
+def _before(nodes: Iterable[Ran]) -> dict[str, Ran]:
+    """The node that the same thread ran before each."""
+    found: dict[str, Ran] = {}
+    last: dict[str, Ran] = {}
+    for node in sorted(nodes, key=lambda each: (each.start, each.end, each.id)):
+        if node.thread in last:
+            found[node.id] = last[node.thread]
+        last[node.thread] = node
+    return found
+
+
+def _critical(nodes: Mapping[str, Ran], before: Mapping[str, Ran]) -> dict[str, tuple[str | None, str | None]]:
+    """The nodes on the critical path, each with the one that it began after, and why."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    at = max(nodes.values(), key=lambda each: (each.end, each.id), default=None)
+    while at is not None and at.id not in found:
+        node = at
+        needed = [nodes[each] for each in node.waits_for if each in nodes and nodes[each].end <= node.start + _CLOSE]
+        parent = max(needed, key=lambda each: (each.end, each.id), default=None)
+        thread = before.get(node.id)
+        by: str | None = "dependency"
+        at = parent
+        if thread is not None and (parent is None or thread.end > parent.end + _CLOSE):
+            at, by = thread, "thread"
+        found[node.id] = (at.id, by) if at is not None else (None, None)
+    return found

@@ -1,0 +1,60 @@
+"""The records that are kept, and the page of them."""
+
+import json
+import re
+
+from merge_runner.pages.runs import history
+from merge_runner.pages.runs.history import keep, kept_runs
+from merge_runner.pages.runs.runs_page import comparable, runs_data, write_report
+from tests.pages.runs import node, record
+
+
+def test_runs_are_kept_newest_first_and_no_more_than_so_many(tmp_path, monkeypatch):
+    for number in range(history.KEPT + 3):
+        keep(
+            tmp_path,
+            record(node("a"), number=number % 60, started_at=f"2024-05-{1 + number // 60:02}T10:{number % 60:02}:00Z"),
+        )
+    kept = [run.record["started_at"] for run in kept_runs(tmp_path)]
+    assert kept == sorted(kept, reverse=True)
+    assert len(kept) == history.KEPT == len(list((tmp_path / "runs").iterdir()))
+
+
+def test_what_no_run_has_written_is_passed_over(tmp_path):
+    keep(tmp_path, record(node("a"), number=1))
+    folder = tmp_path / "runs"
+    (folder / "20240501T120000000000Z-00000000.json.gz").write_bytes(b"no gzip")
+    (folder / "20240501T120100000000Z-00000000.json.gz").write_bytes(history.gzipped({"version": 99, "nodes": []}))
+    (folder / "20240501T120200000000Z-00000000.json.gz").write_bytes(history.gzipped([]))
+    (folder / "notes.txt").write_text("mine")
+    assert [run.record["id"] for run in kept_runs(tmp_path)] == [record(number=1)["id"]]
+
+
+def test_a_report_is_written_of_what_is_kept(tmp_path):
+    assert write_report(tmp_path) is None
+    for number in range(3):
+        keep(tmp_path, record(node("a", 1.0 + 3 * (number == 2)), number=number))
+    assert write_report(tmp_path) == tmp_path / "run_report.html"
+    page = (tmp_path / "run_report.html").read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert [run["started_at"][14:16] for run in data["runs"]] == ["02", "01", "00"]
+    assert data["history"]["model.shop.a"] == [
+        ["success", 4.0, None, None],
+        ["success", 1.0, None, None],
+        ["success", 1.0, None, None],
+    ]
+    assert write_report(tmp_path, tmp_path / "given" / "page.html").is_file()
+
+
+def test_a_node_that_did_not_run_leaves_a_gap_and_tests_have_no_history():
+    test = {**node("t"), "id": "test.shop.t", "kind": "test"}
+    data = runs_data([record(node("b"), number=2), record(node("a"), test, number=1)])
+    assert data["history"] == {
+        "model.shop.b": [["success", 1.0, None, None], 0],
+        "model.shop.a": [0, ["success", 1.0, None, None]],
+    }
+
+
+def test_runs_in_another_target_are_not_compared():
+    now, same, other = record(number=3), record(number=2), record(number=1, target="prod")
+    assert comparable(now, [same, other]) == [same]

@@ -1,0 +1,50 @@
+"""The summary of a run in Markdown."""
+
+from merge_runner.markdown import cell
+from merge_runner.pages.runs.comparison import Change
+from merge_runner.pages.runs.run_summary import run_summary
+from tests.pages.runs import node, record
+
+
+def test_a_run_that_failed():
+    run = record(
+        {
+            **node(
+                "fct", 12.0, verdict="static", verdict_held=True, files_scanned=3, files_total=40, rows_inserted=1200
+            ),
+            "message": "",
+        },
+        {**node("dim", 1.0, "error"), "message": "no such column\nmore"},
+    )
+    text = run_summary(run, [Change("model.shop.fct", "fct", "slower", "3.0 s", "12.0 s")])
+    assert text.splitlines() == [
+        "### ❌ merge-runner build of shop: 1 success, 1 error",
+        "",
+        "13.0 s in target dev",
+        "",
+        "#### What did not pass",
+        "",
+        "|  | node | message |",
+        "| --- | --- | --- |",
+        "| ❌ | dim | no such column |",
+        "",
+        "#### Merges, slowest first",
+        "",
+        "| merge | seconds | files scanned | inserted | updated | deleted | copied | verdict |",
+        "| --- | --: | --: | --: | --: | --: | --: | --- |",
+        "| fct | 12.0 | 3 of 40 | 1,200 | – | – | – | static |",
+        "",
+        "#### Since the last runs",
+        "",
+        "| node | what |  |",
+        "| --- | --- | --- |",
+        "| fct | slower | 3.0 s → 12.0 s |",
+    ]
+
+
+def test_a_run_of_nothing():
+    assert run_summary(record(), []).startswith("### ✅ merge-runner build of shop: nothing ran\n")
+
+
+def test_no_text_is_read_as_markdown_or_html():
+    assert cell("a | <b>`x`</b>\n[l](javascript:1)") == "a \\| &lt;b&gt;\\`x\\`&lt;/b&gt; \\[l\\](javascript:1)"

@@ -1,0 +1,79 @@
+"""Lanes, waiting and the critical path of a run."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from merge_runner.pages.runs.timeline import Ran, timeline
+
+
+def _path(nodes):
+    """The critical path from its beginning: ids with why each began when it did."""
+    found = timeline(nodes)
+    return [
+        (node.id, found[node.id].by) for node in sorted(nodes, key=lambda each: each.start) if found[node.id].critical
+    ]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "path"),
+    [
+        ([], []),
+        ([Ran("a", 0, 1, "x")], [("a", None)]),
+        # b is longer than c, and d waits for both
+        (
+            [
+                Ran("a", 0, 1, "x"),
+                Ran("b", 1, 5, "x", ("a",)),
+                Ran("c", 1, 2, "y", ("a",)),
+                Ran("d", 5, 6, "x", ("b", "c")),
+            ],
+            [("a", None), ("b", "dependency"), ("d", "dependency")],
+        ),
+        # b was ready at 1, and its thread was in use until 4
+        ([Ran("a", 0, 1, "x"), Ran("c", 0, 4, "y"), Ran("b", 4, 6, "y", ("a",))], [("c", None), ("b", "thread")]),
+        # two that are independent: the one that ends last
+        ([Ran("a", 0, 1, "x"), Ran("b", 0, 2, "y")], [("b", None)]),
+        # what it waits for did not run
+        ([Ran("b", 0, 2, "y", ("gone",))], [("b", None)]),
+    ],
+)
+def test_the_critical_path(nodes, path):
+    assert _path(nodes) == path
+
+
+def test_a_node_that_was_ready_waited_for_a_thread():
+    found = timeline([Ran("a", 0, 1, "x"), Ran("c", 0, 4, "y"), Ran("b", 4, 6, "y", ("a",))])
+    assert (found["b"].ready, found["b"].lane, found["c"].lane, found["a"].lane) == (1, 1, 1, 0)
+
+
+@st.composite
+def runs(draw):
+    """Nodes as threads run them: each as soon as it is ready and its thread is free, or a little later."""
+    nodes = []
+    free = {"x": 0.0, "y": 0.0, "z": 0.0}
+    for number in range(draw(st.integers(0, 15))):
+        parents = (
+            tuple(sorted(draw(st.sets(st.sampled_from([each.id for each in nodes]), max_size=3)))) if nodes else ()
+        )
+        thread = draw(st.sampled_from(sorted(free)))
+        ready = max([free[thread], *(each.end for each in nodes if each.id in parents)])
+        start = ready + draw(st.sampled_from([0.0, 0.01]))
+        nodes.append(Ran(f"n{number:02}", start, start + draw(st.integers(1, 50)) / 10, thread, parents))
+        free[thread] = nodes[-1].end
+    return nodes
+
+
+@given(runs())
+def test_the_critical_path_leads_without_gaps_from_the_first_start_to_the_last_end(nodes):
+    found = timeline(nodes)
+    path = sorted((each for each in nodes if found[each.id].critical), key=lambda each: each.start)
+    assert bool(path) == bool(nodes)
+    if path:
+        assert path[-1].end == max(each.end for each in nodes)
+        assert found[path[0].id].after is None
+        assert [found[each.id].after for each in path[1:]] == [each.id for each in path[:-1]]
+        assert all(later.start - earlier.end <= 0.1 for earlier, later in pairwise(path))
+    assert all(found[each.id].ready <= each.start for each in nodes)
