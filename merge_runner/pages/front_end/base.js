@@ -162,6 +162,10 @@ function emptyState(title, text) {
   return h("div", { class: "empty" }, h("p", { class: "empty-title" }, title), text && h("p", {}, text));
 }
 
+function missing(main, title, name) {
+  replace(main, h("h1", { tabindex: "-1" }, title), h("p", { class: "muted" }, name));
+}
+
 /** Tabs whose choice is in the address. `tabs` are [key, label, draw]. */
 function tabs(label, list, chosen, go) {
   const key = list.some(([each]) => each === chosen) ? chosen : list[0][0];

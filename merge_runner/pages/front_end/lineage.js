@@ -37,7 +37,7 @@ function lineageTab(panel, number, detail, column, go) {
   const direct = inputs.filter(([, , subtype]) => DIRECT.has(subtype)), decides = inputs.filter(([, , subtype]) => !DIRECT.has(subtype));
   const readers = (lineage.readers || {})[chosen.toLowerCase()] || [];
   const made = readers.filter(([, , subtype]) => DIRECT.has(subtype)), decided = readers.filter(([, , subtype]) => !DIRECT.has(subtype));
-  const side = (title, list, none) => h("section", {}, h("h3", {}, title), list.length ? h("ul", { class: "cards" }, cards(list).map((each) => h("li", {}, columnCard(...each)))) : h("p", { class: "muted" }, none));
+  const side = (title, list, none) => h("section", {}, h("h2", { class: "small" }, title), list.length ? h("ul", { class: "cards" }, cards(list).map((each) => h("li", {}, columnCard(...each)))) : h("p", { class: "muted" }, none));
   const traced = h("div", { class: "traced", "aria-live": "polite" });
   const isModel = data.nodes[number].kind === "model";
   append(panel, [
@@ -46,7 +46,7 @@ function lineageTab(panel, number, detail, column, go) {
       h("button", { type: "button", class: "button", onclick: () => trace(traced, number, chosen, "down") }, "Trace to where it ends")),
     h("div", { class: "lineage" },
       side("Comes from", direct, isModel ? "No column: a constant, or nothing writes it." : "It is where lineage begins."),
-      h("section", { class: "lineage-middle" }, h("h3", {}, "Column"), h("div", { class: "column-card chosen" }, columnName(number, chosen))),
+      h("section", { class: "lineage-middle" }, h("h2", { class: "small" }, "Column"), h("div", { class: "column-card chosen" }, columnName(number, chosen))),
       side("Goes to", made, "No column of a model is made of it.")),
     traced,
     decides.length > 0 && side("Decides about its value", decides, ""),
@@ -82,7 +82,7 @@ async function trace(into, number, column, direction) {
     if (next.length) levels.push(next);
     border = next.filter(([node]) => typeof node === "number");
   }
-  replace(into, h("h3", {}, direction === "up" ? "All that it is made of" : "All that is made of it"),
+  replace(into, h("h2", { class: "small" }, direction === "up" ? "All that it is made of" : "All that is made of it"),
     levels.length ? h("ol", { class: "trace" }, levels.map((level, step) => h("li", {}, h("span", { class: "muted" }, counted(step + 1, "step")), h("ul", { class: "cards" }, cards(level).map((each) => h("li", {}, columnCard(...each)))))))
       : h("p", { class: "muted" }, "Nothing further."),
     seen.size >= MOST_TRACED && h("p", { class: "muted" }, `The first ${MOST_TRACED} columns: merge-runner lineage lists all.`));

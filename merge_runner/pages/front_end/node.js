@@ -14,7 +14,7 @@ function linkList(numbers, none) {
 
 async function nodeView(main, name, query) {
   const number = data.nodes.findIndex((each) => each.id === name || each.name === name);
-  if (number < 0) { replace(main, emptyState("There is no such node", name)); return; }
+  if (number < 0) { missing(main, "There is no such node", name); return; }
   const node = data.nodes[number];
   const detail = await detailOf(number);
   const children = childrenOf[number] || [];
@@ -94,9 +94,9 @@ function factsOf(values) {
 function scanTab(panel, detail) {
   const proof = detail.proof;
   if (proof) {
-    panel.append(
+    append(panel, [
       h("p", { class: "verdict-line" }, verdictMark(proof.verdict, proof.scan === "full"), " ", proof.reason),
-      proof.scan === "full" && h("p", { class: "muted" }, "The model says scan: full: reading all of the target is meant."));
+      proof.scan === "full" && h("p", { class: "muted" }, "The model says scan: full: reading all of the target is meant.")]);
     if (proof.conjuncts.length) {
       panel.append(h("h2", {}, "Conditions of ON"), h("ul", { class: "conjuncts" }, proof.conjuncts.map((each) => h("li", { class: each.prunes ? "prunes" : each.prunes === null ? "maybe" : "reads-all" },
         h("div", { class: "conjunct-head" }, h("span", { class: `mark verdict-${each.prunes ? "static" : each.prunes === null ? "unknown" : "none"}` }, h("span", { "aria-hidden": "true" }, each.prunes ? "✓" : each.prunes === null ? "?" : "✗"), each.prunes ? " prunes" : each.prunes === null ? " not known" : " does not prune"),
@@ -141,7 +141,7 @@ function configTab(panel, detail) {
 
 function macroView(main, name) {
   const macro = data.macros.find((each) => each.name === name);
-  if (!macro) { replace(main, emptyState("There is no such macro", name)); return; }
+  if (!macro) { missing(main, "There is no such macro", name); return; }
   replace(main, h("div", { class: "title" }, h("h1", { tabindex: "-1" }, macro.name), h("span", { class: "mark" }, "macro")),
     h("dl", { class: "facts" }, h("div", {}, h("dt", {}, "File"), h("dd", {}, h("code", {}, macro.path)))),
     macro.about && h("p", { class: "description" }, macro.about), codeBlock(macro.sql, "The macro's text"),

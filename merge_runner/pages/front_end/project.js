@@ -125,7 +125,7 @@ function projectPage() {
     h("p", { class: "made" }, `${data.target} · ${data.schema}`, h("br"), `made ${when(data.made_at)}`));
   const menu = h("button", { class: "icon-button menu", type: "button", "aria-label": "List of nodes", "aria-expanded": "false", "aria-controls": "side", onclick: () => { const open = document.body.classList.toggle("side-open"); menu.setAttribute("aria-expanded", String(open)); } }, "☰");
   document.body.append(h("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); } }, "Skip to the content"),
-    h("header", { class: "top" }, menu, h("a", { class: "brand", href: "#/" }, h("span", { class: "brand-mark", "aria-hidden": "true" }, "⋈"), h("span", { class: "brand-name" }, data.project)), searchBox(), h("nav", { class: "links", "aria-label": "Views" }, links), themeButton()),
+    h("header", { class: "top" }, menu, h("a", { class: "brand", href: "#/", "aria-label": data.project }, h("span", { class: "brand-mark", "aria-hidden": "true" }, "⋈"), h("span", { class: "brand-name" }, data.project)), searchBox(), h("nav", { class: "links", "aria-label": "Views" }, links), themeButton()),
     h("div", { class: "body" }, side, main));
   tree.set(treeRows());
   async function show() {

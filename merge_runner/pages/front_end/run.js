@@ -50,7 +50,7 @@ const nameOf = (run, id) => (run.nodes.find((node) => node.id === id) || { name:
 const runLink = (node) => (data.history[node.id] ? h("a", { href: address("node", node.id) }, node.name) : node.name);
 
 function nodeFacts(run, node) {
-  return [h("h3", {}, node.name), factList({
+  return [h("h2", {}, node.name), factList({
     status: statusMark(node.status), took: duration(node.end - node.start), "waited for a thread": node.start - node.ready > 0.05 ? duration(node.start - node.ready) : null,
     phases: phases(node).filter(([, seconds]) => seconds >= 0.01).map(([name, seconds]) => `${name} ${duration(seconds)}`).join(", "),
     "critical path": node.critical ? `after ${node.after ? nameOf(run, node.after) : "the start"}` : null, message: node.message,
@@ -103,9 +103,9 @@ function nodesTab(panel, run) {
 function streamsTab(panel, streams) {
   for (const stream of streams) {
     const lags = stream.recent.filter((each) => each.lag !== null).map((each) => each.lag / 1000);
-    panel.append(h("h2", {}, stream.stream), factList({ batches: count(stream.batches), rows: count(stream.rows), "median of a batch": duration(stream.p50), "99th percentile": duration(stream.p99) }),
+    append(panel, [h("h2", {}, stream.stream), factList({ batches: count(stream.batches), rows: count(stream.rows), "median of a batch": duration(stream.p50), "99th percentile": duration(stream.p99) }),
       h("h3", {}, "Time of each batch"), chart(stream.recent.map((each) => each.seconds), `Time of the last ${stream.recent.length} batches`),
-      lags.length > 0 && h("h3", {}, "Lag of the slowest target"), lags.length > 0 && chart(lags, "Lag of the last batches"));
+      lags.length > 0 && h("h3", {}, "Lag of the slowest target"), lags.length > 0 && chart(lags, "Lag of the last batches")]);
   }
 }
 
@@ -133,7 +133,7 @@ function historyView(main, query) {
 
 function nodeHistory(main, id) {
   const entries = data.history[id];
-  if (!entries) { replace(main, emptyState("No kept run has this node", id)); return; }
+  if (!entries) { missing(main, "No kept run has this node", id); return; }
   const ran = entries.map((entry, at) => ({ entry, run: data.runs[at] })).filter((each) => each.entry);
   const old = [...ran].reverse();
   const files = old.filter(({ entry }) => entry[3] !== null && entry[3] !== undefined);
@@ -154,7 +154,7 @@ function runsPage() {
   const history = h("a", { href: "#/history" }, "History"), newest = h("a", { href: "#/" }, "Last run");
   const menu = h("button", { class: "icon-button menu", type: "button", "aria-label": "List of runs", "aria-expanded": "false", "aria-controls": "side", onclick: () => menu.setAttribute("aria-expanded", String(document.body.classList.toggle("side-open"))) }, "☰");
   document.body.append(h("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); } }, "Skip to the content"),
-    h("header", { class: "top" }, menu, h("a", { class: "brand", href: "#/" }, h("span", { class: "brand-mark", "aria-hidden": "true" }, "⋈"), h("span", { class: "brand-name" }, data.project)), h("span", { class: "space" }), h("nav", { class: "links", "aria-label": "Views" }, newest, history), themeButton()),
+    h("header", { class: "top" }, menu, h("a", { class: "brand", href: "#/", "aria-label": data.project }, h("span", { class: "brand-mark", "aria-hidden": "true" }, "⋈"), h("span", { class: "brand-name" }, data.project)), h("span", { class: "space" }), h("nav", { class: "links", "aria-label": "Views" }, newest, history), themeButton()),
     h("div", { class: "body" }, h("nav", { class: "side scrolls", "aria-label": "Runs", id: "side", tabindex: "0" }, h("h2", { class: "side-title" }, `Runs (${data.runs.length})`), list), main));
   let before = false;
   async function show() {

@@ -1,8 +1,10 @@
 // dbt's selection syntax over the nodes of the page: +name+2, @name, tag:, path:, source:, config.materialized:, …
 
-const drawnNodes = data.nodes ? data.nodes.map((node, number) => number).filter((number) => data.nodes[number].at) : [];
-const childrenOf = data.nodes ? data.nodes.map(() => []) : [];
-if (data.nodes) drawnNodes.forEach((number) => { for (const parent of parentsOf(number)) childrenOf[parent].push(number); });
+const drawnNodes = data.nodes.map((node, number) => number).filter((number) => data.nodes[number].at);
+const childrenOf = data.nodes.map(() => []);
+const withTests = data.nodes.map(() => []);  // children, tests among them: `@` counts what they read
+data.nodes.forEach((node, number) => { for (const parent of parentsOf(number)) withTests[parent].push(number); });
+drawnNodes.forEach((number) => { for (const parent of parentsOf(number)) childrenOf[parent].push(number); });
 
 function parentsOf(number) { return data.nodes[number].parents || []; }
 
@@ -55,7 +57,7 @@ function selectedBy(part) {
   const value = colon > 0 ? body.slice(colon + 1) : body;
   const start = drawnNodes.filter((number) => method(data.nodes[number], value));
   const found = new Set(start);
-  if (at) for (const each of reached(reached(start, childrenOf, Infinity), null, Infinity)) found.add(each);
+  if (at) for (const each of reached(reached(start, withTests, Infinity), null, Infinity)) found.add(each);
   if (plusUp) for (const each of reached(start, null, up ? Number(up) : Infinity)) found.add(each);
   if (plusDown) for (const each of reached(start, childrenOf, down ? Number(down) : Infinity)) found.add(each);
   return found;

@@ -1,0 +1,108 @@
+"""The page of runs in Chromium: the flights build as it ran, failures, streams, hostile names."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from merge_runner.pages.runs.history import keep
+from merge_runner.pages.runs.runs_page import write_report
+from tests.pages.runs import node, record
+
+FLIGHTS = json.loads(gzip.decompress(Path(__file__).with_name("flights_build.json.gz").read_bytes()))
+ALERT = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+VIEWS = {
+    "run": "",
+    "merges": f"#/run/{FLIGHTS['id']}?tab=merges",
+    "nodes": f"#/run/{FLIGHTS['id']}?tab=nodes",
+    "history": "#/history",
+    "model-history": "#/node/model.flights.fct_flight",
+}
+
+
+def report_of(folder, *records):
+    for each in records:
+        keep(folder, each)
+    return write_report(folder)
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory):
+    """The build of a first run, and three earlier ones that took half of the time."""
+    earlier = [
+        {
+            **FLIGHTS,
+            "id": f"{number:08x}",
+            "started_at": f"2026-11-2{number}T03:00:00.000000Z",
+            "nodes": [{**each, "seconds": (each.get("seconds") or 0) / 2} for each in FLIGHTS["nodes"]],
+        }
+        for number in range(1, 4)
+    ]
+    return report_of(tmp_path_factory.mktemp("runs"), *earlier, FLIGHTS)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 420], ids=["wide", "narrow"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_accessible(page, flights, view, width, dark):
+    page.open(flights, VIEWS[view], dark=dark, width=width)
+    page.screenshot(f"run-{view}-{'dark' if dark else 'light'}-{'wide' if width > 1000 else 'narrow'}")
+    assert page.violations() == []
+    assert not {"false", "undefined", "null", "NaN", "[object Object]"} & set(page.text().splitlines())
+    assert page.run("return document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+
+
+def test_a_run_shows_its_timeline_and_what_is_slower(page, flights):
+    page.open(flights)
+    assert "slower than usual" in page.text()
+    ran = [each for each in FLIGHTS["nodes"] if "start" in each]
+    assert page.run("return document.querySelectorAll('.bar-node').length") == len(ran)
+    assert page.run("return document.querySelectorAll('.bar-node.critical').length") == sum(
+        each.get("critical", False) for each in ran
+    )
+    page.run("document.querySelector('.bar-node.critical').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    assert "critical path" in page.text(".chosen")
+
+
+def test_merges_sort_by_a_click(page, flights):
+    page.open(flights, VIEWS["merges"])
+    page.run("[...document.querySelectorAll('thead button')].find((each) => each.textContent === 'Inserted').click()")
+    first = page.text("tbody tr")
+    most = max(
+        (each for each in FLIGHTS["nodes"] if "rows_inserted" in each.get("response", {})),
+        key=lambda each: each["response"]["rows_inserted"],
+    )
+    assert first.startswith(most["name"])
+
+
+def test_failures_streams_and_hostile_names(page, tmp_path):
+    bad = {
+        **node(ALERT, 1.0, "error"),
+        "message": ALERT,
+        "start": 0.0,
+        "end": 1.0,
+        "lane": 0,
+        "ready": 0.0,
+        "critical": True,
+        "retries": [{"at": 0.5, "code": ALERT, "kind": "conflict", "message": ALERT, "attempt": 1, "pause": 0.5}],
+    }
+    batches = [
+        {"id": number, "at": number, "rows": 5, "seconds": 1 + number / 10, "ok": True, "lag": 900}
+        for number in range(20)
+    ]
+    stream = {"stream": ALERT, "batches": 20, "rows": 100, "p50": 1.0, "p99": 2.9, "recent": batches}
+    path = report_of(tmp_path, record(bad, project=ALERT, streams=[stream]))
+    for at in ("", "#/run/x?tab=nodes", "#/run/x?tab=streams", "#/history", f"#/node/{bad['id']}", "#/node/none"):
+        page.open(path, at)
+        assert page.run("return document.querySelectorAll('main img, main script').length") == 0
+        assert page.violations() == []
+    page.open(path, "#/run/x?tab=streams")
+    page.screenshot("run-streams")
+    assert "median of a batch" in page.text()
+
+
+def test_a_run_of_nothing(page, tmp_path):
+    page.open(report_of(tmp_path, record()))
+    assert "No node ran" in page.text()
+    assert page.violations() == []
