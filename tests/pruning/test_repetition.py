@@ -51,6 +51,7 @@ def test_what_is_proven(case):
         keys = [f"{key.column}{' or NULL' if key.null_safe else ''}" for key in found.keys]
         wanted = case.get("keys", ["id"]) if "insert" in case["clauses"] else keys
         assert (keys, [key.column for key in found.set_keys]) == (wanted, case.get("set_keys", []))
+    assert found.by_day == case.get("by_day", found.by_day)
     assert found.one_row_each == case.get("one_row_each", found.one_row_each)
 
 

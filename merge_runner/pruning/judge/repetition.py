@@ -35,7 +35,7 @@ from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts,
 from merge_runner.pruning.predicate.join_keys import JoinKey, join_keys
 from merge_runner.pruning.predicate.tautology import assigned
 from merge_runner.pruning.query.read_using import source_facts
-from merge_runner.pruning.runtime_filter.source_determinism import rest_reads_clock, varying
+from merge_runner.pruning.runtime_filter.source_determinism import rest_clock, varying
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class Repetition:
     `varies`: the same tables need not give the same result. `updates`, `inserts` and `deletes` are about rows that the
     first run has updated or left, inserted and deleted. The proof of `inserts` is for tables where `keys` hold, that of
     `updates` where `set_keys` have the type of their values: these are set, and ON asks for more than equality of them.
+    `by_day`: all of it is proven for runs on the same day, in the time zone of the session.
     `one_row_each`: the proof of `inserts` is for sources of which no two rows have the same `keys`.
     """
 
@@ -79,6 +80,7 @@ class Repetition:
     keys: tuple[InsertedKey, ...] = ()
     set_keys: tuple[InsertedKey, ...] = ()
     one_row_each: bool = False
+    by_day: bool = False
 
 
 def repetition(merge: JudgedMerge) -> Repetition:
@@ -88,8 +90,16 @@ def repetition(merge: JudgedMerge) -> Repetition:
         return Repetition(varies)
     proof = _Proof(merge)
     updates = "its source reads the target" if merge.reads_target else proof.updates()
-    keys, set_keys, one_row_each = tuple(proof.keys()), tuple(proof.set_keys()), proof.rests_on_declared_key()
-    return Repetition(None, updates, proof.inserts(), proof.deletes(), keys, set_keys, one_row_each)
+    return Repetition(
+        None,
+        updates,
+        proof.inserts(),
+        proof.deletes(),
+        tuple(proof.keys()),
+        tuple(proof.set_keys()),
+        proof.rests_on_declared_key(),
+        merge.reading.reads_clock or rest_clock(merge.statement) is not None,
+    )
 
 
 def _as_declared_by_nobody(layout: TableLayout, *, types: bool) -> TableLayout:
@@ -107,11 +117,11 @@ def _varies(merge: JudgedMerge) -> str | None:
         return "clauses are filled in at run time"
     if not reading.readable:
         return reading.unread or "its source cannot be read"
-    if reading.reads_clock:
+    if reading.clock == "instant":
         return "its source may read the clock"
     if reading.varying is not None:
         return f"its source has {reading.varying}, which may give other rows each time"
-    if rest_reads_clock(statement):
+    if rest_clock(statement) == "instant":
         return "ON or a clause may read the clock"
     for piece in _pieces(statement):
         tree = piece.expression

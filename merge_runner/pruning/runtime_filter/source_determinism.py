@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
 from merge_runner.merge.statement import Expr, MergeStatement
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from merge_runner.formats import Format
     from merge_runner.pruning.runtime_filter.target_reads import Mark
 
-_CLOCK_WORDS = CLOCK | {"today", "tomorrow", "yesterday"}
-"""By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""
+_OF_THE_DAY = frozenset({"current_date", "curdate", "today", "tomorrow", "yesterday"})
+"""By which a text reads what day it is, those of Spark's typed literals (`date'today'`) included."""
+_CLOCK_WORDS = CLOCK | _OF_THE_DAY
+
+Clock = Literal["day", "instant"]
+"""What is read of the clock: the day in the time zone of the session alone, or possibly more."""
 
 _OF_THE_USER = frozenset({"current_user", "session_user", "user"})
 _MAX_VIEWS = 20
@@ -49,12 +53,12 @@ class Scan:
 class SourceReading:
     """`scan` is the one table with versions whose filtered rows the source is; None where it is more than that.
 
-    `reads_clock`: it may. `tables` are the names of all tables that it reads, through views; `unknown` are those of
-    which it is not known whether they are views. `readable` False: there may be more of them.
+    `clock` is what it may read of the clock. `tables` are the names of all tables that it reads, through views;
+    `unknown` are those of which it is not known whether they are views. `readable` False: there may be more of them.
     """
 
     scan: Scan | None
-    reads_clock: bool
+    clock: Clock | None
     tables: tuple[tuple[str, ...], ...]
     unknown: tuple[tuple[str, ...], ...]
     readable: bool
@@ -64,6 +68,11 @@ class SourceReading:
     """The token of the statement at which reading stops, where that is known."""
     varying: str | None = None
     """What may give other rows each time that the same tables are read, in a few words; None: nothing is known to."""
+
+    @property
+    def reads_clock(self) -> bool:
+        """Whether it may read the clock."""
+        return self.clock is not None
 
 
 def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Mark] = ()) -> SourceReading:
@@ -81,7 +90,7 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
         reader.table(source.parts)
     return SourceReading(
         None if statement.ctes else _scan(statement, lookup, frozenset(id(mark.nodes[0]) for mark in marks)),
-        reader.clock or not reader.readable,
+        reader.clock if reader.readable else "instant",
         tuple(dict.fromkeys(reader.tables)),
         tuple(dict.fromkeys(reader.unknown)),
         reader.readable,
@@ -97,24 +106,30 @@ def query_reading(text: str) -> SourceReading:
 
     reader = _Reader(lambda _parts: None, frozenset())
     reader.query(read_query(text), text)
-    clock = reader.clock or not reader.readable
+    clock = reader.clock if reader.readable else "instant"
     return SourceReading(None, clock, tuple(reader.tables), (), reader.readable, reader.unread, varying=reader.varying)
 
 
-def rest_reads_clock(statement: MergeStatement) -> bool:
-    """Whether ON or a clause may read the clock."""
+def rest_clock(statement: MergeStatement) -> Clock | None:
+    """Return what ON and the clauses may read of the clock."""
     pieces: list[Expr] = list(statement.on)
     for clause in statement.clauses:
         pieces += [clause.condition] if clause.condition is not None else []
         pieces += [assignment.value for assignment in clause.assignments]
-    return any(may_read_clock(piece) for piece in pieces)
+    return more_of_the_clock(*(clock_of(piece) for piece in pieces))
 
 
-def may_read_clock(piece: Expr) -> bool:
-    """Return whether an expression or query names the clock, or calls a function that merge-runner does not know."""
-    if piece.expression is None or any(word in _CLOCK_WORDS for word in _words(piece.text)):
-        return True
-    return any(_is_unknown_function(node) for node in piece.expression.walk())
+def clock_of(piece: Expr) -> Clock | None:
+    """Return what an expression or query may read of the clock: it names it, or calls a function nobody knows here."""
+    if piece.expression is None or any(_is_unknown_function(node) for node in piece.expression.walk()):
+        return "instant"
+    words = _CLOCK_WORDS.intersection(_words(piece.text))
+    return ("day" if words <= _OF_THE_DAY else "instant") if words else None
+
+
+def more_of_the_clock(*read: Clock | None) -> Clock | None:
+    """Return the finest that is read of the clock."""
+    return max(read, key=(None, "day", "instant").index, default=None)
 
 
 class _Reader:
@@ -124,7 +139,7 @@ class _Reader:
         self.lookup = lookup
         self.left_out = left_out
         """The ids of the nodes of tables that do not count."""
-        self.clock = False
+        self.clock: Clock | None = None
         self.readable = True
         self.unread: str | None = None
         self.at: Span | None = None
@@ -144,7 +159,7 @@ class _Reader:
         """Read a query of the statement's text, or that of a view."""
         from sqlglot import exp
 
-        self.clock = self.clock or may_read_clock(query)
+        self.clock = more_of_the_clock(self.clock, clock_of(query))
         if query.expression is None:
             whose = "its source" if view is None else f"the query of the view {view}"
             token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""

@@ -21,7 +21,8 @@ class Changed:
     """A node that runs, and `because` of what.
 
     `doubt` says why another run will be needed, whatever this one does; None: that is not known yet.
-    The rest is what it is about to read: its fingerprint, the states of its inputs, the version of its table.
+    The rest is what it is about to read: its fingerprint, the states of its inputs, the version of its table, and `at`
+    what time (seconds since 1970, UTC).
     """
 
     because: str
@@ -29,3 +30,4 @@ class Changed:
     fingerprint: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     before: StoredVersion | None = None
+    at: float = 0.0

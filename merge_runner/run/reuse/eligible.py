@@ -91,6 +91,14 @@ def _readings(plan: NodePlan) -> Iterator[SourceReading]:
             yield query_reading(step.sql)
 
 
+def reads_day(plan: NodePlan) -> bool:
+    """Return whether what a node does depends on the day, and on nothing finer of the clock."""
+    views = (view_reading(item) for item in inputs_of(plan) if isinstance(item, ViewInput))
+    if any(reading is not None and reading.reads_clock for reading in (*_readings(plan), *views)):
+        return True
+    return any(isinstance(step, RunMerge) and repetition(step.judged).by_day for step in _steps(plan))
+
+
 def view_reading(item: ViewInput) -> SourceReading | None:
     """Return what a view reads, as its file in the warehouse has it; None where there is none."""
     if item.definition is None:
@@ -105,7 +113,7 @@ def query_doubt(reading: SourceReading, known: Iterable[Relation], what: str = "
     """Return why a query may give other rows though the tables `known` have not changed; None: it does not."""
     if not reading.readable:
         return reading.unread or f"{what} cannot be read"
-    if reading.reads_clock:
+    if reading.clock == "instant":
         return f"{what} may read the clock"
     if reading.varying is not None:
         return f"{what} has {reading.varying}, which may give other rows each time"

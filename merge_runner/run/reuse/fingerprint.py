@@ -11,21 +11,23 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from merge_runner.engine.spark.spark_home import installed_spark
+from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.text import Place, Span
 from merge_runner.version import package_version, version
 
-if TYPE_CHECKING:
-    from merge_runner.project.schema.profile import Profile
-
+_JAVA = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""What sets system properties of a JVM, its time zone for example."""
 _DERIVED = (JudgedMerge, Bounding, Place, Span)
 """Types of values that follow from the rest, or change nothing of what runs.
 
@@ -33,22 +35,33 @@ Positions in a unit test's text depend on the names of its tables, which are oth
 """
 
 
-def fingerprint(prepared: Prepared, node: Node, plan: NodePlan, scratch: Scratch) -> str:
-    """Return the fingerprint of a node. `scratch` is where the unit tests of this invocation are."""
+def fingerprint(environment: object, node: Node, plan: NodePlan, scratch: Scratch) -> str:
+    """Return the fingerprint of a node.
+
+    `environment` is what `environment_of` returns, `scratch` where the unit tests of this invocation are.
+    """
     steps = [step for form in plan.forms for step in form.steps if not isinstance(step, ShareInputs)]
     asked = [[type(step).__name__, plain(step), getattr(step, "sql", None)] for step in steps]
     config = replace(run_config(node), build_after=None)  # when it runs is not what it runs
-    text = json.dumps([asked, plain(config), environment(prepared.files.profile)], sort_keys=True)
+    text = json.dumps([asked, plain(config), environment], sort_keys=True)
     text = text.replace(str(scratch.folder), "").replace(scratch.prefix, "")
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def environment(profile: Profile) -> Any:
-    """Return what all nodes of an invocation depend on: versions, confs, the time zone."""
+def environment_of(prepared: Prepared) -> object:
+    """Return what all nodes of an invocation depend on, as JSON: versions, confs, options of Java, the time zone."""
+    profile, env = prepared.files.profile, prepared.invocation.env
+    env = env.whole if isinstance(env, RecordingEnv) else env
+    try:
+        defaults = dict(installed_spark(prepared.files.root, env).defaults)
+    except ProblemsError:
+        defaults = {}  # a build will say so
     settings = {
         "merge-runner": version(),
         "spark": package_version("pyspark"),
         "schema": profile.schema,
+        "defaults": defaults,
+        "java": {name: env[name] for name in _JAVA if name in env},
         "conf": dict(profile.conf),
         "catalogs": {name: dict(settings) for name, settings in profile.catalogs.items()},
         "zone": [time.tzname, time.timezone],

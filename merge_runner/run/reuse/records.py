@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -24,6 +24,7 @@ class Record:
 
     `inputs` are states by the name of what is stored; `target` and its `left` state are what the node wrote, None for a
     test. `version` is that of the table. `at` is when it ended (UTC, ISO 8601).
+    `day`: it has read what day it is; the seconds since 1970 (UTC) from which, and before which, that day lasts.
     """
 
     fingerprint: str
@@ -34,6 +35,7 @@ class Record:
     invocation_id: str
     at: str
     doubt: str | None = None
+    day: tuple[float, float] | None = None
 
 
 class Records:
@@ -77,6 +79,9 @@ def _read(path: Path) -> Mapping[str, Record]:
 
 def _record(entry: Mapping[str, object]) -> Record:
     record = Record(**entry)  # type: ignore[arg-type]
+    if record.day is not None:
+        begins, ends = map(float, record.day)
+        record = replace(record, day=(begins, ends))
     texts = (record.fingerprint, record.invocation_id, record.at, record.doubt or "", *record.inputs)
     if not all(isinstance(text, str) for text in (*texts, *record.inputs.values())):
         raise TypeError(entry)

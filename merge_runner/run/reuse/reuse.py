@@ -6,20 +6,22 @@ it reads and what it wrote; and where that run has shown, or its statement prove
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 
 from merge_runner.engine.context import NodeContext
+from merge_runner.engine.spark.day import current_day
 from merge_runner.graph.graph import Graph, Node, SeedNode, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.decision import Changed, LeftOut
-from merge_runner.run.reuse.eligible import asked_for, ineligible
-from merge_runner.run.reuse.fingerprint import fingerprint
+from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
+from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
 from merge_runner.run.reuse.reads import names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.settled import unsettled
@@ -38,6 +40,7 @@ class Reuse:
         self._scratch = Scratch.of(invocation_id)
         self._states = States()
         self._records = Records(prepared.target_path / FILE)
+        self._environment = environment_of(prepared)
 
     def decide(self, plan: NodePlan, above: Collection[str] = ()) -> LeftOut | Changed:
         """Return whether a node runs, and why. To be asked once all that it reads has been written.
@@ -59,7 +62,7 @@ class Reuse:
         if because is not None:
             return replace(now, because=because)
         changed = self._changed_inputs(plan, record, now, above)
-        doubt = now.doubt or record.doubt
+        doubt = now.doubt or record.doubt or (None if _is_same_day(record, now.at) else _ANOTHER_DAY)
         if not changed and doubt is None:
             return LeftOut(record.version, f"inputs unchanged since {_since(record)}")
         known = changed if now.doubt is None else None
@@ -76,8 +79,9 @@ class Reuse:
             doubt, inputs = inputs, {}
         if doubt is None and target is None and plan.writes is not None:
             doubt = f"the state of {plan.writes.name} is not known: it is not stored on this machine"
-        text = fingerprint(self._prepared, node, plan, self._scratch)
-        return Changed("", doubt, text, inputs, target.version() if target is not None else None)
+        text = fingerprint(self._environment, node, plan, self._scratch)
+        before = target.version() if target is not None else None
+        return Changed("", doubt, text, inputs, before, time.time())
 
     def _other_table_or_text(self, record: Record, now: Changed, target: Stored | None) -> str | None:
         """Return what is not as it was, the inputs aside."""
@@ -146,14 +150,22 @@ class Reuse:
                 doubt = unsettled(step, context)
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
-        at = datetime.now(timezone.utc).isoformat()
-        return Record(decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at, doubt)
+        at = datetime.now(timezone.utc)
+        day = current_day(context.session) if doubt is None and reads_day(plan) else None
+        record = Record(
+            decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt, day
+        )
+        within = _is_same_day(record, decided.at) and _is_same_day(record, time.time())
+        return record if within else replace(record, doubt=_ANOTHER_DAY)
 
     def save(self) -> None:
         """Write what was kept. Raises OSError."""
         self._records.save()
 
 
+_ANOTHER_DAY = "it reads what day it is, and the day has changed"
+_SKEW_SECONDS = 60.0
+"""How far the engine's clock may differ from the one here."""
 _MEANWHILE = "another writer has changed its table meanwhile"
 
 
@@ -163,6 +175,14 @@ def _did_nothing(context: NodeContext) -> str | None:
         return "its last run had nothing to do"
     tested = context.output.tested
     return "it did not pass" if tested is not None and tested.verdict != "pass" else None
+
+
+def _is_same_day(record: Record, at: float) -> bool:
+    """Return whether a run at a time (seconds since 1970, UTC) reads the same day as that of a record, or none."""
+    if record.day is None:
+        return True
+    begins, ends = record.day
+    return begins + _SKEW_SECONDS <= at < ends - _SKEW_SECONDS
 
 
 def _since(record: Record) -> str:
@@ -194,7 +214,7 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
         asked = run_config(prepared.graph.nodes[unique_id]).build_after
         if asked and waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
             continue
-        if record.doubt is not None:
+        if record.doubt is not None or not _is_same_day(record, time.time()):
             return False
         stored = dict(record.inputs)
         if record.target is not None and record.left is not None:

@@ -9,7 +9,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
-from merge_runner.run.reuse.fingerprint import fingerprint
+from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
 from merge_runner.run.reuse.reads import states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.reuse import likely_unchanged
@@ -63,7 +63,7 @@ class _Shop:
         node, plan = prepared.graph.nodes["model.shop.daily"], Planner(prepared).plan("model.shop.daily")
         target, inputs = stored_target(plan, prepared), states_of_inputs(plan, prepared, States())
         at = datetime.now(timezone.utc) - timedelta(minutes=minutes_ago)
-        text = fingerprint(prepared, node, plan, Scratch.of(""))
+        text = fingerprint(environment_of(prepared), node, plan, Scratch.of(""))
         records = Records(prepared.target_path / FILE)
         records.keep(node.unique_id, Record(text, inputs, str(target), target.state(), 0, "i", at.isoformat(), doubt))
         records.save()

@@ -5,7 +5,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
-from merge_runner.run.reuse.fingerprint import fingerprint
+from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
 
 FILES = {
     "models/m.sql": "{{ config(materialized='table') }} select 1 as id, '{{ var('v', 'x') }}' as w",
@@ -28,8 +28,9 @@ FILES = {
 def fingerprints(root, invocation_id="", **given):
     prepared = Project.load(root, **given).prepared
     planner, scratch = Planner(prepared, invocation_id), Scratch.of(invocation_id)
+    environment = environment_of(prepared)
     return {
-        node.name: fingerprint(prepared, node, planner.plan(name), scratch)
+        node.name: fingerprint(environment, node, planner.plan(name), scratch)
         for name, node in prepared.graph.nodes.items()
     }
 
@@ -72,4 +73,17 @@ def test_vars_confs_and_targets_matter(make_project):
     assert {name for name, each in fingerprints(root, vars={"v": "y"}).items() if each != before[name]} == {"m"}
     profiles = root / "profiles.yml"
     profiles.write_text(profiles.read_text().replace("master:", "conf: {spark.sql.ansi.enabled: 'false'}, master:"))
+    assert all(each != before[name] for name, each in fingerprints(root).items())
+
+
+@pytest.mark.parametrize(
+    "env",
+    [{"SPARK_CONF_DIR": "conf"}, {"JAVA_TOOL_OPTIONS": "-Duser.timezone=Asia/Tokyo"}],
+    ids=lambda env: next(iter(env)),
+)
+def test_what_spark_and_java_take_from_elsewhere_matters(make_project, monkeypatch, env):
+    root = make_project({**FILES, "conf/spark-defaults.conf": "spark.sql.session.timeZone Asia/Tokyo\n"})
+    before = fingerprints(root)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
     assert all(each != before[name] for name, each in fingerprints(root).items())

@@ -4,11 +4,14 @@ import json
 import os
 import shutil
 import time
+from datetime import datetime, timezone
 
 import pytest
 
 from merge_runner import Project
 
+NOON = f"{12 - datetime.now(timezone.utc).hour:+03}:00"
+"""A time zone in which it is about noon, so that the day does not end while a test runs."""
 FILES = {
     "models/raw.yml": """
         version: 2
@@ -38,7 +41,9 @@ FILES = {
         when not matched then insert *
     """,
     "models/daily.sql": "{{ config(materialized='table') }} select day, sum(amount) as amount from {{ ref('fct') }} group by day",
-    "models/clock.sql": "{{ config(materialized='table') }} select current_date() as today from {{ ref('code') }}",
+    "models/clock.sql": "{{ config(materialized='table') }} select current_timestamp() as now from {{ ref('code') }}",
+    "models/today.sql": "{{ config(materialized='table', conf={'spark.sql.session.timeZone': '" + NOON + "'}) }} "
+    "select current_date() as today from {{ ref('code') }}",
     "models/hooked.sql": "{{ config(materialized='table', post_hook='select 1') }} select * from {{ ref('code') }}",
     "models/rare.sql": "{{ config(materialized='table', build_after={'count': 1, 'period': 'day'}) }} select count(*) as n from {{ ref('code') }}",
     "models/kept.sql": "{{ config(materialized='table', reuse='off') }} select * from {{ ref('code') }}",
@@ -203,6 +208,28 @@ def test_a_key_that_is_only_declared_is_no_proof(make_project, driver, reusing, 
     assert shop.reasons()["fct"] == said
 
 
+@pytest.mark.spark
+def test_what_reads_the_day_runs_once_a_day(make_project, driver, reusing):
+    names = ("models/today.sql", "seeds/code.csv")
+    shop = Shop(make_project({name: FILES[name] for name in names}), driver)
+    before = time.time()
+    assert shop.ran() == {"today", "code"}
+    assert shop.ran() == set()
+    path = shop.root / "target/reuse.json"
+    kept = json.loads(path.read_text())
+    record = next(record for name, record in kept["records"].items() if "today" in name)
+    begins, ends = record["day"]
+    assert (begins <= before < ends, ends - begins) == (True, 86_400)
+    for day in ([begins - 86_400, begins], [ends, ends + 86_400], [begins, time.time() + 30]):
+        record["day"] = day
+        path.write_text(json.dumps(kept))
+        assert shop.reasons()["today"] == ("would run: it reads what day it is, and the day has changed")
+    assert shop.ran() == {"today"}
+    # Another time zone is another session.
+    shop.replace("models/today.sql", NOON, "+14:00")
+    assert shop.ran() == {"today"}
+
+
 class NoDriver:
     """Says that a driver was asked for."""
 
@@ -236,8 +263,8 @@ def test_no_spark_is_started_where_nothing_has_changed(make_project, driver, reu
     assert ended.value.code == 0
     assert not start.asked
     err = capsys.readouterr().err
-    assert "nothing has changed for 9 nodes: Spark is not started" in err
-    assert "9 no-op" in err
+    assert "nothing has changed for 10 nodes: Spark is not started" in err
+    assert "10 no-op" in err
     kept = json.loads((shop.root / "target/run_results.json").read_text())
     assert {entry["status"] for entry in kept["results"]} == {"no-op"}
     # --no-reuse asks for it.
