@@ -41,7 +41,8 @@ def _be(root: str, arguments: list[str]) -> None:
         os.environ["HOME"] = root
         with suppress(ValueError, OSError):  # not every system bounds the address space
             resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        signal.alarm(10 * SECONDS)  # a busy machine takes longer than its processor
         main(arguments)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1
