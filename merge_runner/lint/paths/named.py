@@ -162,7 +162,7 @@ class _Reader:
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
         self._graph: Graph = prepared.graph
-        self.files = {model.source.path for model in prepared.files.models.values()}
+        self.files = {source.path for source in prepared.model_texts.values()}
         self.models = {key: node for key, node in self._graph.nodes.items() if isinstance(node, ModelNode)}
         self.linted = {key: node for key, node in self._graph.nodes.items() if has_merges(node)}
         """The models, and the seeds whose hooks may hold MERGEs."""

@@ -53,10 +53,10 @@ from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.declared_vars import VarType, var_type
 from merge_runner.template.raw_vars import RawVar, raw_vars
+from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedProject
-    from merge_runner.text import SourceText
 
 SEVERITY: Severity = "warning"
 
@@ -85,7 +85,7 @@ def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
     models = [node for unique_id, node in project.graph.nodes.items() if unique_id in project.models]
-    for source in [*(project.files.models[node.name].source for node in models), *project.files.macros]:
+    for source in [*(SourceText(node.path, node.raw_code) for node in models), *project.files.macros]:
         for raw in raw_vars(source):
             if options.allows(raw.name):
                 continue

@@ -23,11 +23,17 @@ from merge_runner.plan.load.project_context import Prepared
 class KeptChecks:
     """What was found in the models of one project."""
 
-    def __init__(self, prepared: Prepared, layouts: Layouts, selection: RuleSelection) -> None:
+    def __init__(
+        self, prepared: Prepared, layouts: Layouts, selection: RuleSelection, *, recorded_only: bool = True
+    ) -> None:
+        """Take what is kept; `recorded_only`: the layouts are those of the project alone, without another file."""
         invocation, profile = prepared.invocation, prepared.files.profile
         self._prepared = prepared
         self._kept = prepared.kept if not (prepared.deferral.ids or invocation.macros) else None
         self._answers = layouts.answers
+        self._lasting = recorded_only
+        if self._kept is not None and recorded_only:
+            self._answers.take(self._kept)
         self._common = key(
             linter(),
             selection,
@@ -71,6 +77,8 @@ class KeptChecks:
     def write(self) -> None:
         """Write what was put."""
         if self._kept is not None:
+            if self._lasting:
+                self._answers.keep(self._kept)
             self._kept.write(most_of(len(self._prepared.files.models)))
 
     def _key(self, unique_id: str) -> bytes:

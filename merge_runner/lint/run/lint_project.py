@@ -64,7 +64,8 @@ def lint_project(
     asked = [unique_id for unique_id in ids if has_merges(prepared.graph.nodes[unique_id])]
     chosen = [unique_id for unique_id in asked if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
     if layouts is None:
-        checked = _checked(linter, KeptChecks(prepared, found_layouts, selection), asked, processes)
+        kept = KeptChecks(prepared, found_layouts, selection, recorded_only=options.layout is None)
+        checked = _checked(linter, kept, asked, processes)
     else:
         checked = check_all(linter, asked, processes)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
@@ -91,7 +92,7 @@ def lint_project(
         selection,
         baseline,
         files=len(chosen),
-        models={model.source.path: name for name, model in prepared.files.models.items()},
+        models={source.path: name for name, source in prepared.model_texts.items()},
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
     )
 
@@ -131,7 +132,7 @@ def _paths(graph: Graph, chosen: Sequence[str]) -> set[str]:
 def _texts(prepared: Prepared, paths: set[str], found: Sequence[Finding]) -> dict[str, SourceText]:
     """The authors' texts of all files that were looked at, or that a finding is in."""
     files = prepared.files
-    known = {model.source.path: model.source for model in files.models.values()}
+    known = {source.path: source for source in prepared.model_texts.values()}
     known |= {source.path: source for source in (*files.macros, *files.singular_tests)}
     texts = {path: known[path] for path in sorted(paths) if path in known}
     for path in {finding.place.path for finding in found} - texts.keys():

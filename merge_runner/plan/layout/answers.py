@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from merge_runner.contributions import key
+from merge_runner.contributions import Contributions, key, tool
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
 from merge_runner.plan.layout.table_names import TableNames
-from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.project_context import Base, Prepared
 from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.reads import Question
 
+_LASTING = ("node", "ref", "table")
 EPHEMERAL: Question = ("ephemeral", "")
 """Which models are ephemeral."""
 
@@ -44,6 +45,7 @@ class Answers:
         self._table_names = table_names
         self._tests = tests
         self._answers: dict[Question, str | None] = {}
+        self._taken: dict[Question, str | None] = {}
         env = prepared.invocation.env
         self.env: Mapping[str, str] = env.whole if isinstance(env, RecordingEnv) else env
         macros = {source.path: source.text for source in prepared.templates.macro_sources}
@@ -57,6 +59,37 @@ class Answers:
             "writers": self._writers,
             "ephemeral": self._ephemeral,
         }
+
+    def take(self, kept: Contributions) -> None:
+        """Take the answers of earlier runs that are true of the kept project that this one is.
+
+        They are those that no change of a model's text can change where it stays the same table or view.
+        """
+        base = self._prepared.base
+        if base is None or base.graph is not self._prepared.graph:
+            return
+        found = kept.get(self._key(base), self)
+        self._taken = {(kind, name): answer for kind, name, answer in found[1]} if found is not None else {}
+        self._answers |= {
+            question: answer for question, answer in self._taken.items() if question[1] not in base.changed
+        }
+
+    def keep(self, kept: Contributions) -> None:
+        """Keep the answers that `take` gives to a later run."""
+        base = self._prepared.base
+        if base is None or base.graph is not self._prepared.graph:
+            return
+        lasting = {
+            question: answer
+            for question, answer in self._answers.items()
+            if question[0] in _LASTING and question[1] not in base.changed
+        }
+        if not lasting.keys() <= self._taken.keys():
+            value = [(*question, answer) for question, answer in sorted((self._taken | lasting).items())]
+            kept.put(self._key(base), (), self, value)
+
+    def _key(self, base: Base) -> bytes:
+        return key("answers", tool(), base.id)
 
     def __call__(self, kind: str, name: str) -> str | None:
         """Return the answer, or a hash of it; None: there is no such thing."""

@@ -57,6 +57,8 @@ _LOG = logging.getLogger("merge_runner.contributions")
 class Known:
     """A project as it is kept, and the texts of the models that have changed since, by the names of the models."""
 
+    id: str
+    """A hash of what is kept."""
     files: ProjectFiles
     graph: Graph
     texts: Mapping[str, SourceText]
@@ -114,16 +116,16 @@ class KeptProject:
         for name in asked:
             env.get(name)
         files = replace(files, models=_KeptModels(models))
-        return Known(files, Graph(dag=dag_of(parts["nodes"], Problems()), **parts), texts)
+        return Known(content[:_HASH].hex(), files, Graph(dag=dag_of(parts["nodes"], Problems()), **parts), texts)
 
-    def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> None:
-        """Keep a project without problems, if its files are the same as before it was loaded."""
+    def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> str | None:
+        """Keep a project without problems, if its files are the same as before it was loaded; return its id."""
         asked = dict(env.asked)
         if [*files.profile.secrets, *secret_values(asked), *secret_vars(files.vars)]:
-            return
+            return None
         now = self.state.again()
         if now is None or now.digest != self.state.digest:
-            return
+            return None
         content = io.BytesIO()
         try:
             parts = {each.name: getattr(graph, each.name) for each in fields(graph) if each.name != "dag"}
@@ -133,16 +135,18 @@ class KeptProject:
             pickle.dump((replace(files, models={}), parts, models), content, _PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
-            return
+            return None
         said = content.getvalue()
         values = {value for name, value in asked.items() if value and name not in _HOMES}
         if any(value.encode("utf-8", "surrogatepass") in said for value in values):
-            return
+            return None
         try:
             write_atomic(self.file, _hash(said) + said)
             _remove_old(self.file.parent)
         except OSError as error:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)
+            return None
+        return _hash(said).hex()
 
     def _answers(self, values: Mapping[str, str | None]) -> bytes:
         """One hash of all: some are secrets, and a hash of a short one alone would give it away."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.methods.lookup import SelectionContext
 from merge_runner.graph.select import Selection
@@ -27,9 +27,20 @@ from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
+from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.compiler import Compiler
+
+
+@dataclass(frozen=True)
+class Base:
+    """The kept project that a project is, except for the nodes `changed`, which are the same tables or views."""
+
+    id: str
+    graph: Graph
+    """The graph of which this is true; one that was made of it is another."""
+    changed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,8 @@ class Prepared:
     """The nodes that --defer reads from another target."""
     kept: Contributions | None = field(default=None, repr=False, compare=False)
     """What files contributed in earlier runs; None: nothing is kept."""
+    base: Base | None = field(default=None, repr=False, compare=False)
+    """What it has in common with a kept project; None: nothing is known of that."""
     reads: Reads = field(default_factory=lambda: Reads(wanted=False), repr=False, compare=False)
     """What is read while texts are rendered and tables looked up."""
 
@@ -60,6 +73,13 @@ class Prepared:
     def first_run(self) -> Prepared:
         """The same project as a run renders it that has to create its tables or finds them never built."""
         return replace(self, invocation=replace(self.invocation, incremental=False), on_log=lambda _log: None)
+
+    @cached_property
+    def model_texts(self) -> Mapping[str, SourceText]:
+        """The texts of all models by name, of which nothing else has to be read from a kept project."""
+        nodes = (*self.graph.nodes.values(), *self.graph.disabled)
+        texts = {node.name: SourceText(node.path, node.raw_code) for node in nodes if isinstance(node, ModelNode)}
+        return texts | {name: self.files.models[name].source for name in self.graph.unread}
 
     @property
     def target_path(self) -> Path:
@@ -196,9 +216,10 @@ def prepare_to_lint(
     blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    if whole is not None and not problems and not found:
-        whole.put(files, graph, env, checked=True)
-    return Prepared(files, templates, graph, invocation, kept=kept, reads=Reads(kept is not None)), tuple(found)
+    same = whole.put(files, graph, env, checked=True) if whole is not None and not problems and not found else None
+    base = Base(same, graph) if same is not None else None
+    reads = Reads(kept is not None)
+    return Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=reads), tuple(found)
 
 
 def _known(
@@ -219,7 +240,8 @@ def _known(
         if changed is None:
             return None
         files, graph = changed
-    return Prepared(files, templates, graph, invocation)
+    nodes = frozenset(f"model.{graph.project}.{name}" for name in known.texts)
+    return Prepared(files, templates, graph, invocation, base=Base(known.id, graph, nodes))
 
 
 def _kept(files: ProjectFiles) -> Contributions:
