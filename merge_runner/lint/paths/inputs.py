@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,11 @@ from merge_runner.lint.paths.fixed_files import fix
 from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
 from merge_runner.lint.run.lint_project import lint_project
-from merge_runner.lint.sources.dbt_project import DBT_PROJECT
-from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.load import read_lint_settings, read_settings
+from merge_runner.project.load.not_read import DBT_PROJECT
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
@@ -38,8 +35,10 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     if root is None:
         _refuse_selection(request)
         paths = paths or [request.project_dir or Path()]
-        around = _surroundings(paths, request)
-        return Linted(_plain(paths, request, env, messages, around), around.root)
+        from merge_runner.lint.paths.plain import lint_plain, surroundings
+
+        around = surroundings(paths, request)
+        return Linted(lint_plain(paths, request, env, messages, around), around.root)
     inner = within(root, paths[0]) if text is not None else None
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
@@ -64,9 +63,11 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         return Linted(report, root, of_models=True, warnings=tuple(warnings))
     for path in meant.foreign:
         messages.say(f"{path}: in another project, not looked at", "warn")
+    from merge_runner.lint.paths.plain import Surroundings, lint_plain
+
     settings = prepared.files.settings
     around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
-    return Linted(joined(report, _plain(meant.plain, request, env, messages, around)), root)
+    return Linted(joined(report, lint_plain(meant.plain, request, env, messages, around)), root)
 
 
 def baseline_file(request: LintRequest) -> tuple[Path, bool]:
@@ -102,62 +103,6 @@ def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
     if meant is None:
         return list(jinja)
     return [problem for problem in jinja if problem.place is None or problem.place.path not in meant.unnamed]
-
-
-def _plain(
-    paths: Sequence[Path],
-    request: LintRequest,
-    env: Mapping[str, str],
-    messages: LintMessages,
-    around: Surroundings,
-) -> Report:
-    """Return the report on plain files, outside of any project or next to the models of one."""
-    root, text = around.root, request.text
-
-    def look(files: Sequence[PlainFile]) -> Report:
-        return lint_files(files, request.rule_options, env, around)
-
-    if text is not None:
-        path = paths[0]
-        known = [file for file in plain_files(paths, root) if file.model] if path.exists() else []
-        return look([with_text(known[0] if len(known) == 1 else PlainFile(path.as_posix(), path, None), text)])
-    files = list(plain_files(paths, root))
-    messages.warn(list(_stale(files)))
-    if request.changed is not None:
-        files = _changed(files, root, request.changed)
-    report = look(files)
-    if not request.fix:
-        return report
-    fix({file.path: file.file for file in files}, report, messages, unsafe=request.fix == "unsafe")
-    return look([file if file.model else read_plain(file.file, file.path) for file in files])
-
-
-def _stale(files: Sequence[PlainFile]) -> Iterator[Problem]:
-    """A warning for dbt models that have changed since their manifest was written."""
-    models = [file.model for file in files if file.model is not None and file.model.is_stale]
-    if models:
-        some = ", ".join(model.node.name for model in models[:3])
-        names = some if len(models) <= 3 else f"{some} and {len(models) - 3} more"
-        message = f"changed since dbt wrote the manifest, and linted as they were: {names}"
-        yield Problem("stale-manifest", message, None, "run `dbt parse` (or `dbt compile`), and lint again")
-
-
-def _surroundings(paths: Sequence[Path], request: LintRequest) -> Surroundings:
-    """Return what holds for files outside of any project: [tool.merge-runner.lint] of a pyproject.toml above them."""
-    vars_ = request.given_vars
-    root = lint_root_of(paths)
-    if root is None:
-        return Surroundings(Path.cwd(), vars=vars_)
-    settings, places = read_lint_settings(root)
-    return Surroundings(root, settings, places, vars=vars_)
-
-
-def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:
-    """The files below `root` that have changed since a commit."""
-    from merge_runner.graph.git import changed_files
-
-    changed = changed_files(root, ref)
-    return [file for file in files if file.path in changed]
 
 
 def _refuse_selection(request: LintRequest) -> None:

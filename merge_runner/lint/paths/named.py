@@ -12,9 +12,8 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SourceNode
 from merge_runner.lint.paths.request import ArgumentsError
 from merge_runner.lint.run.hook_files import has_merges
-from merge_runner.lint.sources.dbt_project import DBT_PROJECT
-from merge_runner.lint.sources.sql_file import holds_no_sql
 from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
+from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 
 if TYPE_CHECKING:
@@ -186,6 +185,8 @@ class _Reader:
             return set(self.linted)
         if any(macro.path == file for macro in files.macros):
             return self._calling(file)
+        from merge_runner.lint.sources.sql_file import holds_no_sql  # it loads what reads code and dbt's manifests
+
         if holds_no_sql(file):
             return self._described(file)
         own = (*files.singular_tests, *files.fixtures.values())

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,10 @@ class ReportCache:
                 "env": sorted(asked),
                 "values": self._hashed(asked),
                 "sources": sorted(report.sources),
-                "warnings": [asdict(problem) for problem in warnings],
-                "report": asdict(replace(report, sources={})),
-            }
+                "warnings": list(warnings),
+                "report": replace(report, sources={}),
+            },
+            default=_fields,
         )
         try:
             write_atomic(self.folder / f"{self.key}.json", f"{_checksum(content)}\n{content}")
@@ -106,8 +108,19 @@ class ReportCache:
         return hashlib.blake2b(said.encode()).hexdigest()
 
 
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, for JSON; `asdict` would copy all that they hold before."""
+    kind: Any = type(value)
+    return {name: getattr(value, name) for name in _names(kind)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
 def _report(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:
-    """The report that `asdict` took apart. Raises KeyError or TypeError for anything else."""
+    """The report of its fields. Raises KeyError or TypeError for anything else."""
     merges, findings = map(merge_of_json, entry["merges"]), map(finding_of_json, entry["findings"])
     return Report(tuple(merges), tuple(findings), entry["files"], entry["hidden"], entry["stale"], sources)
 

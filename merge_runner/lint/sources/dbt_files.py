@@ -14,9 +14,10 @@ from merge_runner.lint.sources.dbt_config import DbtConfig
 from merge_runner.lint.sources.dbt_manifest import DbtNode
 from merge_runner.lint.sources.dbt_merge import Unknown
 from merge_runner.lint.sources.dbt_model import DbtModel
-from merge_runner.lint.sources.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, read_dbt_project, target_folder
+from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.sources.sql_file import PlainFile, shown, sql_files
 from merge_runner.merge.find import holds_merge
+from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import SourceText

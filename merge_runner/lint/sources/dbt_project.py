@@ -21,7 +21,6 @@ from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.text import Place, as_source
 
 MANIFEST = "manifest.json"
-DBT_PROJECT = "dbt_project.yml"
 
 _NAMES = Namespace()
 _BUILT_IN = ("dbt", "dbt_spark")

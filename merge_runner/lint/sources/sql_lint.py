@@ -20,13 +20,14 @@ from merge_runner.lint.sources.contents_lint import ContentsLinter, ContentsRead
 from merge_runner.lint.sources.dbt_files import created
 from merge_runner.lint.sources.dbt_hooks import hook_merges
 from merge_runner.lint.sources.dbt_model import DbtModel
-from merge_runner.lint.sources.dbt_project import DBT_PROJECT, MANIFEST, DbtProject, read_dbt_project, target_folder
+from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.sources.sql_file import PlainFile, shown
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
+from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.schema.settings import LintSettings
 from merge_runner.project.syntax.environment import RecordingEnv

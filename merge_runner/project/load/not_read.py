@@ -28,8 +28,9 @@ class NotRead:
     names: frozenset[str] = frozenset()
 
 
+DBT_PROJECT = "dbt_project.yml"
 FILES = {
-    "dbt_project.yml": ("it is not read", "settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds"),
+    DBT_PROJECT: ("it is not read", "settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds"),
     "packages.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
     "dependencies.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
 }
