@@ -22,12 +22,14 @@ def layout(parents: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     level = levels(parents)
     columns, above, below = _bent(parents, level)
     best, fewest = [list(column) for column in columns], crossings(columns, below)
+    places = _places(columns)
     for sweep in range(_SWEEPS):
         if not fewest:
             break
         down = sweep % 2 == 0
         for column in columns[1:] if down else columns[-2::-1]:
-            _order(column, above if down else below, _places(columns))
+            _order(column, above if down else below, places)
+            places.update(_places([column]))
         found = crossings(columns, below)
         if found < fewest:
             best, fewest = [list(column) for column in columns], found
