@@ -27,7 +27,7 @@ from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.jars import fetch_jars
 from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
-from merge_runner.engine.spark.spark_home import check_version, installed_spark, pyspark_version
+from merge_runner.engine.spark.spark_home import check_version, installed_spark
 from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
@@ -35,6 +35,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.project.schema.profile import EMBEDDED, Profile
 from merge_runner.project.schema.stream import CONNECTORS
+from merge_runner.version import pyspark_version
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,11 +19,12 @@ from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
-from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark, pyspark_version
+from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark
 from merge_runner.engine.spark.user_confs import check_defaults, notes
 from merge_runner.engine.warm import client
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.start_failures import start_failure
+from merge_runner.version import pyspark_version
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
@@ -35,6 +35,7 @@ class Checked:
 
 def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayout, lookup: Lookup) -> LintedMerge:
     """The MERGE of a file with everything that is known of it."""
+    layout = replace(layout, line=file.line)
     judged = judge_merge(
         statement, layout, lookup, "not-run" if file.node is None else file.node.config.bounds, file.variables
     )
@@ -98,6 +99,7 @@ def reported(merge: LintedMerge) -> ReportedMerge:
         line=start.line,
         column=start.column,
         cell=start.cell,
+        spark=merge.layout.line.spark,
     )
 
 

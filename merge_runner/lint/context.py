@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.errors import Problem
+from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.lint.containers.found import Container
 from merge_runner.merge.statement import MergeStatement
@@ -48,6 +49,8 @@ class LintedFile:
     is_merge: bool = True
     statement: MergeStatement | None = None
     platform: str = "oss"
+    line: Line = field(default_factory=installed_line)
+    """The Spark that the verdict is for."""
     conf: Mapping[str, str] = field(default_factory=dict)
     """The confs that its session has: the model's over those of the profile."""
     layers: tuple[Layer, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from merge_runner.formats.lines import RECOMMENDED
 from merge_runner.lint.containers.found import CONTAINERS, Container
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
@@ -55,6 +56,8 @@ class ReportedMerge:
     column: int = 1
     cell: int | None = None
     """The cell of a notebook in which lines are counted; None where they are those of the file."""
+    spark: str = RECOMMENDED.spark
+    """The minor version of Spark that the verdict is for."""
 
     @property
     def place(self) -> Place:
@@ -72,6 +75,7 @@ class ReportedMerge:
             "container": self.container,
             "target": self.target,
             "format": self.format,
+            "spark": self.spark,
             "verdict": self.verdict,
             "reason": self.reason,
             "scan": "full" if self.scans_all_on_purpose else "bounded",

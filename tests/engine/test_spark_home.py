@@ -15,13 +15,13 @@ from merge_runner.engine.spark.spark_home import (
     SparkHome,
     check_version,
     installed_spark,
-    pyspark_version,
     spark_home,
     spark_properties,
 )
 from merge_runner.engine.startup import Machine, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
+from merge_runner.version import pyspark_version
 
 
 @pytest.mark.parametrize(
@@ -177,6 +177,7 @@ import os, sys
 from pathlib import Path
 from merge_runner.engine.startup import start_driver
 from merge_runner.project.schema.profile import Profile
+from merge_runner.version import pyspark_version
 
 said = []
 profile = Profile("shop", "dev", "shop", master="local[2]", warehouse="house", conf={"spark.sql.shuffle.partitions": "3"})

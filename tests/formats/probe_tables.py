@@ -15,7 +15,8 @@ from pathlib import Path
 import yaml
 
 from merge_runner.formats import facts
-from merge_runner.formats.facts.table import Fact, FactTable
+from merge_runner.formats.facts.table import Fact, FactTable, Varies
+from merge_runner.formats.lines import RECOMMENDED, Line
 
 _RECORDED = Path(__file__).with_name("facts")
 
@@ -208,15 +209,20 @@ def fact_tables() -> Iterator[tuple[str, FactTable]]:
 
 def _recorded(path: Path) -> FactTable:
     data = yaml.safe_load(path.read_text())
-    return FactTable(data["sources"], {key: tuple(row) for key, row in data["rows"].items()}, data["table"])
+    return FactTable(data["sources"], {key: _row(*row) for key, row in data["rows"].items()}, data["table"])
+
+
+def _row(sql, answer, on=None):
+    """A row of a file: SQL, the answer, and where lines of Spark differ, their answers."""
+    return sql, (answer if on is None else Varies(answer, on))
 
 
 CLAUSES = _recorded(_RECORDED / "clauses.yml")
 """By the clauses of a MERGE, where a condition on the target prunes."""
 
 
-def conditions(table_format: str) -> Iterator[tuple[str, Fact]]:
-    """Yield the facts about one condition in ON, each with the name of its table."""
+def conditions(table_format: str, line: Line = RECOMMENDED) -> Iterator[tuple[str, Fact]]:
+    """Yield the facts about one condition in ON on a line of Spark, each with the name of its table."""
     for name, table in fact_tables():
         if name != "CLAUSES":
-            yield from ((name, fact) for fact in table.facts(table_format))
+            yield from ((name, fact) for fact in table.facts(table_format, line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from merge_runner.formats.lines import RECOMMENDED
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
@@ -17,7 +18,7 @@ SOURCE = tuple(
 )
 
 
-def layout_of(name, table):
+def layout_of(name, table, line=RECOMMENDED):
     """Return the layout of a probe table; `name` is its format."""
     columns = []
     for column, (data_type, _) in table.columns.items():
@@ -30,14 +31,15 @@ def layout_of(name, table):
         complete=True,
         partition_by=tuple(map(partition_field, fields)),
         cluster_by=(),
+        line=line,
     )
     return with_properties(layout, table.properties)
 
 
-def judged(name, table, on, clauses="when matched then delete", source="src", bounds="off"):
+def judged(name, table, on, clauses="when matched then delete", source="src", bounds="off", line=RECOMMENDED):
     """Return the judgement of a MERGE into a probe table, whose layout is known completely."""
     statement = parse(f"merge into t using {source} as s on {on} {clauses}")
-    return judge_merge(statement, layout_of(name, table), known_source, bounds).judgement
+    return judge_merge(statement, layout_of(name, table, line), known_source, bounds).judgement
 
 
 def known_source(_parts):

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
+from merge_runner.formats.lines import LINES, RECOMMENDED
 from merge_runner.pruning.predicate.predicate import Operator
 from tests.formats import probe_tables
 from tests.formats.probe_tables import CLAUSES
@@ -48,6 +49,37 @@ def test_row(name, table, fact, identity):
     seldom = fact.answer == "seldom" and "is not null" in fact.subject  # the files of NULLs alone are skipped
     expected = "static" if (fact.answer == "yes" or seldom) is not (identity in BY_DATA) else "none"
     assert judgement.verdict == expected, [(item.text, item.prunes, item.cause, item.reason) for item in judgement.on]
+
+
+def varying():
+    """The rows whose answer on a line is another one than on the recommended line."""
+    for line in LINES.values():
+        for name, tables in TABLES.items():
+            usual = {(table, fact.subject): fact.answer for table, fact in probe_tables.conditions(name)}
+            for table_name, fact in probe_tables.conditions(name, line):
+                if fact.answer != usual[table_name, fact.subject]:
+                    identity = f"{line.spark}-{name}-{table_name}-{fact.subject}"
+                    yield pytest.param(line, name, tables[fact.table], fact, id=identity)
+
+
+@pytest.mark.parametrize(("line", "name", "table", "fact"), list(varying()))
+def test_a_row_that_differs_on_a_line(line, name, table, fact):
+    judgement = judged(name, table, fact.sql, line=line)
+    expected = "static" if fact.answer == "yes" else "none"
+    assert judgement.verdict == expected, [(item.text, item.prunes, item.cause, item.reason) for item in judgement.on]
+    assert judged(name, table, fact.sql).verdict != expected
+
+
+def test_all_other_rows_are_judged_alike_on_each_line():
+    for line in LINES.values():
+        for name, tables in TABLES.items():
+            usual = {(table, fact.subject): fact.answer for table, fact in probe_tables.conditions(name)}
+            for table_name, fact in probe_tables.conditions(name, line):
+                if fact.answer == usual[table_name, fact.subject]:
+                    verdicts = {
+                        judged(name, tables[fact.table], fact.sql, line=each).verdict for each in (line, RECOMMENDED)
+                    }
+                    assert len(verdicts) == 1, (line, name, table_name, fact)
 
 
 def clauses():

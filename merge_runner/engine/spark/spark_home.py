@@ -14,11 +14,11 @@ from pathlib import Path
 
 from merge_runner.engine.spark.jars import pinned
 from merge_runner.errors import Problem, ProblemsError, missing_extra
+from merge_runner.version import pyspark_folder
 
 DEFAULTS_FILE = "spark-defaults.conf"
 _CORE = re.compile(r"spark-core_(?P<scala>\d+\.\d+)-(?P<version>\d+\.\d+\S*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
-_PYSPARK = re.compile(r"""__version__[^=]*=\s*['"]([^'"]+)['"]""")
 _PINNED = re.compile(r"delta-spark_(?P<spark>\d+\.\d+)_(?P<scala>\d+\.\d+)-")
 _MEMORY = "spark.driver.memory"
 
@@ -76,15 +76,6 @@ def installed_spark(root: Path, env: Mapping[str, str]) -> SparkHome:
     return SparkHome(home, bool(env.get("SPARK_HOME")), version, scala, file if there else None, defaults)
 
 
-def pyspark_version() -> str | None:
-    """Return the version of the installed PySpark; None where its files do not say it."""
-    try:
-        found = _PYSPARK.search((_pyspark() / "version.py").read_text(encoding="utf-8"))
-    except OSError:
-        return None
-    return found[1] if found is not None else None
-
-
 def check_version(home: SparkHome, pyspark: str | None) -> None:
     """Refuse a Spark that neither PySpark nor the pinned jars fit. What is not known is no reason.
 
@@ -120,14 +111,14 @@ def spark_properties(text: str) -> dict[str, str]:
 
 
 def _pyspark() -> Path:
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
+    folder = pyspark_folder()
+    if folder is None:
         raise missing_extra("this runs Spark, and PySpark is not installed", "spark")
     if importlib.util.find_spec("py4j") is None:
         # pyspark-client is the package `pyspark` without jars, and without what speaks with a JVM.
         missing = "this starts Spark, and the PySpark that is installed is the client of Spark Connect alone"
         raise missing_extra(missing, "spark")
-    return Path(spec.origin).parent
+    return folder
 
 
 def _version(home: Path) -> tuple[str | None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.formats.facts import sources
-from merge_runner.formats.facts.table import FactTable, Prunes
+from merge_runner.formats.facts.table import FactTable, Prunes, Varies
 
 CASTS: FactTable[tuple[str, str], Prunes] = FactTable(
     sources.UNWRAP,
@@ -97,15 +97,24 @@ CASTS: FactTable[tuple[str, str], Prunes] = FactTable(
         ("varchar", "float"): ("cast(t.vdigits as float) >= 1120F", "no"),
         ("varchar", "double"): ("cast(t.vdigits as double) >= 1120D", "no"),
         ("varchar", "decimal"): ("cast(t.vdigits as decimal(12,2)) >= 1120.00", "no"),
-        ("varchar", "string"): ("cast(t.v as string) >= 'v120'", {"delta": "no", "iceberg": "yes"}),
+        ("varchar", "string"): (
+            "cast(t.v as string) >= 'v120'",
+            Varies({"delta": "no", "iceberg": "yes"}, {"3.5": "yes", "4.0": "yes"}),
+        ),
         ("varchar", "date"): ("cast(t.vday as date) >= date'2020-06-01'", "no"),
         ("varchar", "timestamp"): ("cast(t.vday as timestamp) >= timestamp'2020-06-01 00:00:00'", "no"),
         ("varchar", "timestamp_ntz"): ("cast(t.vday as timestamp_ntz) >= timestamp_ntz'2020-06-01 00:00:00'", "no"),
         ("varchar", "boolean"): ("cast(t.yes_no as boolean) >= true", "no"),
         ("date", "string"): ("cast(t.dt as string) >= '2020-06-01'", "no"),
         ("date", "date"): ("cast(t.dt as date) >= date'2020-06-01'", "yes"),
-        ("date", "timestamp"): ("cast(t.dt as timestamp) >= timestamp'2020-06-01 00:00:00'", "yes"),
-        ("date", "timestamp_ntz"): ("cast(t.dt as timestamp_ntz) >= timestamp_ntz'2020-06-01 00:00:00'", "yes"),
+        ("date", "timestamp"): (
+            "cast(t.dt as timestamp) >= timestamp'2020-06-01 00:00:00'",
+            Varies("yes", {"3.5": "no"}),
+        ),
+        ("date", "timestamp_ntz"): (
+            "cast(t.dt as timestamp_ntz) >= timestamp_ntz'2020-06-01 00:00:00'",
+            Varies("yes", {"3.5": "no"}),
+        ),
         ("timestamp", "tinyint"): ("cast(t.ts as tinyint) >= 60Y", "no"),
         ("timestamp", "int"): ("cast(t.ts as int) >= 1590969600", "no"),
         ("timestamp", "bigint"): ("cast(t.ts as bigint) >= 1590969600L", "no"),
@@ -115,10 +124,16 @@ CASTS: FactTable[tuple[str, str], Prunes] = FactTable(
         ("timestamp", "string"): ("cast(t.ts as string) >= '2020-06-01 00:00:00'", "no"),
         ("timestamp", "date"): ("cast(t.ts as date) >= date'2020-06-01'", "yes"),
         ("timestamp", "timestamp"): ("cast(t.ts as timestamp) >= timestamp'2020-06-01 00:00:00'", "yes"),
-        ("timestamp", "timestamp_ntz"): ("cast(t.ts as timestamp_ntz) >= timestamp_ntz'2020-06-01 00:00:00'", "yes"),
+        ("timestamp", "timestamp_ntz"): (
+            "cast(t.ts as timestamp_ntz) >= timestamp_ntz'2020-06-01 00:00:00'",
+            Varies("yes", {"3.5": "no"}),
+        ),
         ("timestamp_ntz", "string"): ("cast(t.ntz as string) >= '2020-06-01 00:00:00'", "no"),
         ("timestamp_ntz", "date"): ("cast(t.ntz as date) >= date'2020-06-01'", "yes"),
-        ("timestamp_ntz", "timestamp"): ("cast(t.ntz as timestamp) >= timestamp'2020-06-01 00:00:00'", "yes"),
+        ("timestamp_ntz", "timestamp"): (
+            "cast(t.ntz as timestamp) >= timestamp'2020-06-01 00:00:00'",
+            Varies("yes", {"3.5": "no"}),
+        ),
         ("timestamp_ntz", "timestamp_ntz"): (
             "cast(t.ntz as timestamp_ntz) >= timestamp_ntz'2020-06-01 00:00:00'",
             "yes",

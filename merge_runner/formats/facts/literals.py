@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.formats.facts import sources
-from merge_runner.formats.facts.table import FactTable, Prunes
+from merge_runner.formats.facts.table import FactTable, Prunes, Varies
 
 LITERALS: FactTable[tuple[str, str], Prunes] = FactTable(
     sources.UNWRAP,
@@ -63,26 +63,26 @@ LITERALS: FactTable[tuple[str, str], Prunes] = FactTable(
         ("varchar", "boolean"): ("t.yes_no >= true", "no"),
         ("date", "string"): ("t.dt >= '2020-06-01'", "yes"),
         ("date", "date"): ("t.dt >= date'2020-06-01'", "yes"),
-        ("date", "timestamp"): ("t.dt >= timestamp'2020-06-01 00:00:00'", "yes"),
-        ("date", "timestamp_ntz"): ("t.dt >= timestamp_ntz'2020-06-01 00:00:00'", "yes"),
+        ("date", "timestamp"): ("t.dt >= timestamp'2020-06-01 00:00:00'", Varies("yes", {"3.5": "no"})),
+        ("date", "timestamp_ntz"): ("t.dt >= timestamp_ntz'2020-06-01 00:00:00'", Varies("yes", {"3.5": "no"})),
         ("timestamp", "string"): ("t.ts >= '2020-06-01 00:00:00'", "yes"),
         ("timestamp", "date"): ("t.ts >= date'2020-06-01'", "yes"),
         ("timestamp", "timestamp"): ("t.ts >= timestamp'2020-06-01 00:00:00'", "yes"),
-        ("timestamp", "timestamp_ntz"): ("t.ts >= timestamp_ntz'2020-06-01 00:00:00'", "yes"),
+        ("timestamp", "timestamp_ntz"): ("t.ts >= timestamp_ntz'2020-06-01 00:00:00'", Varies("yes", {"3.5": "no"})),
         ("timestamp_ntz", "string"): ("t.ntz >= '2020-06-01 00:00:00'", "yes"),
         ("timestamp_ntz", "date"): ("t.ntz >= date'2020-06-01'", "yes"),
-        ("timestamp_ntz", "timestamp"): ("t.ntz >= timestamp'2020-06-01 00:00:00'", "yes"),
+        ("timestamp_ntz", "timestamp"): ("t.ntz >= timestamp'2020-06-01 00:00:00'", Varies("yes", {"3.5": "no"})),
         ("timestamp_ntz", "timestamp_ntz"): ("t.ntz >= timestamp_ntz'2020-06-01 00:00:00'", "yes"),
         ("boolean", "string"): ("t.flag >= 'true'", {"delta": "no", "iceberg": "yes"}),
         ("boolean", "boolean"): ("t.flag >= true", {"delta": "no", "iceberg": "yes"}),
         ("binary", "string"): ("t.bin >= 'v120'", {"delta": "no", "iceberg": "yes"}),
         ("tinyint", "smallint"): ("t.tiny >= 60S", "yes"),
-        ("tinyint", "float"): ("t.tiny >= 60F", "yes"),
+        ("tinyint", "float"): ("t.tiny >= 60F", Varies("yes", {"3.5": {"delta": "yes", "iceberg": "no"}})),
         ("smallint", "tinyint"): ("t.small >= 120Y", "yes"),
-        ("smallint", "float"): ("t.small >= 120F", "yes"),
+        ("smallint", "float"): ("t.small >= 120F", Varies("yes", {"3.5": {"delta": "yes", "iceberg": "no"}})),
         ("int", "tinyint"): ("t.k >= 120Y", "yes"),
         ("int", "smallint"): ("t.k >= 120S", "yes"),
-        ("int", "float"): ("t.k >= 120F", "yes"),
+        ("int", "float"): ("t.k >= 120F", Varies("yes", {"3.5": "no"})),
         ("bigint", "tinyint"): ("t.id >= 120Y", "yes"),
         ("bigint", "smallint"): ("t.id >= 120S", "yes"),
         ("bigint", "float"): ("t.id >= 120F", "no"),

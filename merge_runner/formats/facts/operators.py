@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.formats.facts import sources
-from merge_runner.formats.facts.table import FactTable, Prunes
+from merge_runner.formats.facts.table import FactTable, Prunes, Varies
 
 OPERATORS: FactTable[str, Prunes] = FactTable(
     sources.SKIPPING,
@@ -85,3 +85,12 @@ PARTITION_OPERATORS: FactTable[str, Prunes] = FactTable(
     table="parts",
 )
 """Operators on an (identity) partition column: on Delta all prune, on Iceberg only those that it has itself."""
+
+TEXTS: FactTable[str, Prunes] = FactTable(
+    sources.SKIPPING,
+    {
+        "like %%": ("t.s like 'v12%%'", Varies("yes", {"3.5": "no", "4.0": "no"})),
+        "in strings": ("t.k in ('100', '101')", Varies("yes", {"3.5": "no"})),
+    },
+)
+"""Texts that not every line of Spark brings into a form that prunes."""

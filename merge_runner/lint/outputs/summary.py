@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from merge_runner.formats.lines import LINES, RECOMMENDED
 from merge_runner.lint.outputs.verdicts import bounded_or_meant
 from merge_runner.lint.report import Report
 
@@ -46,7 +47,13 @@ def _files(report: Report) -> str:
 
 def _verdicts(report: Report) -> str:
     words = [f"{count} {verdict}{_meant(report, verdict)}" for verdict, count in report.verdicts.items() if count]
-    return f": {', '.join(words)}" if words else ""
+    return f": {', '.join(words)}{_lines(report)}" if words else ""
+
+
+def _lines(report: Report) -> str:
+    """The lines of Spark that the verdicts are for, where one of them is not the recommended one."""
+    found = sorted({merge.spark for merge in report.merges})
+    return f", on {' and '.join(str(LINES[spark]) for spark in found)}" if found != [RECOMMENDED.spark] else ""
 
 
 def _meant(report: Report, verdict: str) -> str:

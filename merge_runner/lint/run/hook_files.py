@@ -59,6 +59,7 @@ def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler
         rendered,
         node.name,
         platform=files.profile.platform,
+        line=files.profile.line,
         conf={**files.profile.conf, **node.config.conf},
         variables=declared_variables(node.config.pre_hook),
         scan=node.config.scan,

@@ -128,6 +128,7 @@ class ProjectLinter:
             node.name,
             is_merge=node.materialized == "merge",
             platform=self._prepared.files.profile.platform,
+            line=self._prepared.files.profile.line,
             conf={**self._prepared.files.profile.conf, **node.config.conf},
             layers=model.layers,
             scan=node.config.scan,

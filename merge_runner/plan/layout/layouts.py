@@ -140,7 +140,7 @@ class Layouts:
 
         What is only tested to hold no NULL may be NULL there: Spark folds `coalesce` and IS NULL by the schema alone.
         """
-        layout = self.of(unique_id)
+        layout = replace(self.of(unique_id), line=self._prepared.files.profile.line)
         tested = self._declared(self._prepared.graph.nodes[unique_id]).tested
         if not tested or layout.columns is None:
             return layout

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
 from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
@@ -29,6 +30,7 @@ EMBEDDED = "embedded"
 """The `type` of a catalog that merge-runner keeps itself, in the warehouse."""
 
 Platform = Literal["oss", "databricks", "fabric"]
+Spark = Literal["3.5", "4.0", "4.1", "4.2"]
 Jvm = Literal["fast-start", "throughput", "custom"]
 Texts = Mapping[str, str]
 
@@ -52,6 +54,8 @@ class Profile:
     conf: Texts = field(default_factory=dict, repr=False)
     catalogs: Mapping[str, Texts] = field(default_factory=dict, repr=False)
     platform: Platform = "oss"
+    spark: Spark | None = None
+    """The line of Spark that the output says (`engine`)."""
     audit: str | None = None
     jvm: Jvm | None = None
     connectors: tuple[str, ...] = ()
@@ -76,6 +80,11 @@ class Profile:
             "threads": self.threads,
             "platform": self.platform,
         }
+
+    @property
+    def line(self) -> Line:
+        """The line of Spark that verdicts are for: that of `engine`, else that of the installed PySpark."""
+        return LINES[self.spark] if self.spark is not None else installed_line()
 
     @property
     def iceberg_catalogs(self) -> tuple[str, ...]:
@@ -212,6 +221,7 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         conf=output.conf,
         catalogs=output.catalogs,
         platform=output.platform,
+        spark=output.engine.spark,
         audit=output.audit,
         jvm=output.jvm,
         storage_join=output.storage_join,
@@ -298,6 +308,18 @@ def _table(value: str) -> str:
 
 
 @dataclass(frozen=True)
+class Engine:
+    """The engine of an output, where it is not what is installed."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    spark: Spark | None = None
+    """The minor version of Spark that the models run on: what a MERGE skips depends on it, and lint judges for it.
+    Default: that of the installed PySpark, else 4.1.
+    Example: `spark: "3.5"`"""
+
+
+@dataclass(frozen=True)
 class Output:
     """An output as it is written, rendered."""
 
@@ -331,6 +353,9 @@ class Output:
     what `low_shuffle` and `concurrent` set: `oss` is open-source Spark, Delta and Iceberg; `fabric` includes
     Synapse.
     Example: `platform: databricks`"""
+    engine: Engine = Engine()
+    """The Spark that the models run on, where it is not the installed one.
+    Example: `engine: {spark: "3.5"}`"""
     audit: Annotated[str, AfterValidator(_table), Exactly(_TABLE_NAME)] | None = None
     """The audit table: one row for each model and invocation, with the figures of its MERGE. It is created where it is
     missing.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from merge_runner.formats import Format
 from merge_runner.formats.capabilities import Capabilities
+from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import capabilities
 from merge_runner.formats.types import DataType
 from merge_runner.merge.syntax.placeholder import has_placeholder
@@ -60,7 +61,7 @@ class TableLayout:
     a sort order, those of a Z-order. `statistics` names the columns that have file statistics whatever their
     position (`delta.dataSkippingStatsColumns`); else the first `indexed` leaves have them (-1: all).
     `properties` are the table properties that are known. `unique` are sets of columns without duplicates. `files` and
-    `bytes` are how much data there was when the layout was recorded.
+    `bytes` are how much data there was when the layout was recorded. `line` is the Spark that merges into the table.
     """
 
     format: Format | None = None
@@ -75,6 +76,7 @@ class TableLayout:
     unique: tuple[frozenset[str], ...] = ()
     files: int | None = None
     bytes: int | None = None
+    line: Line = RECOMMENDED
 
     @property
     def capabilities(self) -> Capabilities | None:

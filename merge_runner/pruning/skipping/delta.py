@@ -53,7 +53,7 @@ class DeltaPruning(PruningModel):
         if isinstance(predicate, Comparison):
             if predicate.operator == "is not null":
                 return self.not_null(predicate)
-            if PARTITION_OPERATORS.answer(predicate.operator, self.format) != "yes":
+            if PARTITION_OPERATORS.answer(predicate.operator, self.format, self.line) != "yes":
                 reason = f"nearly every partition of `{names[0]}` passes it"
                 return Outcome(False, "negation", reason, predicate.operator)
         plural = "partition columns" if len(names) > 1 else "the partition column"
@@ -88,7 +88,7 @@ class DeltaPruning(PruningModel):
             return Outcome(False, "no-statistics", reason, "position")
         if predicate.operator in ("is null", "is not null"):
             return self._null_question(predicate, indexed)
-        if OPERATORS.answer(predicate.operator, self.format) != "yes":
+        if OPERATORS.answer(predicate.operator, self.format, self.line) != "yes":
             reason = f"nearly every file holds a value of {name} that passes it"
             return Outcome(False, "negation", reason, predicate.operator)
         typed = self.by_types(predicate, leaf_type(self.layout, predicate.column.path))
@@ -115,7 +115,7 @@ class DeltaPruning(PruningModel):
         if data_type is None or indexed is None:
             reason = f"whether files count the NULLs of {name} is unknown: declare its type"
             return Outcome(None, "unknown-type", reason)
-        if NULL_COUNTS.answer(data_type.name, self.format) != "yes":
+        if NULL_COUNTS.answer(data_type.name, self.format, self.line) != "yes":
             reason = f"files do not count the NULLs of {name}, a {data_type}"
             return Outcome(False, "no-statistics", reason, data_type.name)
         if predicate.operator == "is not null":

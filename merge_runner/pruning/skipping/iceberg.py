@@ -80,16 +80,27 @@ class IcebergPruning(PruningModel):
         if predicate.operator == "is not null":  # every transform of NULL is NULL
             return self.not_null(predicate) if self._fields(predicate) else None
         for item in self._fields(predicate):
-            if _projects(item, predicate):
+            if self._projects(item, predicate):
                 return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped")
         return None
+
+    def _projects(self, item: PartitionField, predicate: Comparison) -> bool:
+        """Return whether Iceberg turns the comparison into one of the partition's values."""
+        prunes = TRANSFORMS.answer((item.transform, predicate.operator), self.format, self.line)
+        if prunes is None and item.transform == "identity":
+            prunes = PARTITION_OPERATORS.answer(predicate.operator, self.format, self.line)
+        if prunes != "yes":
+            return False
+        if item.transform == "truncate" and predicate.operator in ("startswith", "not like"):
+            return _reaches(item, predicate)
+        return True
 
     def _by_bounds(self, predicate: Comparison) -> Outcome:
         name = quoted(predicate.column)
         useless = next((item for item in self._fields(predicate) if item.transform != "identity"), None)
         pattern = f"transform {useless.transform}" if useless is not None else ""
         asks_null = predicate.operator in ("is null", "is not null")
-        if not asks_null and OPERATORS.answer(predicate.operator, self.format) != "yes":
+        if not asks_null and OPERATORS.answer(predicate.operator, self.format, self.line) != "yes":
             reason = f"nearly every file holds a value of {name} that passes it"
             return Outcome(False, "negation", reason, predicate.operator, pushed=True)
         metrics = iceberg_metrics(self.layout, predicate.column.path)
@@ -104,7 +115,7 @@ class IcebergPruning(PruningModel):
         if data_type is None:
             return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
         table = NULL_COUNTS if asks_null else STATISTICS
-        if table.answer(data_type.name, self.format) != "yes":
+        if table.answer(data_type.name, self.format, self.line) != "yes":
             reason = f"files keep no bounds of {name}, a {data_type}"
             return Outcome(False, "no-statistics", reason, data_type.name, pushed=True)
         if metrics is None:
@@ -142,18 +153,6 @@ class IcebergPruning(PruningModel):
 def _stored(data_type: DataType | None) -> DataType | None:
     """Return the type that Iceberg keeps a column as, and gives it back as."""
     return DataType("int") if data_type is not None and data_type.name in ("tinyint", "smallint") else data_type
-
-
-def _projects(item: PartitionField, predicate: Comparison) -> bool:
-    """Return whether Iceberg turns the comparison into one of the partition's values."""
-    prunes = TRANSFORMS.answer((item.transform, predicate.operator), IcebergPruning.format)
-    if prunes is None and item.transform == "identity":
-        prunes = PARTITION_OPERATORS.answer(predicate.operator, IcebergPruning.format)
-    if prunes != "yes":
-        return False
-    if item.transform == "truncate" and predicate.operator in ("startswith", "not like"):
-        return _reaches(item, predicate)
-    return True
 
 
 def _reaches(item: PartitionField, predicate: Comparison) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from sqlglot import exp
 
 from merge_runner.formats import Format
 from merge_runner.formats.facts.literals import LITERALS, REFUSED_LITERALS
+from merge_runner.formats.facts.operators import TEXTS
 from merge_runner.formats.facts.statistics import STATISTICS
+from merge_runner.formats.lines import Line
 from merge_runner.formats.types import DataType
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.predicate import All, Comparison, Other, Predicate, Some, Truth
@@ -24,6 +28,15 @@ from merge_runner.pruning.skipping.type_coercion import by_cast, by_literal, com
 from merge_runner.pruning.verdict import listed
 
 
+def _repeats_percent(tree: Any) -> bool:
+    """Whether a condition is LIKE with a pattern that has %%."""
+    return isinstance(tree, exp.Like) and any("%%" in str(each.this) for each in tree.find_all(exp.Literal))
+
+
+def _has_text(predicate: Comparison) -> bool:
+    return any(item.data_type is not None and item.data_type.is_text for item in predicate.constants)
+
+
 @dataclass(frozen=True)
 class PruningModel(ABC):
     """The pruning of one table: a format has a subclass, which overrides what it does otherwise.
@@ -34,6 +47,11 @@ class PruningModel(ABC):
     layout: TableLayout
     format: ClassVar[Format]
     no_statistics: ClassVar[str]
+
+    @property
+    def line(self) -> Line:
+        """The Spark that merges into the table."""
+        return self.layout.line
 
     def conjunct(self, predicate: Predicate) -> Outcome:
         """Return what a conjunct of ON does to the scan: each of its ANDs prunes by itself."""
@@ -123,26 +141,41 @@ class PruningModel(ABC):
             if useless is not None:
                 return Outcome(False, "no-statistics", f"no file is skipped by a {useless}", useless)
             return Outcome(None, "unknown-type", f"the type of {name} is unknown: declare it, or give its layout")
-        if STATISTICS.answer(data_type.name, self.format) != "yes":
+        if STATISTICS.answer(data_type.name, self.format, self.line) != "yes":
             reason = self.no_statistics.format(name=name, type=data_type)
             return Outcome(False, "no-statistics", reason, data_type.name)
+        otherwise = self._by_line(predicate, data_type)
+        if otherwise is not None:
+            return otherwise
         compared = compared_type(predicate, data_type)
-        typed = by_cast(predicate, data_type, self.format) or by_literal(predicate, compared, self.format)
+        typed = by_cast(predicate, data_type, self.format, self.line)
+        typed = typed or by_literal(predicate, compared, self.format, self.line)
         if typed is not None:
             return typed
         passes = out_of_range(predicate, compared)
         return never_or_always(passes, name, data_type) if passes is not None else None
 
+    def _by_line(self, predicate: Comparison, data_type: DataType) -> Outcome | None:
+        """Return what this Spark does with a condition that others prune by; None where it is no such condition."""
+        patterns, texts = (TEXTS.answer(text, self.format, self.line) == "yes" for text in ("like %%", "in strings"))
+        if not patterns and predicate.operator == "startswith" and _repeats_percent(predicate.tree):
+            return Outcome(False, "wrapped", f"{self.line} finds no prefix in a pattern with %%", "LIKE")
+        if not texts and predicate.operator in ("in", "not in") and not data_type.is_text and _has_text(predicate):
+            name = quoted(predicate.column)
+            reason = f"{name} is {data_type}: {self.line} casts it to string to compare it with a list of strings"
+            return Outcome(False, "literal-type", reason, "string")
+        return None
+
     def _useless_constant(self, predicate: Comparison) -> str | None:
         """Return the type of the constants where no column that can be compared with it has statistics to use."""
         types = {item.data_type.name if item.data_type is not None else None for item in predicate.constants}
         given = types.pop() if len(types) == 1 and predicate.cast is None else None
-        if given is None or STATISTICS.answer(given, self.format) is None:
+        if given is None or STATISTICS.answer(given, self.format, self.line) is None:
             return None
         comparable = {column for column, other in LITERALS.rows if other == given} | {given}
         useful = (
-            STATISTICS.answer(column, self.format) == "yes"
-            and (column == given or LITERALS.answer((column, given), self.format) == "yes")
+            STATISTICS.answer(column, self.format, self.line) == "yes"
+            and (column == given or LITERALS.answer((column, given), self.format, self.line) == "yes")
             for column in comparable
             if (column, given) not in REFUSED_LITERALS
         )

@@ -7,6 +7,7 @@ from decimal import Decimal
 from merge_runner.formats import Format
 from merge_runner.formats.facts.casts import CASTS
 from merge_runner.formats.facts.literals import LITERALS, REFUSED_LITERALS
+from merge_runner.formats.lines import Line
 from merge_runner.formats.types import INTEGERS, DataType
 from merge_runner.pruning.predicate.constant_folding import Constant
 from merge_runner.pruning.predicate.predicate import Comparison
@@ -25,12 +26,12 @@ def _is_wider(data_type: DataType, to: DataType) -> bool:
     return INTEGERS.index(data_type.name) <= INTEGERS.index(to.name)
 
 
-def by_cast(predicate: Comparison, data_type: DataType, table_format: Format) -> Outcome | None:
+def by_cast(predicate: Comparison, data_type: DataType, table_format: Format, line: Line) -> Outcome | None:
     """The outcome where a cast surrounds the column that Spark does not unwrap, or may not; None: it unwraps it."""
     to, name = predicate.cast, quoted(predicate.column)
     if to is None:
         return None
-    prunes = CASTS.answer((data_type.name, to.name), table_format)
+    prunes = CASTS.answer((data_type.name, to.name), table_format, line)
     others = any(item.data_type is None or item.data_type.name != "float" for item in predicate.constants)
     if prunes is None or (to.name == "float" and prunes != "yes" and others):  # a second cast hides the first
         return Outcome(None, "unknown-type", f"whether Spark takes the cast of {name} to {to} off is not known", "cast")
@@ -128,7 +129,7 @@ def _overflows(constant: Constant, data_type: DataType) -> bool:
     )
 
 
-def by_literal(predicate: Comparison, data_type: DataType, table_format: Format) -> Outcome | None:
+def by_literal(predicate: Comparison, data_type: DataType, table_format: Format, line: Line) -> Outcome | None:
     """The outcome where a constant's type makes Spark cast the column, or may; None: the column stays bare."""
     name = quoted(predicate.column)
     unknown = None
@@ -149,7 +150,7 @@ def by_literal(predicate: Comparison, data_type: DataType, table_format: Format)
         if given.name in (data_type.name, "void") or (given.is_text and data_type.is_text):
             continue
         types = data_type.name, given.name
-        prunes = LITERALS.answer(types, table_format)
+        prunes = LITERALS.answer(types, table_format, line)
         if prunes is None or types in REFUSED_LITERALS:
             reason = f"how Spark compares {name}, {data_type}, with {given} is not known"
             unknown = Outcome(None, "unknown-type", reason)
