@@ -59,6 +59,8 @@ class NodeOutput:
     """Whether a contract is still to be enforced, once columns have been added."""
     past_record: bool = False
     """Whether the table has recorded this very batch, and was replaced since."""
+    partitions: str | None = None
+    """The only partitions of its source that the node's MERGE has read, in a few words; None: it has read all of it."""
     touched: str | None = None
     """The runtime filter that the node's MERGE had."""
     bounds_news: tuple[str, ...] = ()

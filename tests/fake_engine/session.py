@@ -32,6 +32,16 @@ class Row(dict[str, Any]):
         return dict(self)
 
 
+class DataType(str):
+    """A type of Spark by its name."""
+
+    __slots__ = ()
+
+    def simpleString(self) -> str:  # noqa: N802  # PySpark's name
+        """Return its name."""
+        return str(self)
+
+
 @dataclass(frozen=True)
 class Frame:
     """What `sql` returns: the rows, and the columns where the statement has some."""
@@ -47,7 +57,7 @@ class Frame:
     def schema(self) -> Any:
         """The columns, as far as the product reads them."""
         fields = [
-            SimpleNamespace(name=name, dataType=SimpleNamespace(simpleString=lambda text=text: text), nullable=True)
+            SimpleNamespace(name=name, dataType=DataType(text), nullable=True, metadata={})
             for name, text in (self.columns_by_type or {}).items()
         ]
         return SimpleNamespace(names=list(self.columns_by_type or {}), fields=fields)

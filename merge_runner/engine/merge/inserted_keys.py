@@ -27,7 +27,7 @@ def keys_hold(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey]
         return True
     statement = step.judged.statement
     with engine_errors():
-        columns = {field.name.casefold(): field for field in session.table(str(step.target)).schema}
+        columns = {field.name.casefold(): field for field in session.table(str(step.target)).schema.fields}
     source = statement.source.span.of(statement.text)
     values = ", ".join(f"({key.source.of(statement.text)}) AS b{number}" for number, key in enumerate(keys))
     types = analyse(session, f"{statement.with_text}SELECT {values} FROM {source}").fields

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def current_day(session: SparkSession) -> tuple[float, float]:
     """Return when the day of a session begins and ends, in seconds since 1970 (UTC). Raises EngineError."""
-    days = ("current_date()", "date_add(current_date(), 1)")
-    instants = ", ".join(f"unix_timestamp(cast({day} AS timestamp_ltz))" for day in days)
-    ((begins, ends),) = run_statement(session, f"SELECT {instants}")
-    return float(begins), float(ends)
+    begins, ends = (
+        f"unix_timestamp(cast({day} AS timestamp_ltz))" for day in ("current_date()", "date_add(current_date(), 1)")
+    )
+    row = run_statement(session, f"SELECT {begins} AS begins, {ends} AS ends")[0]
+    return float(row["begins"]), float(row["ends"])

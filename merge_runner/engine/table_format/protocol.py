@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import Ran
     from merge_runner.engine.table_format.branches import Branches
-    from merge_runner.engine.table_format.stored_version import StoredVersion
+    from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.explain.shuffle_remedies import Remedied
@@ -248,6 +248,12 @@ class TableFormat(Protocol):
         """Return the newest commit that may have changed rows or columns, from files alone; None where it is not known.
 
         `path` is the folder of the table, or its metadata file where a catalog names one.
+        """
+
+    def changed_partitions(self, path: Path, since: str) -> frozenset[Partition] | str:
+        """Return the partitions that were changed since the commit with an identity; a text says why it is not known.
+
+        `path` is that of `stored_version`.
         """
 
     def merges_since_compaction(self, session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+Partition = tuple[tuple[str, str | None], ...]
+"""The columns by which a table is partitioned, with their values as texts, in the order of their names."""
+
 
 @dataclass(frozen=True)
 class StoredVersion:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.context import NodeContext
+from merge_runner.engine.merge.changed_partitions import over_partitions
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.sql import set_confs
@@ -21,7 +22,9 @@ from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.graph.label import named
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.step import Step
 from merge_runner.run.node.diagnosis import name_duplicates
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.node.outcome import cancelled, left_out_result, result_of
@@ -67,7 +70,7 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 set_confs(session, _confs(run, node, context))
                 plan = _chosen(run, planned, context)
                 for step in plan.steps:
-                    attempts.perform(step)
+                    attempts.perform(_over_changed_partitions(step, node, decided, context))
                 if run.reuse is not None and decided is not None:
                     _keep_for_reuse(run.reuse, plan, decided, context)
         except Exception as failure:
@@ -87,6 +90,19 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 raise
             # There is no way to ask the table any more.
             return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
+
+
+def _over_changed_partitions(step: Step, node: Node, decided: Changed | None, context: NodeContext) -> Step:
+    """Return the step over the only rows of its source that it needs, where these are known. Raises EngineError."""
+    if decided is None or decided.partitions is None or not isinstance(step, RunMerge):
+        return step
+    config = run_config(node)
+    found = over_partitions(step, decided.partitions, context, config.bounds, config.skip_unchanged)
+    if isinstance(found, str):
+        context.output.warnings.append(f"`reuse: partitions` reads the whole source: {found}")
+        return step
+    context.output.partitions = str(decided.partitions)
+    return found
 
 
 def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decided: Changed, context: NodeContext) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from merge_runner.engine.merge.changed_partitions import ChangedPartitions
 from merge_runner.engine.table_format.stored_version import StoredVersion
 
 
@@ -31,3 +32,5 @@ class Changed:
     inputs: Mapping[str, str] = field(default_factory=dict)
     before: StoredVersion | None = None
     at: float = 0.0
+    partitions: ChangedPartitions | None = None
+    """The only rows that its MERGE needs of its source; None: all."""

@@ -22,6 +22,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.partitions import needed_partitions
 from merge_runner.run.reuse.reads import names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.settled import unsettled
@@ -69,7 +70,13 @@ class Reuse:
         waits = self._waits(node, record, known)
         if waits is not None:
             return LeftOut(record.version, waits)
-        return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
+        because = _news(changed, above, self._prepared.graph) or doubt or ""
+        if run_config(node).reuse != "partitions" or doubt is not None or above:
+            return replace(now, because=because)
+        needed = needed_partitions(plan, self._prepared, record.inputs, now.inputs)
+        if isinstance(needed, str):
+            return replace(now, because=f"{because}; `reuse: partitions` reads all of it: {needed}")
+        return replace(now, because=f"{because} in {needed}", partitions=needed)
 
     def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
         """Return what a node would read now, without a reason to run."""

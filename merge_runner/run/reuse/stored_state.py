@@ -17,8 +17,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from merge_runner.engine.spark.embedded_catalog import database
+from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
-from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
@@ -70,9 +71,18 @@ class Stored:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
         if not self.is_table:
             return None
+        found = self._table()
+        return found[0].stored_version(found[1]) if found is not None else None
+
+    def changed_partitions(self, since: str) -> frozenset[Partition] | str:
+        """Return the partitions of a table that were changed since a version; a text says why they are not known."""
+        found = self._table() if self.is_table else None
+        return found[0].changed_partitions(found[1], since) if found is not None else "it is no table"
+
+    def _table(self) -> tuple[TableFormat, Path] | None:
         format, *where = json.loads(self.path)
         path = Path(where[0]) if self.kind == "folder" else _metadata(*where)
-        return table_format(table_format_of(format)).stored_version(path) if path is not None else None
+        return (table_format(table_format_of(format)), path) if path is not None else None
 
 
 def stored_input(item: Input, prepared: Prepared) -> Stored | None:

@@ -1,4 +1,6 @@
-"""The newest commit to a Delta table that may have changed rows or columns, read from its log without an engine.
+"""The newest commit to a Delta table that may have changed rows or columns, and the partitions that were changed.
+
+Read from its log without an engine.
 
 A commit of Delta is a file of JSON lines that is put into place whole, and whose `commitInfo` has a `txnId` of its own
 (Delta 4.4.0).
@@ -8,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
 
 _MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 """Operations after which the table has the same rows, where no action of the commit says otherwise."""
@@ -22,18 +24,45 @@ _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRows
 
 def stored_version(folder: Path) -> StoredVersion | None:
     """Return the commit of the table in a folder; None where there is none, or its file was cleaned up."""
-    names = (path.stem for path in (folder / "_delta_log").glob("[0-9]*.json"))
     try:
-        for version in sorted((int(name) for name in names if name.isdecimal()), reverse=True):
-            text = (folder / "_delta_log" / f"{version:020}.json").read_bytes()
-            actions = [json.loads(line) for line in text.splitlines() if line.strip()]
-            info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
-            if _keeps_rows(info, actions):
-                continue
-            return StoredVersion(version, hashlib.sha256(text).hexdigest()[:32], info.get("userMetadata"))
+        return next((version for version, _ in _changes(folder)), None)
     except (OSError, ValueError, TypeError, AttributeError):
-        pass  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
-    return None
+        return None  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
+
+
+def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:
+    """Return the partitions with files that were added or removed since a commit; a text says why they are not known.
+
+    `since` is the identity of the commit.
+    """
+    found: set[Partition] = set()
+    try:
+        for version, actions in _changes(folder):
+            if version.identity == since:
+                return frozenset(found)
+            for action in actions:
+                if "metaData" in action or "protocol" in action:
+                    return "its columns or properties have changed"
+                file = action.get("add") or action.get("remove")
+                if file is None:
+                    continue
+                if not file.get("partitionValues"):
+                    return "it is not partitioned, or a commit does not name the partition of a file"
+                found.add(tuple(sorted(file["partitionValues"].items())))
+    except (OSError, ValueError, TypeError, AttributeError):
+        pass
+    return "its log does not have the version that was read before"
+
+
+def _changes(folder: Path) -> Iterator[tuple[StoredVersion, Sequence[dict[str, Any]]]]:
+    """Yield the commits that may have changed rows or columns with their actions, newest first."""
+    names = (path.stem for path in (folder / "_delta_log").glob("[0-9]*.json"))
+    for version in sorted((int(name) for name in names if name.isdecimal()), reverse=True):
+        text = (folder / "_delta_log" / f"{version:020}.json").read_bytes()
+        actions = [json.loads(line) for line in text.splitlines() if line.strip()]
+        info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+        if not _keeps_rows(info, actions):
+            yield StoredVersion(version, hashlib.sha256(text).hexdigest()[:32], info.get("userMetadata")), actions
 
 
 def _keeps_rows(info: dict[str, Any], actions: Sequence[dict[str, Any]]) -> bool:

@@ -29,3 +29,8 @@ def stored_version(metadata: Path) -> StoredVersion | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # compressed, expired, or no metadata of Iceberg's
     return StoredVersion(current, identity, summary.get(SUMMARY_KEY))
+
+
+def changed_partitions(_metadata: Path, _since: str) -> str:
+    """Return that they are not known: the files of a snapshot are in Avro manifests, which an engine reads."""
+    return "the partitions of files of an Iceberg table are not read without an engine"

@@ -1,0 +1,225 @@
+"""Builds on the fake engine: what is asked of it, and what the next build makes of that."""
+
+import json
+import time
+
+import pytest
+
+from merge_runner import Project
+from tests.fake_engine.driver import FakeDriver
+from tests.fake_engine.faults import Faults
+from tests.fake_engine.lake import Lake, Table
+
+
+@pytest.fixture(autouse=True)
+def reusing(monkeypatch):
+    monkeypatch.delenv("MERGE_RUNNER_REUSE")
+
+
+class Shop:
+    """A project that is built again and again on one lake."""
+
+    def __init__(self, root, **given):
+        self.root = root
+        self.driver = FakeDriver(Lake(), **given)
+
+    def build(self):
+        results = Project.load(self.root).build(driver=self.driver, lint=False, reuse="auto").results
+        assert {result.status for result in results} <= {"success", "pass", "no-op"}, [each.message for each in results]
+        return {result.unique_id.split(".")[2]: result for result in results}
+
+    def reason(self, name):
+        levels = Project.load(self.root).explain().levels
+        return next(str(node.reuse) for level in levels for node in level if node.name == name)
+
+
+def day(begins, ends):
+    return {"SELECT unix_timestamp(": [{"begins": begins, "ends": ends}]}
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "said"),
+    [
+        (-3600, 3600, "would be left out: inputs unchanged since version 0"),
+        (-3600, 30, "would run: it reads what day it is, and the day has changed"),
+        (30, 3600, "would run: it reads what day it is, and the day has changed"),
+    ],
+)
+def test_the_engine_says_how_long_a_day_lasts(make_project, begins, ends, said):
+    text = "{{ config(materialized='table') }} select current_date() as today"
+    now = time.time()
+    shop = Shop(make_project({"models/m.sql": text}), answers=day(now + begins, now + ends))
+    assert shop.build()["m"].status == "success"
+    assert shop.reason("m") == said
+
+
+def test_a_day_that_is_over_is_another_input(make_project):
+    text = "{{ config(materialized='table') }} select current_date() as today"
+    now = time.time()
+    shop = Shop(make_project({"models/m.sql": text}), answers=day(now - 3600, now + 3600))
+    shop.build()
+    path = shop.root / "target/reuse.json"
+    kept = json.loads(path.read_text())
+    (record,) = kept["records"].values()
+    record["day"] = [now - 90_000, now - 3600]
+    path.write_text(json.dumps(kept))
+    assert shop.build()["m"].status == "success"
+    assert shop.build()["m"].status == "no-op"
+
+
+ORDERS = {
+    "models/m.yml": """
+        version: 2
+        sources: [{name: raw, tables: [{name: orders, path: data/orders, format: delta, partition_by: [day],
+          columns: [{name: id, data_type: bigint, data_tests: [unique]}, {name: n, data_type: int}, {name: day, data_type: date}]}]}]
+        models: [{name: m, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}, {name: day, data_type: date}]}]
+    """,
+    "models/m.sql": "{{ config(reuse='partitions', partition_by=['day'], bounds='off', skip_unchanged='off') }}\n"
+    "merge into {{ this }} as t using (select * from {{ source('raw', 'orders') }} where n > 0) as s\n"
+    "on t.day = s.day and t.id = s.id when matched and s.n > t.n then update set * when not matched then insert *",
+}
+TYPES = {"id": "bigint", "n": "int", "day": "date"}
+
+
+class Orders(Shop):
+    """A source with a log of its own."""
+
+    def __init__(self, make_project):
+        self.root = make_project(ORDERS)
+        super().__init__(
+            self.root,
+            answers={
+                "SELECT (s.day) AS b0": {"b0": "date", "b1": "bigint"},
+                "SELECT 1 FROM (select *": [],
+                "SELECT 1 FROM shop": [],
+            },
+        )
+        self.folder = self.root / "data/orders"
+        (self.folder / "_delta_log").mkdir(parents=True)
+        self.commit(0, "2024-01-01")
+        prepared = Project.load(self.root).prepared
+        self.name = prepared.graph.nodes["source.shop.raw.orders"].relation
+        name = f"{self.name.schema}.{self.name.identifier}"
+        self.driver.lake.tables[name] = Table(name, TYPES, {"partition_by": "day"}, self.folder)
+
+    def commit(self, version, *days, **action):
+        actions = [{"commitInfo": {"operation": "WRITE", "txnId": f"{version}"}}, *([action] if action else [])]
+        actions += [
+            {"add": {"path": f"{version}", "partitionValues": {"day": day}, "dataChange": True}} for day in days
+        ]
+        text = "".join(json.dumps(each) + "\n" for each in actions)
+        (self.folder / "_delta_log" / f"{version:020}.json").write_text(text)
+
+    def merges(self):
+        return [text for text in self.driver.statements if text.lstrip().lower().startswith("merge into")]
+
+
+def test_a_merge_reads_the_partitions_that_have_changed(make_project):
+    shop = Orders(make_project)
+    shop.build()
+    assert shop.reason("m") == "would be left out: inputs unchanged since version 1"
+    shop.commit(1, "2024-01-02", "2024-01-05")
+    shop.commit(2, "2024-01-02")
+    assert shop.reason("m") == "would run: raw.orders has changed in day=2024-01-02 and 1 more"
+    found = shop.build()["m"]
+    assert found.message == "0 inserted, 1 updated, 0 deleted; only day=2024-01-02 and 1 more"
+    whole, part = shop.merges()
+    name = f"{shop.name.schema}.{shop.name.identifier}"
+    restricted = f"(SELECT * FROM {name} WHERE (cast(day AS string) = '2024-01-02') OR (cast(day AS string) = '2024-01-05')) AS orders"
+    assert part == whole.replace(f"from {name} where", f"from {restricted} where")
+    assert shop.build()["m"].status == "no-op"
+
+
+@pytest.mark.parametrize(
+    ("commits", "why"),
+    [
+        ([(("2024-01-02",), {}), ((None,), {})], "a partition of NULL has changed"),
+        ([((), {"metaData": {}})], "its columns or properties have changed"),
+        (
+            [((), {"add": {"path": "x", "dataChange": True}})],
+            "it is not partitioned, or a commit does not name the partition of a file",
+        ),
+        (
+            [([f"2024-{month:02}-{day:02}" for month in range(1, 6) for day in range(1, 29)], {})],
+            "140 partitions have changed",
+        ),
+    ],
+)
+def test_it_reads_all_of_it_where_that_is_not_known(make_project, commits, why):
+    shop = Orders(make_project)
+    shop.build()
+    for number, (days, action) in enumerate(commits, start=1):
+        shop.commit(number, *days, **action)
+    assert shop.reason("m") == f"would run: raw.orders has changed; `reuse: partitions` reads all of it: {why}"
+    assert "only" not in shop.build()["m"].message
+    assert len({*shop.merges()}) == 1
+
+
+def test_a_log_without_the_version_that_was_read(make_project):
+    shop = Orders(make_project)
+    shop.build()
+    shop.commit(1, "2024-01-02")
+    (shop.folder / "_delta_log" / f"{0:020}.json").unlink()
+    assert shop.reason("m").endswith("its log does not have the version that was read before")
+
+
+def test_two_types_that_are_compared_may_take_different_values_for_equal(make_project):
+    shop = Orders(make_project)
+    shop.build()
+    shop.driver.lake["m"].columns = {**TYPES, "day": "string"}
+    shop.commit(1, "2024-01-02")
+    wanted = (
+        "`reuse: partitions` reads the whole source: ON compares its partition column day with a column of another type"
+    )
+    assert wanted in shop.build()["m"].warnings
+    assert len({*shop.merges()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("clauses", "types", "said"),
+    [
+        (
+            {"properties": "'delta.columnMapping.mode' = 'name'", "partition_by": "day"},
+            TYPES,
+            "its partition columns have other names in its log",
+        ),
+        ({"partition_by": "id"}, TYPES, "its partition columns have other names in its log"),
+        ({"partition_by": "day"}, {**TYPES, "day": "timestamp"}, "its partition column day has the type timestamp"),
+    ],
+)
+def test_it_reads_all_of_it_where_the_table_is_another_one(make_project, clauses, types, said):
+    shop = Orders(make_project)
+    shop.build()
+    (table,) = [table for table in shop.driver.lake.tables.values() if table.location == shop.folder]
+    table.clauses, table.columns = clauses, types
+    shop.commit(1, "2024-01-02")
+    assert shop.build()["m"].warnings == (f"`reuse: partitions` reads the whole source: {said}",)
+    assert len({*shop.merges()}) == 1
+
+
+def test_a_node_waits_and_is_built_once_the_time_has_passed(make_project):
+    shop = Orders(make_project)
+    path = shop.root / "models/m.sql"
+    path.write_text(path.read_text().replace("reuse='partitions'", "build_after={'count': 1, 'period': 'hour'}"))
+    shop.build()
+    shop.commit(1, "2024-01-02")
+    found = shop.build()["m"]
+    assert (found.status, found.message[:31]) == ("no-op", "`build_after`: it waits until 2")
+    path = shop.root / "target/reuse.json"
+    kept = json.loads(path.read_text())
+    for record in kept["records"].values():
+        record["at"] = "2020-01-01T00:00:00+00:00"
+    path.write_text(json.dumps(kept))
+    assert shop.build()["m"].status == "success"
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_failure_does_not_wait(make_project, after):
+    shop = Orders(make_project)
+    path = shop.root / "models/m.sql"
+    path.write_text(path.read_text().replace("reuse='partitions'", "build_after={'count': 1, 'period': 'hour'}"))
+    shop.build()
+    shop.driver.faults = Faults({"m": ["fails after" if after else "fails"]})
+    results = Project.load(shop.root).build(driver=shop.driver, lint=False, reuse="fresh").results
+    assert "error" in {result.status for result in results}
+    assert shop.reason("m") == "would run: no earlier run of it is known"

@@ -1,0 +1,61 @@
+"""`reuse: partitions` on Delta: with it a table is what it is without, through edits of days of its source."""
+
+from random import Random
+
+import pytest
+
+from merge_runner import Project
+
+pytestmark = pytest.mark.spark
+
+MODEL = """
+{{ config(reuse='MODE', partition_by=['day']) }}
+merge into {{ this }} as t
+using (select id, n, day from {{ ref('orders') }} where n >= 0) as s on t.day = s.day and t.id = s.id
+when matched and s.n > t.n then update set *
+when not matched then insert *
+"""
+FILES = {
+    "models/orders.sql": "{{ config(partition_by=['day'], unique_key=['id']) }} merge into {{ this }} as t using (select 1L as id, 1 as n, date'2024-01-01' as day) s "
+    "on t.id = s.id when not matched then insert *",
+    "models/whole.sql": MODEL.replace("MODE", "off"),
+    "models/part.sql": MODEL.replace("MODE", "partitions"),
+    "models/m.yml": """
+        version: 2
+        models:
+          - {name: orders, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}, {name: day, data_type: date}]}
+          - {name: whole, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}, {name: day, data_type: date}]}
+          - {name: part, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}, {name: day, data_type: date}]}
+    """,
+}
+EDITS = (
+    "insert into {t} select id, 1, date_add(date'2024-01-01', cast(id % 5 as int)) from range({k} * 10, {k} * 10 + 7)",
+    "insert into {t} select {k} * 10 + 8, 1, date'2024-02-01'",
+    "update {t} set n = n + 1 where day = date'2024-01-02'",
+    "update {t} set n = -1 where day = date'2024-01-03' and id % 2 = 0",
+    "delete from {t} where day = date'2024-01-04'",
+    "update {t} set day = date'2024-01-05' where id % 7 = 3",
+    "optimize {t}",
+    "alter table {t} set tblproperties (mark = '{k}')",
+    "restore table {t} to version as of {v}",
+)
+
+
+def test_the_table_is_what_the_whole_source_makes(make_project, driver, spark, monkeypatch):
+    monkeypatch.delenv("MERGE_RUNNER_REUSE")
+    root = make_project(FILES)
+    graph = Project.load(root).graph
+    names = {name: graph.nodes[f"model.shop.{name}"].relation for name in ("orders", "whole", "part")}
+    random, messages = Random(5), []
+    for number in range(16):
+        if number:
+            version = spark.sql(f"describe history {names['orders']} limit 1").first()["version"]
+            for edit in random.sample(EDITS, k=random.choice([1, 1, 2])):
+                spark.sql(edit.format(t=names["orders"], k=number, v=max(1, version - 1)))
+        select = () if number == 0 else ["whole", "part"]
+        results = Project.load(root).run(select=select, driver=driver)
+        assert results.ok, [str(result.message) for result in results.results]
+        messages.append(results["part"].message)
+        found = [sorted(map(tuple, spark.table(str(names[name])).collect()), key=str) for name in ("whole", "part")]
+        assert found[0] == found[1], (number, messages)
+    assert sum("; only day=" in message for message in messages) >= 4, messages
