@@ -4,8 +4,8 @@ Whether a stage applies is decided here, so that a plain MERGE needs no other mo
 
     committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
-    prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
     chosen                  whether source rows that change nothing are left out, by what earlier runs have copied
+    prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
     checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
