@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from merge_runner.api.loaded_project import as_path, texts
+from merge_runner.api.arguments import as_path, texts
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.lint.paths.report_cache import kept_or_made
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest

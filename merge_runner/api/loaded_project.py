@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from merge_runner.api.arguments import Names, as_path, texts
 from merge_runner.graph.graph import Graph
 from merge_runner.graph.select import Selection
 from merge_runner.plan.load.defer import defer
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from merge_runner.plan.lineage.project_lineage import ProjectLineage
     from merge_runner.project.schema.selectors import Indirect
     from merge_runner.template.rendered import Log
-
-Names = str | Sequence[str]
 
 
 class LoadedProject:
@@ -209,16 +208,6 @@ class LoadedProject:
         if state is None:
             raise ValueError("defer needs state, the folder of the manifest.json to defer to")
         return self.defer(ids, state)
-
-
-def texts(names: Names) -> tuple[str, ...]:
-    """Return several names, or one, as a tuple."""
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def as_path(path: str | Path | None) -> Path | None:
-    """Return a path that may be given as a text."""
-    return None if path is None else Path(path)
 
 
 def _ignore(_message: str) -> None:

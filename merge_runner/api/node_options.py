@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.api.loaded_project import Names, as_path, texts
+from merge_runner.api.arguments import Names, as_path, texts
 from merge_runner.formats.branches import branch_name
 from merge_runner.options.nodes import LARGEST_BATCH, NodeOptions
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.api.loaded_project import LoadedProject, Names, as_path, texts
+from merge_runner.api.arguments import Names, as_path, texts
+from merge_runner.api.loaded_project import LoadedProject
 from merge_runner.api.node_options import node_options
 from merge_runner.formats.branches import branch_name
 from merge_runner.graph.select import Selection
