@@ -244,7 +244,7 @@ class Graph:
 
 
 def run_config(node: Node) -> ModelConfig:
-    """Return the config that a run goes by: that of a model or seed, else the defaults (no `retries`, no `conf` …)."""
+    """Return the config for running a node: that of a model or seed, else the defaults (no `retries`, no `conf` …)."""
     return node.config if isinstance(node, RefNode) else _DEFAULTS
 
 

@@ -159,7 +159,7 @@ def _merge_facet(response: Mapping[str, Any]) -> dict[str, Any]:
 def _with_figures(
     inputs: tuple[Mapping[str, Any], ...], output: Mapping[str, Any] | None, response: Mapping[str, Any]
 ) -> tuple[tuple[Mapping[str, Any], ...], Mapping[str, Any] | None]:
-    """Return the datasets of a node with what was read and written; a MERGE scans files of its own target."""
+    """Return the datasets of a node with what was read and written; a MERGE scans files of its target."""
     if output is None:
         return inputs, None
     place = (output["namespace"], output["name"])

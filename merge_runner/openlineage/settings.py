@@ -47,7 +47,7 @@ class LineageSettings:
 
 
 def lineage_settings(profile: Profile, root: Path, target_path: Path, env: Mapping[str, str]) -> LineageSettings | None:
-    """Return where events go; None: nobody asks for any.
+    """Return where events go; None: neither profile nor environment sets it.
 
     A relative path of the profile is relative to the project, at `root`.
     """

@@ -30,7 +30,7 @@ _SAME_AS_TEXT = frozenset(("string", "date", "tinyint", "smallint", "int", "bigi
 
 @dataclass(frozen=True)
 class ChangedPartitions:
-    """The only rows that a MERGE needs of its source: those with these values, by columns of the table behind it."""
+    """The only rows that a MERGE needs of its source: those with these values, by columns of the source table."""
 
     columns: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]

@@ -1,7 +1,7 @@
 """Whether a MERGE may run with some rows of its source alone, where another run with the others would change nothing.
 
-That needs a column of the table behind the source by which ON joins, to a column of the same type: source rows with
-different values of it match different rows of the target, so that what becomes of one does not depend on the others.
+That needs a column of the source table by which ON joins, to a column of the same type: source rows with different
+values of it match different rows of the target, so that the result for one does not depend on the others.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def joined_columns(merge: JudgedMerge) -> Mapping[str, str] | str:
         if reference is None or reference.side != "source" or len(reference.path) != 1:
             continue
         name = reference.path[0].casefold()
-        column = _column_behind(query.expression, name) if query is not None else name
+        column = _table_column(query.expression, name) if query is not None else name
         if column is not None and len(key.column.path) == 1:
             found.setdefault(column, key.column.path[0].casefold())
     return found or "ON joins by no column of its source as it is"
 
 
-def _column_behind(tree: exp.Expr | None, name: str) -> str | None:
+def _table_column(tree: exp.Expr | None, name: str) -> str | None:
     """Return the column of the innermost table that a query over one table passes on as `name`; None: another value."""
     from sqlglot import exp
 

@@ -7,7 +7,7 @@ fewer:
 - rows that it inserts: they match their own source row, and no clause changes them then
 - rows that it deletes: their source row is not inserted again
 
-What is only declared proves nothing, as nobody has checked it: keys, NOT NULL and types of the tables that are read,
+What is only declared proves nothing, as it is not checked: keys, NOT NULL and types of the tables that are read,
 NOT NULL of the target. Where a declared key is all that is missing, the rows of the source are asked.
 
 The engines judge several source rows for one target row by ON alone (Spark 4.1, Delta 4.4.0, Iceberg 1.12.0): a MERGE
@@ -102,7 +102,7 @@ def repetition(merge: JudgedMerge) -> Repetition:
     )
 
 
-def _as_declared_by_nobody(layout: TableLayout, *, types: bool) -> TableLayout:
+def _undeclared(layout: TableLayout, *, types: bool) -> TableLayout:
     columns = layout.columns
     if columns is not None:
         columns = tuple(replace(each, nullable=None, data_type=each.data_type if types else None) for each in columns)
@@ -148,10 +148,10 @@ class _Proof:
     def __init__(self, merge: JudgedMerge) -> None:
         def lookup(parts: tuple[str, ...]) -> KnownTable | None:
             known = merge.lookup(parts)
-            return known and replace(known, layout=_as_declared_by_nobody(known.layout, types=False))
+            return known and replace(known, layout=_undeclared(known.layout, types=False))
 
         self.statement = merge.statement
-        self.layout = _as_declared_by_nobody(merge.layout, types=True)
+        self.layout = _undeclared(merge.layout, types=True)
         self.source = source_facts(merge.statement, lookup, [])
         self.declared = merge.source
         self.scope = merge.scope

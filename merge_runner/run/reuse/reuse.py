@@ -19,6 +19,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
@@ -27,7 +28,6 @@ from merge_runner.run.reuse.reads import names_of_inputs, states_of_inputs, stor
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.settled import unsettled
 from merge_runner.run.reuse.stored_state import States, Stored
-from merge_runner.run.reuse.waiting import waiting_parents, waiting_time
 from merge_runner.run.settings import Mode
 
 
@@ -46,7 +46,7 @@ class Reuse:
     def decide(self, plan: NodePlan, above: Collection[str] = ()) -> LeftOut | Changed:
         """Return whether a node runs, and why. To be asked once all that it reads has been written.
 
-        `above` are nodes that it reads, and of which nobody knows yet what they will write.
+        `above` are nodes that it reads, of which it is not known yet what they will write.
         """
         node = self._prepared.graph.nodes[plan.unique_id]
         asked = asked_for(node, plan)
