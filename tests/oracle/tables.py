@@ -15,6 +15,8 @@ Mode = Literal["delta", "copy-on-write", "merge-on-read"]
 
 REFUSED = "several source rows match|MULTIPLE_SOURCE_ROW_MATCHING|MERGE_CARDINALITY_VIOLATION"
 """What a build says of a MERGE that several rows of the source match with one of the target."""
+UNREAD = "Delta cannot read [^ ]+, the table that the MERGE writes, in a subquery of USING"
+"""What Delta 4.4.0 refuses of sources that read the target, depending on what else is in USING."""
 
 _NULL_IN_FOLDERS = ("", "__HIVE_DEFAULT_PARTITION__")
 

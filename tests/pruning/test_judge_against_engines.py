@@ -7,11 +7,13 @@ nothing. Where `static` is said and nothing is skipped, the rows themselves tell
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
 import pytest
 
+from merge_runner.engine.spark.errors import EngineError
 from tests.formats import probe_tables
 from tests.formats.engine_scans import Engines
 from tests.pruning.judged_on_engines import compare, judgement_of, make_probes
@@ -123,10 +125,13 @@ def test_nothing_is_skipped_where_a_clause_is_by_source(engines):
     merges = random_merges("delta", 1, 60)
     static = [merge for merge in merges if judgement_of(merge).verdict == "static"]
     counts = []
-    for merge in static[:6]:
+    for merge in static:
         key = "c1" if merge.table == "two_indexed" else "id"
         clauses = f"when matched then delete when not matched by source and t.{key} < -1 then delete"
         assert judgement_of(replace(merge, clauses=clauses)).verdict == "none"
-        counts.append(engines.run_delta(merge.table, merge.on, clauses, f"{SOURCE} where false"))
+        with suppress(EngineError):  # a constant that Spark cannot cast to the type of the column
+            counts.append(engines.run_delta(merge.table, merge.on, clauses, f"{SOURCE} where false"))
+        if len(counts) == 6:
+            break
     assert len(counts) == 6
     assert [after for _, after in counts] == [before for before, _ in counts]
