@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 import tomli
-import yaml
+
+from tests.yaml_data import read_yaml
 
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
-WORKFLOW = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text())
+WORKFLOW = read_yaml(GITHUB / "workflows" / "ci.yml")
 JOBS = WORKFLOW["jobs"]
 STEPS = [step for job in JOBS.values() for step in job["steps"]]
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -60,13 +61,13 @@ def test_the_cache_is_the_folder_of_the_jars():
 
 
 def test_dependabot_knows_what_is_used():
-    updates = yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]
+    updates = read_yaml(GITHUB / "dependabot.yml")["updates"]
     assert {each["package-ecosystem"] for each in updates} == {"pip", "github-actions", "npm"}
 
 
 @pytest.mark.parametrize("file", sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda file: file.stem)
 def test_an_issue_template(file):
-    form = yaml.safe_load(file.read_text())
+    form = read_yaml(file)
     assert form["name"]
     assert form["description"]
     ids = [each["id"] for each in form["body"]]

@@ -140,7 +140,7 @@ def terminal(monkeypatch):
         def written():
             stream.flush()
             text = b""
-            while select.select([leader], [], [], 0.5)[0]:  # a terminal gives what it has in pieces
+            while select.select([leader], [], [], 0.2)[0]:  # a terminal gives what it has in pieces
                 text += os.read(leader, 1 << 16)
             return text.decode()
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.api import Project, import_merges
 from merge_runner.errors import ProblemsError
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "import.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "import.yml")
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.docs.command_lines import ROOT
+from tests.yaml_data import read_yaml
 
 DOCS = ROOT / "docs"
 PAGES = [
@@ -66,7 +66,7 @@ def nav(entries):
 
 
 def test_the_navigation_has_every_page_once():
-    listed = list(nav(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
+    listed = list(nav(read_yaml(ROOT / "mkdocs.yml")["nav"]))
     assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
 

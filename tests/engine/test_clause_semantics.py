@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-import yaml
+
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
-CASES = yaml.safe_load((Path(__file__).parent / "clause_semantics.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "clause_semantics.yml")
 KINDS = ("matched", "not matched", "not matched by source")
 TABLES = {
     "delta": ("clauses.copied", "delta", "'delta.enableDeletionVectors' = 'false'"),

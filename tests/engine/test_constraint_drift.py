@@ -4,7 +4,6 @@ import itertools
 from pathlib import Path
 
 import pytest
-import yaml
 from pydantic import TypeAdapter
 
 from merge_runner.engine.table_format.registry import table_format
@@ -14,10 +13,11 @@ from merge_runner.plan.layout.table_layout import table_checks, table_columns
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.project.schema.properties import ModelProperties
 from merge_runner.relation import Relation
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
-CASES = yaml.safe_load((Path(__file__).parent / "constraint_drift.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "constraint_drift.yml")
 NUMBERS = itertools.count()
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.formats.failures import FAILURES, MOST_RETRIES, Kind
+from tests.yaml_data import read_yaml
 
 
 class FakeContext:
@@ -157,7 +157,7 @@ class Py4JJavaError(Exception):
         self.java_exception = FakeThrowable(texts)
 
 
-CASES = yaml.safe_load((Path(__file__).parent / "failures.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "failures.yml")
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -169,7 +169,7 @@ def test_what_engines_raise_is_understood(case):
     assert case.get("hint", "") in (error.hint or "")
 
 
-REWORDED = yaml.safe_load((Path(__file__).parent / "rewordings.yml").read_text())
+REWORDED = read_yaml(Path(__file__).parent / "rewordings.yml")
 
 
 @pytest.mark.parametrize("case", REWORDED, ids=[case["name"] for case in REWORDED])

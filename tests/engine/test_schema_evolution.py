@@ -5,14 +5,14 @@ import zlib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
-CASES = yaml.safe_load((Path(__file__).parent / "schema_evolution.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "schema_evolution.yml")
 NUMBERS = itertools.count()
 STAR = "when matched then update set * when not matched then insert *"
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,12 +25,13 @@ from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.relation import Relation
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
 SCHEMA = {"delta": "unchanged_test", "iceberg": "ice.unchanged_test"}
 COLUMNS = {"id": "int", "p": "int", "n": "int", "w": "string", "f": "double"}
-CASES = yaml.safe_load((Path(__file__).parent / "unchanged_rows.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "unchanged_rows.yml")
 _NUMBERS = itertools.count()
 
 

@@ -3,17 +3,17 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.engine.spark.confs import spark_confs
 from merge_runner.engine.spark.spark_home import SparkHome
 from merge_runner.engine.spark.user_confs import check_defaults, notes
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
+from tests.yaml_data import read_yaml
 
 ROOT = Path("/projects/shop")
 JARS = [Path("/cache/delta-spark_4.1_2.13-4.4.0.jar"), Path("/cache/delta-storage-4.4.0.jar")]
-CASES = yaml.safe_load((Path(__file__).parent / "user_confs.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "user_confs.yml")
 FILE = Path("/opt/spark/conf/spark-defaults.conf")
 
 

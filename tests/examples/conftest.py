@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.dbt_schemas import schema_errors
+from tests.yaml_data import read_yaml
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _NUMBERS = itertools.count()
@@ -26,7 +27,7 @@ def example(tmp_path):
         root = tmp_path / name
         roots.append(root)
         shutil.copytree(EXAMPLES / name, root, ignore=shutil.ignore_patterns("target", "warehouse", "landing"))
-        profiles = yaml.safe_load((root / "profiles.yml").read_text())
+        profiles = read_yaml(root / "profiles.yml")
         (output,) = profiles[name]["outputs"].values()
         output["schema"] += str(next(_NUMBERS))
         (root / "profiles.yml").write_text(yaml.safe_dump(profiles))

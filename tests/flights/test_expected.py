@@ -11,6 +11,8 @@ from .expected import DATA, ROOT, YEAR
 
 pytestmark = pytest.mark.skipif(bool(expected.missing_files()), reason="the data is missing: run `make data`")
 
+reads_the_year = pytest.mark.slow
+"""All 336,776 flights take seconds to read."""
 BEFORE_ALL_CORRECTIONS = dt.date(2013, 1, 1)
 
 
@@ -28,6 +30,7 @@ def test_a_file_has_its_rows(name, rows):
         assert sum(1 for _ in file) == rows + 1
 
 
+@reads_the_year
 def test_without_the_origin_24_flights_have_a_double_and_with_it_none():
     flights = expected.all_flights()
     without = Counter((f.flight_date, f.carrier, f.flight) for f in flights)
@@ -35,6 +38,7 @@ def test_without_the_origin_24_flights_have_a_double_and_with_it_none():
     assert len({(f.flight_date, f.carrier, f.flight, f.origin) for f in flights}) == len(flights)
 
 
+@reads_the_year
 def test_the_mean_delays_are_those_that_every_course_with_this_data_finds():
     flights = expected.all_flights(BEFORE_ALL_CORRECTIONS)
     departures = [f.dep_delay for f in flights if f.dep_delay is not None]
@@ -43,16 +47,19 @@ def test_the_mean_delays_are_those_that_every_course_with_this_data_finds():
     assert round(sum(arrivals) / len(arrivals), 6) == 6.895377
 
 
+@reads_the_year
 def test_before_all_corrections_the_status_follows_the_missing_delays():
     status = Counter(f.status for f in expected.all_flights(BEFORE_ALL_CORRECTIONS))
     assert status == {"flown": 327_346, "cancelled": 8_255, "diverted": 1_175}
 
 
+@reads_the_year
 def test_four_cancelled_flights_left_after_all_and_two_flights_did_not():
     status = Counter(f.status for f in expected.all_flights())
     assert status == {"flown": 327_347, "cancelled": 8_253, "diverted": 1_176}
 
 
+@reads_the_year
 def test_the_latest_correction_that_is_known_wins():
     first = flight("2013-01-01", "UA", 1545, "EWR", as_of=dt.date(2013, 2, 12))
     second = flight("2013-01-01", "UA", 1545, "EWR", as_of=dt.date(2013, 2, 13))
@@ -60,6 +67,7 @@ def test_the_latest_correction_that_is_known_wins():
     assert (second.arr_delay, second.updated_at) == (13, dt.datetime(2013, 2, 12, 9, 30, tzinfo=dt.timezone.utc))
 
 
+@reads_the_year
 def test_a_flight_that_was_cancelled_after_all_keeps_no_figures():
     before = flight("2013-01-01", "AA", 1141, "JFK", as_of=BEFORE_ALL_CORRECTIONS)
     after = flight("2013-01-01", "AA", 1141, "JFK")
@@ -67,6 +75,7 @@ def test_a_flight_that_was_cancelled_after_all_keeps_no_figures():
     assert (after.status, after.dep_delay, after.arr_delay, after.air_time_minutes) == ("cancelled", None, None, None)
 
 
+@reads_the_year
 def test_every_destination_is_an_airport_only_with_the_seed():
     destinations = {f.dest for f in expected.all_flights()}
     register = {row["faa"] for row in expected.read(DATA / "airports.csv")}
@@ -75,6 +84,7 @@ def test_every_destination_is_an_airport_only_with_the_seed():
     assert destinations <= register | overrides
 
 
+@reads_the_year
 def test_the_register_misses_721_tail_numbers():
     register = {row["tailnum"] for row in expected.read(DATA / "planes.csv")}
     assert len({f.tailnum for f in expected.all_flights() if f.tailnum is not None} - register) == 721

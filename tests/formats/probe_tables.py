@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from merge_runner.formats import facts
 from merge_runner.formats.facts.table import Fact, FactTable, Varies
 from merge_runner.formats.lines import RECOMMENDED, Line
+from tests.yaml_data import read_yaml
 
 _RECORDED = Path(__file__).with_name("facts")
 
@@ -208,7 +207,7 @@ def fact_tables() -> Iterator[tuple[str, FactTable]]:
 
 
 def _recorded(path: Path) -> FactTable:
-    data = yaml.safe_load(path.read_text())
+    data = read_yaml(path)
     return FactTable(data["sources"], {key: _row(*row) for key, row in data["rows"].items()}, data["table"])
 
 

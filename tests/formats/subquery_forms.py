@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
+from tests.yaml_data import read_yaml
 
 
 class SourceForm(NamedTuple):
@@ -14,7 +14,7 @@ class SourceForm(NamedTuple):
     late: str | None = None
 
 
-_RECORDED = yaml.safe_load(Path(__file__).with_name("target_subqueries.yml").read_text())
+_RECORDED = read_yaml(Path(__file__).with_name("target_subqueries.yml"))
 
 FORMS = (
     *(SourceForm(query, True) for query in _RECORDED["runs"]),

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.formats import confs, syntax
@@ -13,8 +12,9 @@ from merge_runner.formats.delta.properties import INSTEAD
 from merge_runner.formats.properties import RESERVED, known
 from merge_runner.formats.rules import rules
 from merge_runner.formats.table_clauses import DeclaredColumn, DeclaredTable
+from tests.yaml_data import read_yaml
 
-CLAUSES = yaml.safe_load((Path(__file__).parent / "table_clauses.yml").read_text(encoding="utf-8"))
+CLAUSES = read_yaml(Path(__file__).parent / "table_clauses.yml")
 SOURCE = "(select 1L as id, 'n' as name, true as flag, 1.0D as amount, named_struct('a', 1) as st)"
 WRONG = {"boolean": "perhaps", "interval": "30", "feature": "perhaps", "columns": "nope", "computed": "3"}
 RIGHT = {"boolean": "TRUE", "interval": "interval 30 days", "feature": "supported", "columns": "id"}

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.formats.types import DataType, parse_type
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "types.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "types.yml")
 
 
 @pytest.mark.parametrize(("text", "shown"), CASES)

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.api import Project
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("no_effect.yml").read_text())
+CASES = read_yaml(Path(__file__).with_name("no_effect.yml"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

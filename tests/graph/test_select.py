@@ -5,7 +5,6 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,8 +13,9 @@ from merge_runner.graph.select import SelectionContext, select
 from merge_runner.project.schema.selectors import selectors
 from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
-DATA = yaml.safe_load(Path(__file__).with_name("select.yml").read_text(encoding="utf-8"))
+DATA = read_yaml(Path(__file__).with_name("select.yml"))
 
 
 def _selectors(data):

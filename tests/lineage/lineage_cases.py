@@ -10,6 +10,7 @@ import yaml
 from merge_runner.lineage.edge import Table
 from merge_runner.lineage.merge import merge_lineage, query_lineage
 from merge_runner.merge.parse import parse
+from tests.yaml_data import read_yaml
 
 TABLES = {
     "t": Table("t", ("id", "a", "b", "n", "st"), True),
@@ -60,4 +61,4 @@ def found_text(sql):
 
 
 def cases(name):
-    return yaml.safe_load((Path(__file__).parent / f"{name}.yml").read_text(encoding="utf-8"))
+    return read_yaml(Path(__file__).parent / f"{name}.yml")

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.yaml_data import read_yaml
+
 ROOT = Path(__file__).parents[2]
-HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+HOOKS = read_yaml(ROOT / ".pre-commit-hooks.yaml")
+ACTION = read_yaml(ROOT / "action.yml")
 GUIDE = (ROOT / "docs" / "guides" / "lint-in-ci.md").read_text()
 STEPS = ACTION["runs"]["steps"]
 EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)]

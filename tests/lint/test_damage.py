@@ -8,8 +8,9 @@ import yaml
 from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "damage.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "damage.yml")
 TARGET = {"id": "int", "day": "int", "name": "string", "n": "int", "flag": "boolean"}
 SOURCE = {**TARGET, "op": "string", "seq": "int"}
 CATALOG = {"delta": "", "iceberg": "ice."}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.api import Project
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("hooks.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_name("hooks.yml"))
 OWN = "merge into {{ this }} as t using {{ source('raw', 's') }} as s on t.id = s.id when matched then delete\n"
 SOURCES = "version: 2\nsources: [{name: raw, tables: [{name: s}]}]\n"
 

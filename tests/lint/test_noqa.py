@@ -7,7 +7,6 @@ from pathlib import Path
 
 import jinja2
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +17,9 @@ from merge_runner.lint.suppress.noqa import Suppressions
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.text import Place, SourceText
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("noqa.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_name("noqa.yml"))
 FINDING = re.compile(r"(\w+) (\d+)(?:-(\d+)(?::(\d+))?)?(?: (\S+))?")
 
 

@@ -20,6 +20,7 @@ from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import prepare_to_lint
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -37,7 +38,7 @@ COLUMNS = {
 CASES = [
     pytest.param(path.stem, case, id=f"{path.stem}-{case['name'].replace(' ', '-')}")
     for path in sorted((HERE / "rules").glob("*.yml"))
-    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+    for case in read_yaml(path)
 ]
 EXAMPLES = [
     pytest.param(rule.code, example, id=f"{rule.code}-{example.kind}-{number}")
@@ -104,7 +105,7 @@ def lint(case: dict[str, Any], root: Path) -> Report:
         (root / "m.sql").write_text(case["model"], encoding="utf-8")
         around = Surroundings(root, vars=case.get("vars", {}))
         return lint_files(list(plain_files([root / "m.sql"], root)), options, {}, around)
-    prepared, jinja = prepare_to_lint(project(case, root), Flags(vars=case.get("vars", {})), {})
+    prepared, jinja = prepare_to_lint(project(case, root), Flags(vars=case.get("vars", {})), {}, cache=False)
     return lint_project(prepared, prepared.graph.nodes, options, jinja)
 
 

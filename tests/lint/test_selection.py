@@ -8,7 +8,6 @@ from textwrap import dedent
 from typing import get_args
 
 import pytest
-import yaml
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.finding import Finding
@@ -18,8 +17,9 @@ from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import FailOn, RuleSelection, fails
 from merge_runner.project.schema.settings import LintSettings, settings
 from merge_runner.text import Place, SourceText
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("selection.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_name("selection.yml"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.text import Place
+from tests.yaml_data import read_yaml
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = Path(__file__).parent / "answers"
@@ -46,7 +46,7 @@ class Opened:
 
 def cases(name: str) -> list[Any]:
     """The cases of a file in `answers`, as parameters."""
-    found = yaml.safe_load((ANSWERS / f"{name}.yml").read_text(encoding="utf-8"))
+    found = read_yaml(ANSWERS / f"{name}.yml")
     return [pytest.param(case, id=f"{case['file'].rpartition('/')[2]}-{case['at'].strip()}") for case in found]
 
 

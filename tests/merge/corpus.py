@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent
 
@@ -34,7 +35,7 @@ def entries(folder: str) -> Iterator[dict[str, Any]]:
         if path.suffix == ".sql":
             yield {"sql": path.read_text(encoding="utf-8"), "file": path.name}
         else:
-            for number, entry in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), 1):
+            for number, entry in enumerate(read_yaml(path), 1):
                 yield {**entry, "file": f"{path.name}-{number}"}
 
 

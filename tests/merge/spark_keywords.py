@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.yaml_data import read_yaml
 
 FILE = Path(__file__).parent / "keywords.yml"
 
@@ -50,7 +50,7 @@ def written(keyword: str) -> str:
 
 
 def recorded() -> dict[str, Any]:
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return read_yaml(FILE)
 
 
 def asked_of_spark(spark: Any) -> dict[str, Any]:

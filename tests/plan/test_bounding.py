@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -11,8 +10,9 @@ from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout
 from merge_runner.pruning.query.source import KnownTable
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "bounding.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "bounding.yml")
 TARGET = TableLayout(
     "delta",
     (TableColumn("dt", parse_type("date")), TableColumn("flag", parse_type("boolean"))),

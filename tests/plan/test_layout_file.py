@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.errors import Problems
 from merge_runner.plan.layout.layout_file import Namespace, recorded_layouts
 from merge_runner.project.schema.layout_file import FileColumn, FileTable, layout_file_text, read_layout_file
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "layout_file.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "layout_file.yml")
 
 TEXT = """\
 version: 1

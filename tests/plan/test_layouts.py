@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.layout.layouts import Layouts
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "layouts.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "layouts.yml")
 PROFILES = "shop: {outputs: {dev: {master: 'local[2]', schema: main}}}\n"
 MERGE = "merge into {{ this }} as t using %s as s on t.id = s.id when not matched then insert *"
 

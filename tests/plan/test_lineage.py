@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
+from tests.yaml_data import read_yaml
 
 PROFILES = "shop: {outputs: {dev: {master: 'local[2]', schema: main}}}\n"
 FILES = {
@@ -42,7 +42,7 @@ FILES = {
     "models/by_name.sql": "{{ config(materialized='view') }} select total as t from main.balance",
     "models/clicked.sql": "{{ config(materialized='view') }} select *, upper(page) as p from {{ source('raw', 'clicks') }}",
 }
-CASES = yaml.safe_load((Path(__file__).parent / "lineage.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "lineage.yml")
 
 
 @pytest.fixture

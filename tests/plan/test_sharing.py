@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner import Project
 from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.run.results.artifacts import plan_nodes
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "sharing.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "sharing.yml")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

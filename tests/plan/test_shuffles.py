@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffled_when_bounded
 from merge_runner.plan.explain.shuffles import shuffles
@@ -11,8 +10,9 @@ from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.steps.runtime_filter import Bounding
 from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.text import Span
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "shuffles.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "shuffles.yml")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

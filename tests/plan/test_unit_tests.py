@@ -4,11 +4,11 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
-import yaml
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.plan import Planner
+from tests.yaml_data import read_yaml
 
 STG = "select 1 as id"
 FCT = """
@@ -141,7 +141,7 @@ def test_what_does_not_fit_its_model_is_told(make_project, test, models, message
     assert all(problem.place.path == "models/m.yml" for problem in raised.value.problems)
 
 
-PLACES = yaml.safe_load((Path(__file__).parent / "unit_test_places.yml").read_text())
+PLACES = read_yaml(Path(__file__).parent / "unit_test_places.yml")
 
 
 @pytest.mark.parametrize("case", PLACES, ids=[case["case"] for case in PLACES])

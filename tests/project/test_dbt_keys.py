@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.errors import Problems
 from merge_runner.project.schema.config import MODEL_KEYS
@@ -13,8 +12,9 @@ from merge_runner.project.schema.config_layers import Layer, config_key, resolve
 from merge_runner.project.schema.dbt_keys import CONFIG
 from merge_runner.project.schema.settings import settings
 from merge_runner.text import Place, SourceText
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "dbt_keys.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "dbt_keys.yml")
 KEYS = [case for part in ("core", "spark", "databricks") for case in CASES[part]]
 
 

@@ -4,7 +4,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +16,9 @@ from merge_runner.pruning.runtime_filter.bound_predicate import (
     ValueRange,
     bound_predicate,
 )
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "bound_predicates.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "bound_predicates.yml")
 
 
 def values(kind, keys, null=False):

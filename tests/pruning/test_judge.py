@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -16,8 +15,9 @@ from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partiti
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "judgements.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "judgements.yml")
 WORDS = {True: "prunes", False: "reads all", None: "unknown"}
 TYPES = {
     **{"id": "bigint", "dt": "date", "region": "string", "ts": "timestamp", "n": "int", "amount": "decimal(10,2)"},

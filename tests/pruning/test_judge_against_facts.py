@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import get_args
 
 import pytest
@@ -71,15 +72,19 @@ def test_a_row_that_differs_on_a_line(line, name, table, fact):
 
 
 def test_all_other_rows_are_judged_alike_on_each_line():
+    @cache
+    def recommended(name, table, text):
+        return judged(name, TABLES[name][table], text, line=RECOMMENDED).verdict
+
     for line in LINES.values():
+        if line == RECOMMENDED:
+            continue
         for name, tables in TABLES.items():
             usual = {(table, fact.subject): fact.answer for table, fact in probe_tables.conditions(name)}
             for table_name, fact in probe_tables.conditions(name, line):
                 if fact.answer == usual[table_name, fact.subject]:
-                    verdicts = {
-                        judged(name, tables[fact.table], fact.sql, line=each).verdict for each in (line, RECOMMENDED)
-                    }
-                    assert len(verdicts) == 1, (line, name, table_name, fact)
+                    verdict = judged(name, tables[fact.table], fact.sql, line=line).verdict
+                    assert verdict == recommended(name, fact.table, fact.sql), (line, name, table_name, fact)
 
 
 def clauses():

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout, partition_field
+from tests.yaml_data import read_yaml
 
-FIELDS = yaml.safe_load((Path(__file__).parent / "partition_fields.yml").read_text())
+FIELDS = read_yaml(Path(__file__).parent / "partition_fields.yml")
 TABLE = TableLayout(
     format="iceberg",
     columns=(TableColumn("Id"), TableColumn("ts")),

@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +21,9 @@ from tests.oracle.spark_sql import merge_text
 from tests.oracle.tables import listed
 from tests.oracle.usual import usual
 from tests.pruning.test_repetition import TABLES, TARGET
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "partition_reuse.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "partition_reuse.yml")
 
 
 def columns_of(text):

@@ -5,7 +5,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +21,9 @@ from tests.oracle.query import SIDE, Arm, Query, rows_of
 from tests.oracle.spark_sql import merge_text
 from tests.oracle.tables import listed
 from tests.oracle.usual import usual
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "repetitions.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "repetitions.yml")
 TYPED = tuple(TableColumn(name, parse_type(kind)) for name, kind in COLUMNS.items())
 TARGET = TableLayout("delta", TYPED, partition_by=(), cluster_by=(), complete=True)
 NEVER_NULL = tuple(TableColumn(name, parse_type(kind), nullable=False) for name, kind in COLUMNS.items())

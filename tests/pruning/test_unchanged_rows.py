@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -11,8 +10,9 @@ from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.judge.unchanged_rows import Refusal, unchanged_rows
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.query.source import KnownTable
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "unchanged_rows.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).parent / "unchanged_rows.yml")
 SOURCE = tuple(
     TableColumn(name, parse_type(kind))
     for name, kind in {"id": "int", "n": "int", "m": "double", "w": "string", "d": "date"}.items()

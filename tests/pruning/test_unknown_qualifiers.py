@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -12,8 +11,9 @@ from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout
 from merge_runner.pruning.query.source import KnownTable
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_suffix("").with_name("unknown_qualifiers.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_suffix("").with_name("unknown_qualifiers.yml"))
 COLUMNS = {
     "gold": {"id": "bigint", "name": "string", "addr": "struct<city:string>"},
     "src": {

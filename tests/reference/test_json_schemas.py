@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any, get_args
 
@@ -86,11 +87,14 @@ def _files() -> Iterator[tuple[str, str, str]]:
             yield path, kind, content
 
 
-TEXTS = [
-    *_files(),
-    *texts_of_tests(),
-    *((f"a case of {kind}", kind, content) for kind, content in dict.fromkeys(_fragments())),
-]
+FILES = list(_files())
+
+
+@cache
+def _texts() -> list[tuple[str, str, str]]:
+    """Return where each text is, its kind, and the text."""
+    cases = ((f"a case of {kind}", kind, content) for kind, content in dict.fromkeys(_fragments()))
+    return [*FILES, *texts_of_tests(), *cases]
 
 
 def _beyond(kind: str, data: Any) -> bool:
@@ -121,7 +125,7 @@ def _disagreement(kind: str, content: str) -> tuple[str, bool] | None:
 def test_every_text_of_the_repository_gets_the_same_verdict():
     counts = {True: 0, False: 0}
     differing = []
-    for where, kind, content in TEXTS:
+    for where, kind, content in _texts():
         answer = _disagreement(kind, content)
         if answer is not None:
             counts[answer[1]] += 1
@@ -134,17 +138,23 @@ def test_every_text_of_the_repository_gets_the_same_verdict():
 
 @pytest.mark.parametrize(
     ("path", "kind", "content"),
-    [each for each in TEXTS if ":" not in each[0] and not each[0].startswith(("tests/", "a "))],
+    [each for each in FILES if not each[0].startswith("tests/")],
 )
 def test_a_file_of_a_project_is_valid(path, kind, content):
     assert _disagreement(kind, content) in (("", True), None)
 
 
-_PLAIN = [
-    (kind, said.data)
-    for _, kind, content in TEXTS
-    if (said := verdict(kind, content)) is not None and not said.problems and isinstance(said.data, dict)
-]
+@cache
+def _plain() -> list[tuple[str, Any]]:
+    """Return the kind and the data of each YAML text that the loader accepts."""
+    verdicts = ((kind, verdict(kind, content)) for _, kind, content in _texts() if kind != "settings")
+    return [
+        (kind, said.data)
+        for kind, said in verdicts
+        if said is not None and not said.problems and isinstance(said.data, dict)
+    ]
+
+
 _VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 2013, 1.5, "", "x", "2013-01-31", "{{ env_var('X', 'x') }}", "30s", "a.b", "auto"),
     *([], ["x"], [1, None], [{}], {}, {"name": "x"}, {"x": 1}, {"x": "y"}, {"type": "check"}, {"sql": "select 1"}),
@@ -190,7 +200,7 @@ def _changed(data: Any, draw: Any) -> Any:
     return data
 
 
-@given(st.sampled_from([each for each in _PLAIN if each[0] != "settings"]), st.data())
+@given(st.deferred(lambda: st.sampled_from(_plain())), st.data())
 def test_a_changed_file_gets_the_same_verdict(start, data):
     kind, content = start
     for _ in range(data.draw(st.integers(1, 2))):
@@ -234,6 +244,11 @@ def _entry_point() -> Any:
     return getattr(import_module(module), function)
 
 
+@pytest.fixture(scope="module")
+def pyproject_validator() -> api.Validator:
+    return api.Validator(plugins=[plugins.PluginWrapper("merge-runner", _entry_point())])
+
+
 @pytest.mark.parametrize(
     ("table", "wrong"),
     [
@@ -243,14 +258,13 @@ def _entry_point() -> Any:
         ('name = "shop"\nmodel_paths = ["x"]', "model_paths"),
     ],
 )
-def test_validate_pyproject_checks_the_table(table, wrong):
-    validator = api.Validator(plugins=[plugins.PluginWrapper("merge-runner", _entry_point())])
+def test_validate_pyproject_checks_the_table(pyproject_validator, table, wrong):
     document = tomli.loads(f"[tool.merge-runner]\n{table}\n")
     if wrong is None:
-        assert validator(document)
+        assert pyproject_validator(document)
     else:
         with pytest.raises(errors.ValidationError, match=re.escape(wrong)):
-            validator(document)
+            pyproject_validator(document)
 
 
 def test_the_entry_point_imports_little():

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.engine.stream.checkpoint import CheckpointState, Note
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.relation import Relation
 from merge_runner.run.stream.checkpoint_check import Target, judge_checkpoint, note
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "checkpoints.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "checkpoints.yml")
 STREAM = StreamInput(
     "source.shop.raw.orders",
     "raw.orders",

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.api import Project
 from merge_runner.cli.main import main
@@ -13,8 +12,9 @@ from merge_runner.engine.driver.driver import Waits
 from tests.dbt_schemas import schema_errors
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("faults.yml").read_text())
+CASES = read_yaml(Path(__file__).with_name("faults.yml"))
 
 
 def last_part(unique_id):

@@ -1,13 +1,13 @@
 """A first unit test from real rows: it passes as it is, and is never written over."""
 
 import pytest
-import yaml
 
 from merge_runner import Project
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.errors import ProblemsError
 from merge_runner.run.model_tests.generate import write_first_unit_test
 from merge_runner.run.results.events import Events
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
@@ -35,7 +35,7 @@ def test_it_passes_as_it_is_and_is_not_written_twice(make_project, driver):
     assert Project.load(root).build(driver=driver, lint=False).ok
     path = generate(Project.load(root), driver)
     assert path == root / "models/fct.unit_tests.yml"
-    case = yaml.safe_load(path.read_text())["unit_tests"][0]
+    case = read_yaml(path)["unit_tests"][0]
     assert [given["input"] for given in case["given"]] == ["this", "ref('stg')"]
     assert [len(given["rows"]) for given in case["given"]] == [3, 3]
     assert case["given"][0]["rows"] == case["expect"]["rows"]
@@ -48,10 +48,10 @@ def test_it_passes_as_it_is_and_is_not_written_twice(make_project, driver):
 def test_a_query_and_a_table_that_has_not_been_built(make_project, driver):
     root = make_project(FILES)
     assert Project.load(root).run(select="stg", driver=driver).ok
-    fct = yaml.safe_load(generate(Project.load(root), driver).read_text())["unit_tests"][0]
+    fct = read_yaml(generate(Project.load(root), driver))["unit_tests"][0]
     assert fct["given"][0] == {"input": "this", "rows": []}
     assert len(fct["expect"]["rows"]) == 3
-    stg = yaml.safe_load(generate(Project.load(root), driver, "stg").read_text())["unit_tests"][0]
+    stg = read_yaml(generate(Project.load(root), driver, "stg"))["unit_tests"][0]
     assert stg["given"] is None
     assert len(stg["expect"]["rows"]) == 10
     assert Project.load(root).test(driver=driver).ok
@@ -89,7 +89,7 @@ MARKED = NEWER.replace("with mark", "{% if is_incremental() %}with mark").replac
 def test_a_source_that_reads_its_own_target_has_rows_of_it(make_project, driver, text, declared):
     root = make_project({**FILES, "models/fct.sql": text, "models/m.yml": declared})
     assert Project.load(root).build(driver=driver, lint=False).ok
-    case = yaml.safe_load(generate(Project.load(root), driver).read_text())["unit_tests"][0]
+    case = read_yaml(generate(Project.load(root), driver))["unit_tests"][0]
     assert [(given["input"], len(given["rows"])) for given in case["given"]] == [("this", 3), ("ref('stg')", 3)]
     assert {row["id"] for row in case["expect"]["rows"]} >= {row["id"] for row in case["given"][0]["rows"]}
     results = Project.load(root).test(select="test_type:unit", driver=driver)

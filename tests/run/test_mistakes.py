@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner import Project
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("mistakes.yml").read_text())
+CASES = read_yaml(Path(__file__).with_name("mistakes.yml"))
 YAML = """\
 sources:
   - name: raw
@@ -33,7 +33,7 @@ ONE = "select 1 as id, 'a' as name"
 def test_what_the_author_did_wrong_is_said_with_place_and_remedy(make_project, driver):
     files = {f"models/{case['name']}.sql": _model(case) for case in CASES}
     root = make_project({"models/one.sql": ONE, "data/text.txt": "no Parquet", **files})
-    schema = yaml.safe_load((root / "profiles.yml").read_text())["shop"]["outputs"]["dev"]["schema"]
+    schema = read_yaml(root / "profiles.yml")["shop"]["outputs"]["dev"]["schema"]
     (root / "models/m.yml").write_text(YAML.replace("SCHEMA", schema))
     for name in ("long", "typed"):
         (root / f"seeds/{name}.csv").parent.mkdir(exist_ok=True)

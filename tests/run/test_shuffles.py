@@ -10,10 +10,11 @@ import yaml
 from merge_runner import Project
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
-CASES = yaml.safe_load((Path(__file__).parent / "shuffles.yml").read_text())
+CASES = read_yaml(Path(__file__).parent / "shuffles.yml")
 ON = "t.id = s.id and t.part = s.part"
 CLAUSES = "when matched then update set v = s.v when not matched then insert *"
 LAYOUTS = {

@@ -5,10 +5,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-import yaml
 
 from merge_runner import Project
 from merge_runner.run.results.junit import junit
+from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
 
@@ -86,7 +86,7 @@ FILES = {
         "catalogs: {ice: {type: hadoop, warehouse: unused}}}}}\n"
     ),
 }
-TESTS = yaml.safe_load(CASES.read_text())["unit_tests"]
+TESTS = read_yaml(CASES)["unit_tests"]
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from merge_runner.errors import ProblemsError
 from merge_runner.template.context import Context
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("problems.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_name("problems.yml"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.testing.failing_rows import LONGEST_VALUE, cut_rows, named_columns, read_rows, table_lines
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("failing_rows.yml").read_text())
+CASES = read_yaml(Path(__file__).with_name("failing_rows.yml"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.engine.model_tests.quick_read import first_found
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.delta.delta_format import BY_KERNEL
+from tests.yaml_data import read_yaml
 
-TABLES = yaml.safe_load((Path(__file__).parent / "quick_read.yml").read_text())
+TABLES = read_yaml(Path(__file__).parent / "quick_read.yml")
 OFTEN = {"partitions, odd values and NULL", "rows that are all gone"}
 """What `make test` reads; `make test-slow` reads the other tables."""
 CONF = "spark.databricks.delta.v2.enableMode"

@@ -32,6 +32,7 @@ from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partiti
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
 from . import test_code, test_contents
 
@@ -143,7 +144,7 @@ def linted(text: str, *, complete: bool) -> tuple[str, bool]:
 
 
 def test_lint_says_what_the_engine_does() -> None:
-    answers = yaml.safe_load(RECORDED.read_text(encoding="utf-8"))
+    answers = read_yaml(RECORDED)
     wrong: list[tuple[str, object, object]] = []
     for text, originals in asked().items():
         answer = answers[text]
@@ -173,7 +174,7 @@ def test_the_engine_does_what_is_recorded(spark, one_in) -> None:
             encoding="utf-8",
         )
         return
-    answers = yaml.safe_load(RECORDED.read_text(encoding="utf-8"))
+    answers = read_yaml(RECORDED)
     assert found == {text: answers[text] for text in found}
 
 

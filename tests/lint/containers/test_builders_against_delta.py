@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 
 from merge_runner.lint.containers.python_code import read_python
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-CHAINS = yaml.safe_load((Path(__file__).parent / "chains.yml").read_text(encoding="utf-8"))
+CHAINS = read_yaml(Path(__file__).parent / "chains.yml")
 TABLE = 'dt = DeltaTable.forName(spark, "lint_builders.t")\n'
 ROWS = "(1, 10, 'EU'), (2, 20, 'US'), (3, 30, null), (4, 40, 'EU'), (5, 3, 'AP')"
 UPDATES = "(1, 2, 'EU'), (2, 3, null), (3, 4, 'XX'), (9, 5, 'US'), (8, 1, 'EU')"

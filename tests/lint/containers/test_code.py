@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.lint.check import check_file, linted_merge
@@ -23,6 +22,7 @@ from merge_runner.project.schema.settings import LintSettings
 from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout, partition_field
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent
 SOURCE = "job.x"
@@ -45,7 +45,7 @@ MANY = ("P001", "P002", "K001")
 def cases() -> list[Any]:
     found = []
     for name in ("python", "builder", "scala", "placeholders"):
-        listed = yaml.safe_load((HERE / f"{name}.yml").read_text(encoding="utf-8"))
+        listed = read_yaml(HERE / f"{name}.yml")
         found += [pytest.param(name, case, id=f"{name}-{case['name'].replace(' ', '-')}") for case in listed]
     return found
 

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent
 CASES = [
     pytest.param(case, id=f"{path.stem}-{case['name'].replace(' ', '-')}")
     for path in sorted((HERE / "files").glob("*.yml"))
-    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+    for case in read_yaml(path)
 ]
 
 

@@ -6,18 +6,17 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.report import NotJudged, Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
+from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in (HERE / "reports").glob("*.yml"))
 
 
 def document(name: str) -> dict[str, Any]:
-    return yaml.safe_load((HERE / "reports" / f"{name}.yml").read_text(encoding="utf-8"))
+    return read_yaml(HERE / "reports" / f"{name}.yml")
 
 
 def report(name: str) -> Report:

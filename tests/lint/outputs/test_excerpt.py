@@ -1,5 +1,4 @@
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -7,10 +6,11 @@ from merge_runner.columns import cut, one_line, width
 from merge_runner.lint.outputs.excerpt import excerpt
 from merge_runner.lint.outputs.style import Style
 from merge_runner.text import SourceText
+from tests.yaml_data import read_yaml
 
 from .golden import HERE, place
 
-CASES = yaml.safe_load((HERE / "excerpts.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(HERE / "excerpts.yml")
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

@@ -14,8 +14,9 @@ from merge_runner.plan.load.project_context import prepare, prepare_to_lint
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
 from tests.lsp.cases import ROOT
 from tests.lsp.client import Editor, folder
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("scaffolds.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_name("scaffolds.yml"))
 PROJECT = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
     "profiles.yml": "shop:\n  target: dev\n  outputs:\n    dev: {schema: shop}\n",
@@ -109,7 +110,7 @@ def test_a_model_is_asked_for_in_its_yaml_and_where_a_client_makes_no_files(tmp_
 
 
 def test_the_types_that_are_found_are_those_that_flights_declares():
-    declared = yaml.safe_load((ROOT / "models/facts/_facts.yml").read_text())["models"]
+    declared = read_yaml(ROOT / "models/facts/_facts.yml")["models"]
     nothing = {"models/facts/_facts.yml": "version: 2\n"}
     prepared, _ = prepare_to_lint(ROOT, Flags(), {}, nothing, cache=False)
     project = KnownProject(prepared, nothing)

@@ -4,11 +4,11 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from tests.yaml_data import read_yaml
 
 CORPUS = Path(__file__).parents[2] / "merge/accept"
 ODD = ("IDENTIFIER", "AS USING", "AS ON", "values AS any", "INTO left", "t limit", "INTO merge", "1t", "RECURSIVE as ")
@@ -24,7 +24,7 @@ def texts(value):
 
 def merges():
     for file in sorted(CORPUS.glob("*.yml")):
-        for text in texts(yaml.safe_load(file.read_text(encoding="utf-8"))):
+        for text in texts(read_yaml(file)):
             if "merge" in text.lower() and not any(word in text for word in ODD):
                 try:
                     yield text, parse(text)

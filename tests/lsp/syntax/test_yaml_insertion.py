@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.lsp.syntax.yaml_insertion import New, YamlDocument
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_suffix("").with_name("yaml_insertion.yml").read_text())
+CASES = read_yaml(Path(__file__).with_suffix("").with_name("yaml_insertion.yml"))
 
 
 def inserted(text, insertion):

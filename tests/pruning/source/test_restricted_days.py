@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -11,8 +10,9 @@ from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.restricted_days import restricted_days
 from merge_runner.pruning.query.source import KnownTable
+from tests.yaml_data import read_yaml
 
-CASES = yaml.safe_load(Path(__file__).with_name("restricted_days.yml").read_text(encoding="utf-8"))
+CASES = read_yaml(Path(__file__).with_name("restricted_days.yml"))
 TYPES = {"id": "bigint", "dt": "date", "ts": "timestamp", "n": "int"}
 S = KnownTable(TableLayout(columns=tuple(TableColumn(name, parse_type(text)) for name, text in TYPES.items())))
 

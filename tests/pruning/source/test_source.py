@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
@@ -14,6 +13,7 @@ from merge_runner.pruning.logic.term import Col
 from merge_runner.pruning.query.query_facts import query_facts
 from merge_runner.pruning.query.read_using import inserted_columns, source_facts
 from merge_runner.pruning.query.source import KnownTable
+from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent
 COLUMNS = (
@@ -38,7 +38,7 @@ def lookup(parts):
 
 
 def cases(name):
-    return [pytest.param(case, id=case["query"]) for case in yaml.safe_load((HERE / f"{name}.yml").read_text())]
+    return [pytest.param(case, id=case["query"]) for case in read_yaml(HERE / f"{name}.yml")]
 
 
 def described(column):
