@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.api.arguments import Names, as_path, texts
 from merge_runner.graph.graph import Graph
-from merge_runner.graph.select import Selection
+from merge_runner.graph.selection.select import Selection
 from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare
@@ -104,7 +104,7 @@ class LoadedProject:
 
         `state` is the folder with the manifest.json of that target. Raises ProblemsError where it has none.
         """
-        from merge_runner.graph.state import read_manifest
+        from merge_runner.graph.selection.state import read_manifest
 
         prepared = self.prepared
         manifest = read_manifest(Path(state))

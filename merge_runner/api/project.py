@@ -12,7 +12,7 @@ from merge_runner.api.arguments import Names, as_path, texts
 from merge_runner.api.loaded_project import LoadedProject
 from merge_runner.api.node_options import node_options
 from merge_runner.formats.branches import branch_name
-from merge_runner.graph.select import Selection
+from merge_runner.graph.selection.select import Selection
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from merge_runner.api.project import Project
-    from merge_runner.graph.select import Selection as Chosen
+    from merge_runner.graph.selection.select import Selection as Chosen
     from merge_runner.project.syntax.environment import RecordingEnv
     from merge_runner.template.rendered import Log
 

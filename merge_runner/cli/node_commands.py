@@ -23,7 +23,7 @@ from merge_runner.run.results.results import Command
 if TYPE_CHECKING:
     from merge_runner.api.project import Project
     from merge_runner.graph.graph import Graph
-    from merge_runner.graph.select import Selection
+    from merge_runner.graph.selection.select import Selection
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import RunResults
 

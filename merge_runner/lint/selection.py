@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.errors import Problems
-from merge_runner.graph.methods.paths import holds_path
+from merge_runner.graph.selection.methods.paths import holds_path
 from merge_runner.lint.finding import SEVERITIES, Severity
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report

@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.git import changed_files
-from merge_runner.graph.select import SelectionContext, select
+from merge_runner.graph.selection.select import SelectionContext, select
 
 
 def git(folder, *arguments):

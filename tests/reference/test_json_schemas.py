@@ -83,7 +83,7 @@ def _files() -> Iterator[tuple[str, str, str]]:
         kind = "profiles" if path.endswith("profiles.yml") else kind_of(content)
         if path.endswith("pyproject.toml"):
             kind = "settings"
-        if kind is not None and path != "tests/graph/select.yml":  # cases, and no file of selectors
+        if kind is not None and path != "tests/graph/selection/select.yml":  # cases, and no file of selectors
             yield path, kind, content
 
 

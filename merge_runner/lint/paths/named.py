@@ -194,7 +194,7 @@ class _Reader:
 
     def _calling(self, file: str) -> set[str]:
         """The models that call a macro of the file, or a macro that does, and those that read views which do."""
-        from merge_runner.graph.state import macros_affected
+        from merge_runner.graph.selection.state import macros_affected
 
         graph = self._graph
         called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))

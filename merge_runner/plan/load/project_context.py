@@ -12,9 +12,9 @@ from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.methods.lookup import SelectionContext
-from merge_runner.graph.select import Selection
-from merge_runner.graph.select import select as select_nodes
+from merge_runner.graph.selection.methods.lookup import SelectionContext
+from merge_runner.graph.selection.select import Selection
+from merge_runner.graph.selection.select import select as select_nodes
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import KeptProject

@@ -9,12 +9,12 @@ from functools import reduce
 from math import inf
 
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
-from merge_runner.graph.criterion import Criterion, parse_criterion
 from merge_runner.graph.cycles import cycle_path
 from merge_runner.graph.graph import DataTestNode, Graph, SourceNode, UnitTestNode
-from merge_runner.graph.methods.lookup import Lookup, SelectionContext, unmatched
-from merge_runner.graph.methods.search import search
 from merge_runner.graph.order import relatives, topological
+from merge_runner.graph.selection.criterion import Criterion, parse_criterion
+from merge_runner.graph.selection.methods.lookup import Lookup, SelectionContext, unmatched
+from merge_runner.graph.selection.methods.search import search
 from merge_runner.project.schema.selectors import Combined, Definition, Indirect, Method, Written
 from merge_runner.text import Place
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from merge_runner.graph.criterion import Criterion
 from merge_runner.graph.graph import Node, SourceNode
-from merge_runner.graph.methods.lookup import Lookup, bad_value, unmatched
-from merge_runner.graph.methods.paths import holds_path, is_path
+from merge_runner.graph.selection.criterion import Criterion
+from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, unmatched
+from merge_runner.graph.selection.methods.paths import holds_path, is_path
 
 
 def by_fqn(lookup: Lookup, criterion: Criterion) -> set[str]:

@@ -6,8 +6,8 @@ import pytest
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.manifest import manifest
-from merge_runner.graph.select import SelectionContext, select
-from merge_runner.graph.state import changes, read_manifest, read_results
+from merge_runner.graph.selection.select import SelectionContext, select
+from merge_runner.graph.selection.state import changes, read_manifest, read_results
 
 MADE = Metadata(datetime(2026, 1, 2, tzinfo=timezone.utc), "1", "0.1.0")
 

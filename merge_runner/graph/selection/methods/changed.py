@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from merge_runner.errors import Problem
-from merge_runner.graph.criterion import Criterion
 from merge_runner.graph.graph import SourceNode
-from merge_runner.graph.methods.lookup import Lookup, one_of
-from merge_runner.graph.methods.paths import holds_path
-from merge_runner.graph.state import Change, macros_affected
+from merge_runner.graph.selection.criterion import Criterion
+from merge_runner.graph.selection.methods.lookup import Lookup, one_of
+from merge_runner.graph.selection.methods.paths import holds_path
+from merge_runner.graph.selection.state import Change, macros_affected
 
 
 def by_state(lookup: Lookup, criterion: Criterion) -> set[str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from merge_runner.graph.criterion import Criterion
 from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
 from merge_runner.graph.manifest import config_as_json
-from merge_runner.graph.methods.lookup import Lookup, bad_value, one_of
+from merge_runner.graph.selection.criterion import Criterion
+from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, one_of
 
 
 def by_tag(lookup: Lookup, criterion: Criterion) -> set[str]:

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean, nearest
-from merge_runner.graph.criterion import Criterion
 from merge_runner.graph.git import changed_files
 from merge_runner.graph.graph import Graph, Node
-from merge_runner.graph.state import Change, changes, read_manifest, read_results
+from merge_runner.graph.selection.criterion import Criterion
+from merge_runner.graph.selection.state import Change, changes, read_manifest, read_results
 from merge_runner.project.schema.selectors import Indirect, Selector
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from merge_runner.errors import Problem, ProblemsError, nearest
-from merge_runner.graph.criterion import Criterion
-from merge_runner.graph.methods import changed, names, properties
-from merge_runner.graph.methods.lookup import Lookup, bad_value
+from merge_runner.graph.selection.criterion import Criterion
+from merge_runner.graph.selection.methods import changed, names, properties
+from merge_runner.graph.selection.methods.lookup import Lookup, bad_value
 
 _METHODS: dict[str, Callable[[Lookup, Criterion], set[str]]] = {
     "config": properties.by_config,
