@@ -152,10 +152,7 @@ class Lane:
     def _location(self, name):
         if self.scenario.tables[name][0] == "delta":
             return self.root / "warehouse/shop" / name
-        with closing(sqlite3.connect(self.root / "warehouse/ice.db")) as catalog:
-            query = "select metadata_location from iceberg_tables where table_name = ?"
-            found = catalog.execute(query, (name,)).fetchone()
-        return Path(found[0].removeprefix("file:")) if found else None
+        return metadata_file(self.root / "warehouse/ice.db", name)
 
     def _journal_text(self):
         path = self.root / "target/journal.jsonl"
@@ -235,6 +232,14 @@ def _statement(version, stamp):
     told = json.loads(stamp)["merge_runner"] if stamp else {}
     if set(told) == {"invocation_id", "node"}:
         yield version, told
+
+
+def metadata_file(catalog, table):
+    """The metadata file of a table of an embedded Iceberg catalog; None where there is none."""
+    with closing(sqlite3.connect(catalog)) as opened:
+        query = "select metadata_location from iceberg_tables where table_name = ?"
+        found = opened.execute(query, (table,)).fetchone()
+    return Path(found[0].removeprefix("file:")) if found else None
 
 
 def reader(spark):

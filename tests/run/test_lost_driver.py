@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from merge_runner import Project
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc"),
@@ -17,7 +19,7 @@ pytestmark = [
 
 # Spark folds no `repeat` whose length is a column's: a task makes the text. The MERGE adds, so that one too many is seen.
 FILES = {
-    "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: shop, conf: {spark.driver.memory: 700m}}}}",
+    "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: lost, conf: {spark.driver.memory: 700m}}}}",
     "models/lost.sql": """
         {{ config(priority=1) }}
         merge into {{ this }} as t
@@ -38,7 +40,7 @@ IMPATIENT = (sys.executable, str(Path(__file__).with_name("impatient.py")), "2.0
 """Reports trouble after so many seconds."""
 ENDLESS = "{rows: 100000000000, length: 1}"
 GREEDY = "{rows: 2, length: 2000000000}"
-SMALL = "{rows: 3, length: 1}"
+SMALL = {"rows": 3, "length": 1}
 
 
 def java_below(pid):
@@ -85,7 +87,7 @@ def journal_has(root, process, text):
 
 def in_its_merge(root, process):
     """The JVM, once the endless MERGE runs: the table is there, and nothing else is waited for."""
-    created = root / "warehouse/shop/lost/_delta_log/00000000000000000000.json"
+    created = root / "warehouse/lost/lost/_delta_log/00000000000000000000.json"
     deadline = time.monotonic() + 120
     while not created.exists():
         assert process.poll() is None, process.communicate()
@@ -103,7 +105,7 @@ def results(root):
 
 def merged(root, name):
     """How many MERGEs a table's log has."""
-    logs = (root / "warehouse/shop" / name / "_delta_log").glob("*.json")
+    logs = (root / "warehouse/lost" / name / "_delta_log").glob("*.json")
     return sum('"operation":"MERGE"' in log.read_text() for log in logs)
 
 
@@ -115,7 +117,7 @@ def merged(root, name):
     ],
     ids=["killed", "without memory"],
 )
-def test_what_ran_on_a_lost_driver_says_why_and_the_rest_runs_on_another_one(make_project, how, why):
+def test_what_ran_on_a_lost_driver_says_why_and_the_rest_runs_on_another_one(make_project, driver, how, why):
     root = make_project(FILES)
     process = begin(root, "build", "--no-lint", "--threads", "1", "--vars", how)
     if how is ENDLESS:
@@ -136,7 +138,7 @@ def test_what_ran_on_a_lost_driver_says_why_and_the_rest_runs_on_another_one(mak
     assert ("spark.driver.memory" in message) == (how is GREEDY)
     assert "merge-runner retry" in message
 
-    ended(begin(root, "retry", "--vars", SMALL), 0)
+    assert Project.load(root, vars=SMALL).retry(driver=driver).ok
     found = results(root)
     assert found.keys() == {"lost", "below"}
     assert found["lost"]["adapter_response"]["rows_inserted"] == 3

@@ -178,6 +178,7 @@ def test_no_secret_is_written_anywhere(shop):
     shop.call("explain", "--spark", "--output", "json", status=1)
     shop.call("stream", "--available-now", "-d", "--log-format", "json", status=1)
     shop.call("ls", "-s", "state:modified", "--state", "target")
+    assert shop.call("warm", "stop").stdout == b"the warm driver has ended\n"
     assert b"the salt is *****" in shop.told
     for name in ("NEVER_ASKED_TOKEN",):
         assert SECRETS[name].encode() not in shop.told

@@ -1,4 +1,7 @@
-"""Builds that use a warm driver, as processes of their own: what they find is what is there."""
+"""Builds that use a warm driver, each as a process: what they find is what is there.
+
+The tests are about one folder after the other, each with a new project in it, so that a JVM that is left over serves the next test.
+"""
 
 import json
 import os
@@ -9,9 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.written_project import write_project
 
 pytestmark = pytest.mark.slow
 
@@ -36,24 +42,44 @@ ENDLESS = (
 STARTED = '"node": "model.shop.endless"'
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """The folder of the projects and that of their warm driver, which ends with the tests."""
+    runtime = tempfile.mkdtemp(prefix="mr")  # short, for a socket
+    home = Home(tmp_path_factory.mktemp("warm") / "shop", Path(runtime))
+    yield home
+    if home.root.exists():
+        home.shop().call("warm", "stop", ok=False)
+    shutil.rmtree(runtime)
+
+
 @pytest.fixture
-def shop(make_project):
-    """A project, and what one calls in it."""
-    root = make_project(
+def shop(home):
+    """A new project, and what one calls in it."""
+    shutil.rmtree(home.root, ignore_errors=True)
+    write_project(
+        home.root,
+        "shop",
         {
-            "profiles.yml": PROFILE.format(own="a"),
+            "profiles.yml": PROFILE.format(own="b"),
             "models/stg.sql": stg("(1, 'a'), (2, 'b')"),
             "models/fct.sql": FACT,
             "models/s.yml": SOURCES,
             "models/endless.sql": ENDLESS,
             "data/r.csv": "id,n\n1,10\n2,20\n3,30\n",
-        }
+        },
     )
-    runtime = tempfile.mkdtemp(prefix="mr")
-    shop = Shop(root, {**os.environ, "MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": runtime, "PYTHONUNBUFFERED": "1"})
-    yield shop
-    shop.call("warm", "stop")
-    shutil.rmtree(runtime)
+    return home.shop()
+
+
+@dataclass(frozen=True)
+class Home:
+    root: Path
+    runtime: Path
+
+    def shop(self):
+        warm = {"MERGE_RUNNER_WARM": "1", "XDG_RUNTIME_DIR": str(self.runtime), "PYTHONUNBUFFERED": "1"}
+        return Shop(self.root, {**os.environ, **warm})
 
 
 def stg(values):
@@ -76,6 +102,11 @@ class Shop:
         )
         assert done.returncode == 0 or not ok, done.stderr + done.stdout
         return done
+
+    def started(self):
+        """The process id of the warm JVM: of the one that is there, else of a new one."""
+        self.call("warm", "start")
+        return self.warm_jvm()
 
     def warm_jvm(self):
         """The process id of the warm JVM; None without one."""
@@ -117,8 +148,8 @@ def alive(pid):
 
 
 def test_every_run_finds_what_is_there_now(shop, spark):
-    shop.call("warm", "start")
-    jvm = shop.warm_jvm()
+    (shop.root / "profiles.yml").write_text(PROFILE.format(own="a"))
+    jvm = shop.started()
     house = shop.root / "warehouse/shop"
     assert shop.facts("-s", "+fct") == (2, 2)
     assert shop.facts() == (2, 0)
@@ -137,14 +168,13 @@ def test_every_run_finds_what_is_there_now(shop, spark):
     assert len(list(log.glob("*.json"))) == versions
     assert shop.facts() == (2, 1)
 
-    # A view that another process redefined is read as it is now, and so is a file.
-    (house / "stg.view.sql").write_text("select * from values (1, 'a'), (2, 'b'), (3, 'c') as v(id, name)")
-    assert shop.facts() == (3, 1)
-    (shop.root / "data/r.csv").write_text("id,n\n1,10\n2,20\n")
-    assert shop.facts() == (2, 0)
+    # A view that another process redefined is read as it is now, and so is a file: with one of them there would be fewer rows.
+    (house / "stg.view.sql").write_text("select id, 'b' as name from range(1, 7)")
+    (shop.root / "data/r.csv").write_text("id,n\n" + "".join(f"{id},{id}0\n" for id in range(2, 7)))
+    assert shop.facts() == (5, 4)
 
     # A model that is no view any more, and a source of another schema.
-    (shop.root / "models/stg.sql").write_text("{{ config(materialized='table') }} select 1 as id, 'z' as name")
+    (shop.root / "models/stg.sql").write_text("{{ config(materialized='table') }} select 2 as id, 'z' as name")
     shutil.rmtree(house / "fct")
     (house / "stg.view.sql").unlink()
     assert shop.facts("-s", "+fct") == (1, 1)
@@ -162,8 +192,20 @@ def test_every_run_finds_what_is_there_now(shop, spark):
     before = warm_log.stat().st_size
     assert shop.facts(MERGE_RUNNER_WARM="") == (1, 0)
     assert warm_log.stat().st_size == before
-    assert shop.call("warm", "stop").stdout == "the warm driver has ended\n"
-    assert not alive(other)
+    assert shop.warm_jvm() == other
+
+
+def test_a_warm_jvm_that_is_killed_is_the_error_of_what_ran_there(shop):
+    jvm = shop.started()
+    process = shop.begin_endless()
+    os.kill(jvm, signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
+    (result,) = json.loads((shop.root / "target/run_results.json").read_text())["results"]
+    assert result["message"].startswith("the Spark driver is lost: its JVM has ended")
+    assert shop.warm_jvm() is None
+    assert shop.facts("-s", "+fct") == (2, 2)
 
 
 WRONG = """
@@ -186,8 +228,7 @@ def test_a_stream_and_ctrl_c_leave_the_jvm_to_the_next_run_and_kill_ends_it(shop
         "when not matched then insert *"
     )
     (shop.root / "landing").mkdir()
-    shop.call("warm", "start")
-    jvm = shop.warm_jvm()
+    jvm = shop.started()
     for number in range(2):
         (shop.root / f"landing/{number}.json").write_text(f'{{"id": {number}}}')
         shop.call("stream", "--available-now")
@@ -219,16 +260,3 @@ def test_a_stream_and_ctrl_c_leave_the_jvm_to_the_next_run_and_kill_ends_it(shop
     process.communicate()
     until(lambda: not alive(jvm))
     assert shop.warm_jvm() is None
-
-
-def test_a_warm_jvm_that_is_killed_is_the_error_of_what_ran_there(shop):
-    shop.call("warm", "start")
-    process = shop.begin_endless()
-    os.kill(shop.warm_jvm(), signal.SIGKILL)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "Traceback" not in stderr
-    (result,) = json.loads((shop.root / "target/run_results.json").read_text())["results"]
-    assert result["message"].startswith("the Spark driver is lost: its JVM has ended")
-    assert shop.warm_jvm() is None
-    assert shop.facts("-s", "+fct") == (2, 2)
