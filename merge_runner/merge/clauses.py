@@ -170,7 +170,7 @@ class _Clause:
 
     def _update(self, kind: ClauseKind) -> tuple[bool, tuple[Assignment, ...]]:
         sql = self.sql
-        if self._key() != "SET" and sql.is_filled(self.i):
+        if sql.is_filled(self.i):
             self.i, self.partial = self.stop, True
             return False, ()
         if self._key() != "SET":
@@ -244,7 +244,9 @@ class _Clause:
         listed = self._list(close)
         columns = [(start, self._insert_column(start, stop)) for start, stop in listed]
         self.i = close + 1
-        if sql.is_filled(self.stop - 1) and self.i >= self.stop - 2 and self._key() in ("VALUES", ""):
+        if self.i == self.stop and self.partial:  # VALUES may be in the placeholder that follows
+            return False, ()
+        if self._key() == "VALUES" and self.i + 2 == self.stop and sql.is_filled(self.i + 1):
             self.i, self.partial = self.stop, True
             return False, ()
         if self._key() != "VALUES" or self._key(1) != "(":

@@ -68,6 +68,7 @@ def test_a_row_that_differs_on_a_line(line, name, table, fact):
     judgement = judged(name, table, fact.sql, line=line)
     expected = "static" if fact.answer == "yes" else "none"
     assert judgement.verdict == expected, [(item.text, item.prunes, item.cause, item.reason) for item in judgement.on]
+    assert {item.prunes for item in judgement.on} <= {True, False}
     assert judged(name, table, fact.sql).verdict != expected
 
 

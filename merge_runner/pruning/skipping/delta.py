@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from merge_runner.formats.facts.operators import OPERATORS, PARTITION_OPERATORS
+from merge_runner.formats.facts.operators import OPERATORS
 from merge_runner.formats.facts.statistics import NULL_COUNTS
 from merge_runner.pruning.layout.statistics import is_indexed, leaf_type
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, Some, Truth, columns_of
@@ -50,12 +50,8 @@ class DeltaPruning(PruningModel):
 
     def _by_metadata(self, predicate: Predicate) -> Outcome:
         names = target_columns(predicate)
-        if isinstance(predicate, Comparison):
-            if predicate.operator == "is not null":
-                return self.not_null(predicate)
-            if PARTITION_OPERATORS.answer(predicate.operator, self.format, self.line) != "yes":
-                reason = f"nearly every partition of `{names[0]}` passes it"
-                return Outcome(False, "negation", reason, predicate.operator)
+        if isinstance(predicate, Comparison) and predicate.operator == "is not null":
+            return self.not_null(predicate)
         plural = "partition columns" if len(names) > 1 else "the partition column"
         return Outcome(True, "prunes", f"{plural} {listed(names)}: files of other partitions are skipped")
 
