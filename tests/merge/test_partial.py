@@ -7,10 +7,10 @@ import pytest
 from merge_runner.merge.parse import parse
 
 CASES = [
-    # the text after USING, the conditions of ON, whether more clauses may follow, each clause's columns, and whether it is partial
+    # the text after USING, the conditions of ON, whether more clauses may follow, of each clause the columns or *, and whether it is partial
     ("on (t.id = s.id) ${x} when matched then delete", True, [((), False)]),
     ("on t.a[0] ${x} when matched then delete", True, [((), False)]),
-    ("on t.id = s.id when matched then update set * ${x}", True, [((), True)]),
+    ("on t.id = s.id when matched then update set * ${x}", True, [("*", True)]),
     ("on t.id = s.id when matched then update ${x}", False, [((), True)]),
     ("on t.id = s.id when matched then update set ${x}", False, [((), True)]),
     ("on t.id = s.id when matched then update set a = 1, ${x}", False, [(("a",), True)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,21 +17,22 @@ _FILE = {"delta": "input_file_name()", "iceberg": "_file"}
 _ROW = "select 5L id, 5 k, date'2020-06-02' dt, timestamp'2020-06-02 00:00:00' ts, 5 n"
 _OTHERS = 40
 """So many other constants are tried where one shape skips nothing."""
+_SECONDS = 60
+"""After so long an engine has not planned a MERGE: some planning is exponential."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A MERGE, the files of its target before and after skipping, and what was said. No files: the engine refuses it."""
+    """A MERGE, the files of its target before and after skipping, and what was said.
+
+    Without files, `verdict` says why: the engine has `refused` it, or was `not planned` in time.
+    """
 
     merge: RandomMerge
     files: tuple[int, int] | None
     judgement: Judgement
     agrees: bool
-
-    @property
-    def verdict(self) -> str:
-        """`refused`, or the judge's."""
-        return self.judgement.verdict if self.files else "refused"
+    verdict: str
 
     @property
     def skipped(self) -> bool:
@@ -65,9 +67,12 @@ def judgement_of(merge: RandomMerge) -> Judgement:
 
 def _compared(engines: Engines, merge: RandomMerge) -> Compared:
     judgement = judgement_of(merge)
-    files = _files(engines, merge)
+    try:
+        files = _files(engines, merge)
+    except TimeoutError:
+        return Compared(merge, None, judgement, agrees=True, verdict="not planned")
     if files is None:
-        return Compared(merge, None, judgement, agrees=True)
+        return Compared(merge, None, judgement, agrees=True, verdict="refused")
     skipped = files[1] < files[0]
     if judgement.verdict == "none" and skipped:
         agrees = _may_skip(merge, judgement, *files)
@@ -75,20 +80,37 @@ def _compared(engines: Engines, merge: RandomMerge) -> Compared:
         agrees = _nothing_to_skip(engines, merge, judgement) or _others_skip(engines, merge)
     else:
         agrees = True
-    return Compared(merge, files, judgement, agrees)
+    return Compared(merge, files, judgement, agrees, judgement.verdict)
 
 
 def _files(engines: Engines, merge: RandomMerge) -> tuple[int, int] | None:
+    """Return the files before and after skipping, None for a MERGE that the engine refuses. Raises TimeoutError."""
+    planning = engines.jvm.Thread.currentThread()  # PySpark gives each thread one of the JVM
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        planning.stop()  # it looks for no interrupt
+
+    timer = threading.Timer(_SECONDS, stop)
+    timer.start()
     try:
         return engines.files(merge.form, *merge.arguments)
-    except Exception:  # the engine refuses it
-        return None
+    except Exception:
+        if late.is_set():
+            raise TimeoutError(f"{merge.on} is not planned after {_SECONDS} s") from None
+        return None  # the engine refuses it
+    finally:
+        timer.cancel()
 
 
 def _others_skip(engines: Engines, merge: RandomMerge) -> bool:
     """Whether files are skipped where the constants are those of other rows."""
     for other in with_other_constants(merge, _OTHERS):
-        files = _files(engines, other)
+        try:
+            files = _files(engines, other)
+        except TimeoutError:
+            continue
         if files is not None and files[1] < files[0] and judgement_of(other).verdict == "static":
             return True
     return False

@@ -99,6 +99,8 @@ def _ranges(column: str, ranges: Sequence[ValueRange]) -> str:
 
 def joined_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most: int) -> list[ValueRange]:
     """Return at most so many ranges of these, cut at the widest gaps; `step` as in a LiteralType."""
+    if len(ranges) < 2:
+        return list(ranges)
     if step is None:
         ends = _on_a_line([key for left, right in pairwise(ranges) for key in (left.last.key, right.first.key)])
         gaps = [right - left for left, right in zip(ends[::2], ends[1::2], strict=True)]
@@ -117,7 +119,7 @@ def _on_a_line(keys: Sequence[str]) -> list[Decimal]:
     So `9` and `a` are as near in the digits of a UUID as `8` and `9`. What differs only far behind is the same.
     """
     texts = [bytes.fromhex(key) for key in keys]
-    same = length_in_common(texts[0], texts[-1]) if texts else 0
+    same = length_in_common(texts[0], texts[-1])
     parts = [text[same : same + _COMPARED_BYTES] for text in texts]
     used = {byte for part in parts for byte in part}
     ranges = (range(min(of), max(of) + 1) for of in (used & kind for kind in _KINDS) if of)
