@@ -19,7 +19,9 @@ from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.source import KnownTable, SourceFacts
 
 COLUMNS = {"day": "int", "kind": "int", "flag": "boolean"}
-LAYOUT = TableLayout(columns=tuple(TableColumn(*each) for each in ((n, parse_type(t)) for n, t in COLUMNS.items())))
+LAYOUT = TableLayout(
+    columns=tuple(TableColumn(name, parse_type(text), nullable=name != "kind") for name, text in COLUMNS.items())
+)
 ROWS = [
     dict(zip(COLUMNS, row, strict=True)) for row in product((None, *range(-1, 6)), range(-1, 6), (True, False, None))
 ]

@@ -177,9 +177,8 @@ class _Judge:
 
     def _extracted(self, condition: Condition, asked: Predicate) -> Condition:
         """An OR of both sides: Spark may take out of its legs what each asks of the target."""
-        legs = asked.parts if isinstance(asked, Some) else ()
-        own = [conjunction([part for part in parts_of(leg) if side_of(part) == "target"]) for leg in legs]
-        if not own or self.model.conjunct(disjunction(own)).prunes is False:
+        own = _of_target(asked)
+        if own is None or self.model.conjunct(own).prunes is False:
             return condition
         reason = "each leg of the OR asks something of the target: whether Spark takes that out is not known"
         return replace(condition, prunes=None, cause="unreadable", reason=reason)
@@ -218,9 +217,12 @@ class _Judge:
 
     def _in_when(self, conjunct: Conjunct, asked: Predicate, whole: Outcome | None) -> Condition:
         outcome = self.model.conjunct(asked)
-        if side_of(asked) == "target" and whole is not None and whole.prunes is not False:
+        side = side_of(asked)
+        if whole is not None and whole.prunes is False:
+            whole = None
+        if side == "target" and whole is not None:
             outcome = Outcome(whole.prunes, whole.cause, f"all clauses restrict the target: {whole.reason}")
-        elif outcome.prunes is not False and side_of(asked) in ("target", "unknown"):
+        elif outcome.prunes is not False and (side in ("target", "unknown") or (side == "both" and whole is None)):
             reason = "a condition of WHEN is asked once the files are read: it skips none"
             cause = "in-when" if outcome.prunes is True else outcome.cause
             outcome = Outcome(False, cause, reason, outcome.pattern)
@@ -262,10 +264,17 @@ def _conditions(clause: Clause, scope: Scope) -> list[tuple[Conjunct, Predicate]
     if clause.condition is None:
         return []
     whole = predicate(clause.condition.expression, scope)
-    if all(side_of(part) in ("both", "source") for part in parts_of(whole)):
+    if all(side_of(part) in ("both", "source") and _of_target(part) is None for part in parts_of(whole)):
         return []  # as most are: nothing in it could say more of the target than ON does
     conjuncts = (as_parameters(conjunct, scope) for conjunct in split(clause.condition))
     return [(conjunct, predicate(conjunct.expression, scope)) for conjunct in conjuncts]
+
+
+def _of_target(asked: Predicate) -> Predicate | None:
+    """What an OR of both sides asks of the target in each of its legs; None where a leg asks nothing of it."""
+    legs = asked.parts if isinstance(asked, Some) and side_of(asked) == "both" else ()
+    own = [conjunction([part for part in parts_of(leg) if side_of(part) == "target"]) for leg in legs]
+    return disjunction(own) if own and TRUE not in own else None
 
 
 def _with_bounds(

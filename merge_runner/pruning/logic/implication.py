@@ -8,7 +8,7 @@ from functools import cached_property
 
 from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
-from merge_runner.pruning.logic.fold import holds, negated, replaced
+from merge_runner.pruning.logic.fold import holds, joined, negated, replaced
 from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
 from merge_runner.pruning.logic.term import FLIPPED, Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.logic.time_units import PARTS, of_inside, of_part, of_start, order_of, unit_of
@@ -169,7 +169,18 @@ class Facts:
             if len(goal.args) > _MANY:
                 return False
         answers = [self._implies(leg) for leg in goal.args]
-        return True if True in answers else None if None in answers else False
+        if True in answers or (self._depth < _MAX_SPLITS and len(goal.args) <= _MAX_LEGS and self._one_or_other(goal)):
+            return True
+        return None if None in answers else False
+
+    def _one_or_other(self, goal: Call) -> bool:
+        """Whether the other legs hold of the rows of which one leg does not, and that one is never NULL."""
+        for leg in goal.args:
+            if isinstance(leg, Call) and leg.name in COMPARISONS and all(map(self._never_null, leg.args)):
+                others = joined("or", [other for other in goal.args if other != leg])
+                if Facts([*self.terms, negated(leg)], self.not_null, self._depth + 1).implies(others) is True:
+                    return True
+        return False
 
     def _by_cases(self, goal: Call) -> bool:
         """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
