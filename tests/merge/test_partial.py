@@ -32,6 +32,7 @@ def test_a_clause_with_placeholders(text, more, clauses):
     statement = parse(f"merge into t using s {text}")
     assert statement.more_clauses is more
     read = [
-        (tuple(".".join(each.column) for each in clause.assignments), clause.partial) for clause in statement.clauses
+        ("*" if clause.star else tuple(".".join(each.column) for each in clause.assignments), clause.partial)
+        for clause in statement.clauses
     ]
     assert read == clauses
