@@ -129,7 +129,7 @@ def _may_skip(merge, judgement: Judgement, before: int, after: int) -> bool:
     """Whether files may be skipped of which the judge promises nothing: `seldom` conditions, files of NULL."""
     if not after or NESTED in merge.kinds:
         return True  # the optimizer finds a contradiction, or the one value that counts: the judge does not
-    if any(condition.cause == "negation" for condition in _conditions(judgement)):
+    if any(condition.cause == "negation" or condition.pattern == "CASE" for condition in _conditions(judgement)):
         return True
     of_null = {"gone"} if merge.table != "parts" else {"region"}
     named = {column.casefold() for condition in _conditions(judgement) for column in condition.columns}
