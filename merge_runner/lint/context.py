@@ -11,7 +11,7 @@ from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.lint.containers.found import Container
-from merge_runner.merge.statement import MergeStatement
+from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.config_layers import Layer, config_place
@@ -23,6 +23,7 @@ from merge_runner.text import Place, SourceText, Span
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.unknown_qualifiers import UnknownQualifier
+    from merge_runner.pruning.query.unknown_names import UnknownName
 
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
@@ -93,6 +94,20 @@ class LintedMerge(JudgedMerge):
         found = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
         # A session variable may have fields, too.
         return tuple(each for each in found if each.evidence != "no such column" or not self.declares_variables)
+
+    @cached_property
+    def unknown_in_using(self) -> tuple[tuple[Expr, UnknownName], ...]:
+        """The names in the query of USING and its CTEs that no relation there has, each with the query it is in."""
+        from merge_runner.pruning.query.unknown_names import unknown_names
+
+        queries = [self.statement.source.query, *(cte.query for cte in self.statement.ctes)]
+        trees = {id(query.expression): query for query in queries if query is not None and query.expression is not None}
+        return tuple(
+            (trees[id(read.select.root())], name)
+            for read in self.selects
+            if id(read.select.root()) in trees
+            for name in unknown_names(read, variables=self.declares_variables)
+        )
 
     @property
     def declares_variables(self) -> bool:

@@ -6,7 +6,8 @@ GROUP BY, DISTINCT, `row_number() … = 1`, literal VALUES, or a `unique_key` or
 they come from, through subqueries, CTEs, views and joins that cannot multiply rows. Rows that a branch of a UNION gives
 a NULL key, as the new versions of a history have it, match nothing and need not be unique. A query that lint cannot
 read, and in a plain file a table of which nothing is known, by itself, filtered, in a view or in such a history, are
-not judged. A hash of 64 bits or more over all parts of a key counts as the key.
+not judged, and neither is one with a misspelled name (C009). A hash of 64 bits or more over all parts of a key counts
+as the key.
 
 ## Why it matters
 When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
@@ -70,6 +71,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     keys = (*matching.columns, *matching.inside)
     folded = frozenset(key.casefold() for key in keys)
     source = merge.source
+    if any(source.has_column(key) is False for key in keys) or merge.unknown_in_using:
+        return  # C009 reports the name that is wrong
     if source.is_unique(folded) or (not matching.null_safe and source.is_unique_not_null(folded)):
         return
     if _is_unheard_of(merge, frozenset() if matching.null_safe else folded):

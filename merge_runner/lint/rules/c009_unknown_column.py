@@ -63,10 +63,12 @@ _NAMING_COLUMNS = ("partition_by", "cluster_by", "unique_key")
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each place where a column is named that does not exist, or where `*` lacks some."""
     yield from _config(merge)
-    unknown = _unknown_in_source(merge)
-    for expr, name in unknown:
-        yield Hit(_span(expr, name.node), _not_in_source(name), did_you_mean(name.column, name.known))
-    merge = _with_columns(merge, {meant for _, name in unknown if (meant := nearest(name.column, name.known))})
+    unknown: dict[Span, UnknownName] = {}
+    for expr, name in merge.unknown_in_using:
+        unknown.setdefault(_span(expr, name.node), name)
+    for span, name in unknown.items():
+        yield Hit(span, _not_in_source(name), did_you_mean(name.column, name.known))
+    merge = _with_columns(merge, {meant for name in unknown.values() if (meant := nearest(name.column, name.known))})
     for conjunct in merge.statement.on:
         yield from _expression(merge, conjunct, None)
     for clause in merge.statement.clauses:
@@ -95,24 +97,6 @@ def _config(merge: LintedMerge) -> Iterator[Hit]:
             if merge.layout.has_column(name) is False and merge.layout.has_column(name.split(".")[0]) is False:
                 message = f'{key} names the column "{name}", which the target does not have'
                 yield Hit(merge.file.config_place(key), message, did_you_mean(name, known), subject=name)
-
-
-def _unknown_in_source(merge: LintedMerge) -> list[tuple[Expr, UnknownName]]:
-    """The names in the query of USING and its CTEs that no relation there has, each with the expression it is in."""
-    from merge_runner.pruning.query.unknown_names import unknown_names
-
-    statement = merge.statement
-    queries = [cte.query for cte in statement.ctes]
-    queries += [statement.source.query] if statement.source.query is not None else []
-    trees = {id(query.expression): query for query in queries if query.expression is not None}
-    found: dict[tuple[int, int], tuple[Expr, UnknownName]] = {}
-    for read in merge.selects:
-        if (query := trees.get(id(read.select.root()))) is None:
-            continue
-        for name in unknown_names(read, variables=merge.declares_variables):
-            span = _span(query, name.node)
-            found.setdefault((span.start, span.end), (query, name))
-    return list(found.values())
 
 
 def _not_in_source(name: UnknownName) -> str:
