@@ -8,25 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.api.arguments import Names, as_path, texts
-from merge_runner.api.loaded_project import LoadedProject
+from merge_runner.api.arguments import Names, as_path, events_to, texts
 from merge_runner.api.node_options import node_options
+from merge_runner.api.queried_project import QueriedProject
 from merge_runner.formats.branches import branch_name
 from merge_runner.graph.selection.select import Selection
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
     from merge_runner.options.nodes import NodeOptions, StreamOptions
-    from merge_runner.plan.explain.explain import Explanation
-    from merge_runner.run.model_tests.mutation import MutationReport
     from merge_runner.run.publish import Published
-    from merge_runner.run.results.events import Events, Listener
+    from merge_runner.run.results.events import Listener
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import Command, RunResults
     from merge_runner.run.settings import Mode
 
 
-class Project(LoadedProject):
+class Project(QueriedProject):
     """A loaded project: `Project.load("path").build(select="fct_flight+")`.
 
     `select` and `exclude` are in the syntax of `--select`, `selector` names one of selectors.yml, and `state` is a
@@ -35,45 +33,6 @@ class Project(LoadedProject):
     to use, and to leave running. Nothing is printed; events are logged to the loggers below `merge_runner`. A user's
     mistake raises ProblemsError.
     """
-
-    def explain(
-        self,
-        select: Names | Selection = (),
-        exclude: Names = (),
-        *,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        defer: bool = False,
-        spark: bool = False,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
-    ) -> Explanation:
-        """Return what `build` would do: levels, the models of each, and their steps.
-
-        With `spark` it contains Spark's plan of each MERGE and the files that it would read; nothing is run.
-        """
-        from merge_runner.engine.tables.first_run import built_in_warehouse
-        from merge_runner.plan.explain.explain import explain
-        from merge_runner.run.reuse.outlook import outlook
-
-        ids = self.select(select, exclude, selector, state).ids
-        prepared = self.deferred(ids, defer, state).prepared
-        if not spark:
-            return explain(prepared, ids, built_in_warehouse, outlook)
-        from merge_runner.api.node_run import starting
-        from merge_runner.run.explain import explain_on_spark
-        from merge_runner.run.results.event_types import SparkStarting
-
-        merges = any(self.graph.nodes[node].materialized == "merge" for node in ids)
-        events = _events(on_event)
-        with starting(self.start, prepared, events, driver) as coming:
-            if merges and coming is not None:
-                events.emit(SparkStarting(master=prepared.files.profile.where))
-                coming.launch()  # the JVM comes up while the project is looked at
-            explanation = explain(prepared, ids, outlook=outlook)
-            if coming is not None:
-                coming.proceed()
-            return explain_on_spark(prepared, explanation, driver, coming)
 
     def build(
         self,
@@ -226,7 +185,7 @@ class Project(LoadedProject):
         before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.defer_state or options.state).prepared
-        events = _events(on_event, on_driver)
+        events = events_to(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
         with starting(self.start, prepared, events, driver, early=early) as coming:
             lint_first(prepared, command, options, ids)  # while the JVM starts
@@ -283,36 +242,12 @@ class Project(LoadedProject):
             options.select, options.exclude, options.selector, options.state, options.indirect_selection
         )
         settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
-        events = _events(on_event, on_driver)
+        events = events_to(on_event, on_driver)
         with starting(self.start, self.prepared, events, driver, early=True) as coming:
             if coming is not None:
                 coming.proceed()
             with lineage_events(self.prepared, chosen.ids, events, streams=True):
                 return stream(self.prepared, chosen.ids, settings, events, driver, coming)
-
-    def source_freshness(
-        self,
-        select: Names | Selection = (),
-        exclude: Names = (),
-        *,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        threads: int | None = None,
-        output: str | Path | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
-    ) -> RunResults:
-        """Query how old the newest rows of the selected sources are, and write target/sources.json, or `output`.
-
-        A result is `pass`, `warn` or `fail`, or `error` where a source cannot be queried.
-        """
-        from merge_runner.api.node_run import starting
-        from merge_runner.run.freshness import source_freshness
-
-        ids = self.select(select, exclude, selector, state).ids
-        events = _events(on_event)
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return source_freshness(self.prepared, ids, events, driver, coming, threads=threads, output=as_path(output))
 
     def publish(
         self,
@@ -334,26 +269,9 @@ class Project(LoadedProject):
         from merge_runner.run.publish import publish
 
         ids = self.select(select, exclude, selector, state).ids
-        events = _events(on_event)
+        events = events_to(on_event)
         with starting(self.start, self.prepared, events, driver) as coming:
             return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
-
-    def mutate(
-        self, model: str, *, threads: int | None = None, on_event: Listener | None = None, driver: Driver | None = None
-    ) -> MutationReport:
-        """Change a model's MERGE one piece at a time, and return which changes its unit tests notice.
-
-        Raises ProblemsError where the model has no MERGE or no unit tests, and EngineError where these cannot run.
-        """
-        from merge_runner.api.node_run import starting
-        from merge_runner.run.execution.dag_run import thread_count
-        from merge_runner.run.model_tests.mutation import mutation_check
-
-        events = _events(on_event)
-        # The driver comes up while the tests are planned.
-        with starting(self.start, self.prepared, events, driver, early=True) as coming:
-            parallel = thread_count(self.prepared, threads, 2)
-            return mutation_check(self.prepared, model, parallel, events, driver, coming)
 
     def start_warm(self, *, idle: float = 30.0, on_message: Callable[[str], None] | None = None) -> None:
         """Start a Spark driver that stays, and that the next runs of the project use; it ends after `idle` minutes.
@@ -366,25 +284,3 @@ class Project(LoadedProject):
         files, log = self.prepared.files, self.prepared.target_path / "logs" / "spark.log"
         notify = on_message or LoggedMessages("spark").say
         start_warm(files.profile, files.root, log, os.environ, idle * 60, notify)
-
-    def generate_unit_test(self, model: str, *, on_event: Listener | None = None, driver: Driver | None = None) -> Path:
-        """Write a first unit test of a model next to it, from rows of what it reads, and return its path.
-
-        Raises ProblemsError where the file exists, and EngineError where the inputs have not been built.
-        """
-        from merge_runner.api.node_run import starting
-        from merge_runner.graph.graph import named_model
-        from merge_runner.run.model_tests.generate import write_first_unit_test
-
-        node = named_model(self.graph, model)
-        events = _events(on_event)
-        with starting(self.start, self.prepared, events, driver, early=True) as coming:
-            return write_first_unit_test(self.prepared, node, events, driver, coming)
-
-
-def _events(on_event: Listener | None, on_driver: Callable[[Driver], None] | None = None) -> Events:
-    from merge_runner.api.event_log import log_event
-    from merge_runner.run.results.events import Events
-
-    listeners = (log_event,) if on_event is None else (log_event, on_event)
-    return Events(*listeners, observe=on_driver or (lambda _driver: None))

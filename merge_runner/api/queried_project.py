@@ -1,0 +1,115 @@
+"""A project and what can be asked of the engine about it: no table is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.api.arguments import Names, as_path, events_to
+from merge_runner.api.loaded_project import LoadedProject
+from merge_runner.graph.selection.select import Selection
+
+if TYPE_CHECKING:
+    from merge_runner.engine.driver.driver import Driver
+    from merge_runner.plan.explain.explain import Explanation
+    from merge_runner.run.model_tests.mutation import MutationReport
+    from merge_runner.run.results.events import Listener
+    from merge_runner.run.results.results import RunResults
+
+
+class QueriedProject(LoadedProject):
+    """What leaves every table as it is."""
+
+    def explain(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        defer: bool = False,
+        spark: bool = False,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> Explanation:
+        """Return what `build` would do: levels, the models of each, and their steps.
+
+        With `spark` it contains Spark's plan of each MERGE and the files that it would read; nothing is run.
+        """
+        from merge_runner.engine.tables.first_run import built_in_warehouse
+        from merge_runner.plan.explain.explain import explain
+        from merge_runner.run.reuse.outlook import outlook
+
+        ids = self.select(select, exclude, selector, state).ids
+        prepared = self.deferred(ids, defer, state).prepared
+        if not spark:
+            return explain(prepared, ids, built_in_warehouse, outlook)
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.explain import explain_on_spark
+        from merge_runner.run.results.event_types import SparkStarting
+
+        merges = any(self.graph.nodes[node].materialized == "merge" for node in ids)
+        events = events_to(on_event)
+        with starting(self.start, prepared, events, driver) as coming:
+            if merges and coming is not None:
+                events.emit(SparkStarting(master=prepared.files.profile.where))
+                coming.launch()  # the JVM comes up while the project is looked at
+            explanation = explain(prepared, ids, outlook=outlook)
+            if coming is not None:
+                coming.proceed()
+            return explain_on_spark(prepared, explanation, driver, coming)
+
+    def source_freshness(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        output: str | Path | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Query how old the newest rows of the selected sources are, and write target/sources.json, or `output`.
+
+        A result is `pass`, `warn` or `fail`, or `error` where a source cannot be queried.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.freshness import source_freshness
+
+        ids = self.select(select, exclude, selector, state).ids
+        events = events_to(on_event)
+        with starting(self.start, self.prepared, events, driver) as coming:
+            return source_freshness(self.prepared, ids, events, driver, coming, threads=threads, output=as_path(output))
+
+    def generate_unit_test(self, model: str, *, on_event: Listener | None = None, driver: Driver | None = None) -> Path:
+        """Write a first unit test of a model next to it, from rows of what it reads, and return its path.
+
+        Raises ProblemsError where the file exists, and EngineError where the inputs have not been built.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.graph.graph import named_model
+        from merge_runner.run.model_tests.generate import write_first_unit_test
+
+        node = named_model(self.graph, model)
+        events = events_to(on_event)
+        with starting(self.start, self.prepared, events, driver, early=True) as coming:
+            return write_first_unit_test(self.prepared, node, events, driver, coming)
+
+    def mutate(
+        self, model: str, *, threads: int | None = None, on_event: Listener | None = None, driver: Driver | None = None
+    ) -> MutationReport:
+        """Change a model's MERGE one piece at a time, and return which changes its unit tests notice.
+
+        Raises ProblemsError where the model has no MERGE or no unit tests, and EngineError where these cannot run.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.execution.dag_run import thread_count
+        from merge_runner.run.model_tests.mutation import mutation_check
+
+        events = events_to(on_event)
+        # The driver comes up while the tests are planned.
+        with starting(self.start, self.prepared, events, driver, early=True) as coming:
+            parallel = thread_count(self.prepared, threads, 2)
+            return mutation_check(self.prepared, model, parallel, events, driver, coming)
