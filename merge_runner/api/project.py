@@ -84,6 +84,23 @@ class Project(QueriedProject):
         )
         return self.invoke("run", options, on_event=on_event, driver=driver)
 
+    def seed(
+        self,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        branch: str | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Load the seeds alone, though their files may not have changed; else as `build`."""
+        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, branch)
+        return self.invoke("seed", options, on_event=on_event, driver=driver)
+
     def test(
         self,
         select: Names = (),
@@ -168,7 +185,7 @@ class Project(QueriedProject):
         on_driver: Callable[[Driver], None] | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
-        """Run nodes as the options of a command say: what `build`, `run`, `test`, `optimize` and `retry` do.
+        """Run nodes as the options of a command say: what `build`, `run`, `seed`, `test`, `optimize` and `retry` do.
 
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
         `on_driver` receives the Spark driver once it runs.

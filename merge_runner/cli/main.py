@@ -49,6 +49,7 @@ _COMMANDS = {
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",
     "schema": "JSON Schemas of the files of a project, for editors",
+    "seed": "load the seeds",
     "source": "how fresh the sources are (`source freshness`)",
     "stream": "merge micro-batches of streams into all models that they feed",
     "test": "run data tests and unit tests",

@@ -1,4 +1,4 @@
-"""What `build`, `run`, `test`, `optimize` and `retry` have in common."""
+"""What `build`, `run`, `seed`, `test`, `optimize` and `retry` have in common."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selectio
         show_not_read(project.prepared.files.not_read, options)
     options = with_default_selector(project, options)
     selection = selected(project, options)
-    if name in ("build", "run", "test"):
+    if name in ("build", "run", "seed", "test"):
         show_no_effect(project.graph, selection.ids, options)
     show_warnings(_passed_over(name, project, selection.ids), as_errors=options.warn_error)
     return project, selection, options
@@ -46,7 +46,7 @@ def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selectio
 
 _RUN_BY = {
     "model": "`merge-runner build` runs models and their tests",
-    "seed": "`merge-runner build` loads seeds",
+    "seed": "`merge-runner seed` loads seeds; `merge-runner build` does, with the models",
     "source": "a source is read: `source:NAME+` selects what reads it",
     "test": "`merge-runner test` runs data tests",
     "unit_test": "`merge-runner test` runs unit tests",

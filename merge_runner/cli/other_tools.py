@@ -14,7 +14,6 @@ ELSEWHERE: Mapping[str, str] = {
     "render": "use `merge-runner compile`",
     "run-operation": "a macro that runs statements is called by `pre_hook` or `post_hook` of a model: "
     "`{{ config(post_hook='{{ my_macro() }}') }}`, then `merge-runner run -s MODEL`",
-    "seed": "use `merge-runner build -s resource_type:seed`; `build` loads seeds with the models that read them",
     "show": "use `merge-runner compile -s MODEL`, which prints the SQL that Spark executes",
     "snapshot": "a history of rows (SCD 2) is a MERGE model (docs/guides/patterns.md): `merge-runner run -s MODEL`",
     "version": "use `merge-runner --version`",

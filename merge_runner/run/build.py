@@ -37,6 +37,7 @@ _MOST_OTHERS = 3
 TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test", "unit_test"}),
     "run": frozenset({"model"}),
+    "seed": frozenset({"seed"}),
     "test": frozenset({"test", "unit_test"}),
     "optimize": frozenset({"model", "seed"}),
 }

@@ -40,7 +40,7 @@ def completed(monkeypatch):
     ("words", "found"),
     [
         (["op"], ["optimize"]),
-        (["seed"], []),
+        (["snapsh"], []),
         (["help", "li"], ["lineage", "lint"]),
         (["ls", "--full"], []),
         (["run", "--full"], ["--full-refresh"]),

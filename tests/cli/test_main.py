@@ -83,6 +83,7 @@ def test_help_names_every_command(call):
             "rule",
             "run",
             "schema",
+            "seed",
             "source",
             "stream",
             "test",
@@ -100,8 +101,7 @@ def test_an_unknown_command_names_the_nearest(process):
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("seed", "build -s resource_type:seed"),
-        ("SEED", "build -s resource_type:seed"),
+        ("SNAPSHOT", "MERGE model"),
         ("snapshot", "MERGE model"),
         ("show", "compile -s MODEL"),
         ("run_operation", "post_hook"),

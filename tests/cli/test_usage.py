@@ -262,8 +262,8 @@ def test_optimize_of_nothing_does_nothing(call, make_project):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "-s", "colours"], "`run` runs none of the selected nodes: 1 seed|`merge-runner build` loads seeds"),
-        (["run", "-s", "resource_type:seed"], "1 seed|`merge-runner build` loads seeds"),
+        (["run", "-s", "colours"], "`run` runs none of the selected nodes: 1 seed|`merge-runner seed` loads seeds"),
+        (["run", "-s", "resource_type:seed"], "1 seed|`merge-runner seed` loads seeds"),
         (
             ["run", "-s", "resource_type:test resource_type:unit_test"],
             "1 test, 1 unit test|`merge-runner test` runs unit tests",
@@ -271,6 +271,7 @@ def test_optimize_of_nothing_does_nothing(call, make_project):
         (["run", "-s", "source:raw"], "1 source|`source:NAME+` selects what reads it"),
         (["test", "-s", "stg"], "`test` runs none of the selected nodes: 1 model|`merge-runner build`"),
         (["optimize", "-s", "resource_type:test"], "1 test|`merge-runner test`"),
+        (["seed", "-s", "stg"], "`seed` runs none of the selected nodes: 1 model|`merge-runner build`"),
     ],
 )
 def test_a_command_that_runs_nothing_of_a_selection_says_which_one_does(call, make_project, arguments, message):

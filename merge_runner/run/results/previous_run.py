@@ -15,7 +15,7 @@ from merge_runner.options.kept import check_kept
 from merge_runner.run.results.results import Command, Status
 
 _UNDONE = frozenset({"error", "fail", "skipped"})
-_COMMANDS: Mapping[str, Command] = {"build": "build", "run": "run", "test": "test", "optimize": "optimize"}
+_COMMANDS: Mapping[str, Command] = {command: command for command in get_args(Command)}
 
 
 @dataclass(frozen=True)
