@@ -15,6 +15,7 @@ from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
 from merge_runner.lint.containers.python_strings import PythonFile
 from merge_runner.lint.containers.python_values import Values
+from merge_runner.lint.containers.script import unread_in
 from merge_runner.lint.containers.traced import Traced
 from merge_runner.merge.find import find_merge
 from merge_runner.text import SourceText
@@ -24,7 +25,8 @@ _MERGES = re.compile(
 )
 _DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
+_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b|\A\s*MERGE\b.*\bUSING\b.*\bON\b", re.IGNORECASE | re.DOTALL)
+"""What a string that is a MERGE, or its beginning, has; text about one has not."""
 _VIEWS = re.compile("create(?:OrReplace)?(Global)?TempView|registerTempTable")
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
 _HELP = re.compile(r"^[ \t]*\??[\w.]+\?{1,2}[ \t]*$", re.MULTILINE)
@@ -95,6 +97,8 @@ class _Reader:
         self.values = Values(self.names)
         self.used: set[int] = set()
         """The string literals that a statement is made of."""
+        self.inside: list[UnreadMerge] = []
+        """MERGEs in texts that `.sql(…)` is given, and that are no statements."""
 
     def statements(self) -> Iterator[FoundStatement]:
         seen: set[object] = set()
@@ -108,8 +112,14 @@ class _Reader:
                     continue
                 self.used |= self.values.touched
                 key = (text.text, text.origins[merge.start if merge is not None else 0])
-                if key not in seen:
-                    seen.add(key)
+                if key in seen:
+                    continue
+                seen.add(key)
+                if merge is not None and (reason := unread_in(text.text)) is not None:
+                    at = text.origins[merge.start]
+                    place = self.sources[at.source].place(at.start, at.end)
+                    self.inside.append(UnreadMerge("python", place, reason))
+                else:
                     yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
             self.values.touched.clear()
 
@@ -141,7 +151,8 @@ class _Reader:
         return self.values.texts(given, use) if given is not None else []
 
     def unread(self) -> Iterator[UnreadMerge]:
-        """MERGEs in strings that no `.sql(…)` of these files is given."""
+        """MERGEs in strings that no `.sql(…)` of these files is given, and in other statements."""
+        yield from self.inside
         for node, use in self.names.strings:
             text = node.value
             if not isinstance(text, str) or id(node) in self.used or _WHOLE.search(text) is None:

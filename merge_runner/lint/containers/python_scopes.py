@@ -14,6 +14,11 @@ Block = tuple[tuple[int, int], ...]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_CHANGES = frozenset(
+    {"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault"}
+)
+"""Methods that change a list, set or dict."""
+
 
 @dataclass(frozen=True)
 class Binding:
@@ -65,6 +70,8 @@ class Names:
     """The string literals in expressions."""
     functions: dict[str, list[Scope]] = field(default_factory=dict)
     """By name, the functions and methods that are defined anywhere."""
+    changed: set[str] = field(default_factory=set)
+    """Names whose list or dict a method or an assignment changes, anywhere."""
 
     @classmethod
     def read(cls, files: Sequence[tuple[PythonFile, ast.Module]]) -> Names:
@@ -188,6 +195,9 @@ class _Reader:
         for node in _nodes(root):
             if isinstance(node, ast.Call):
                 self.names.calls.append((node, use))
+                called = node.func
+                if isinstance(called, ast.Attribute) and called.attr in _CHANGES and isinstance(called.value, ast.Name):
+                    self.names.changed.add(called.value.id)
             elif isinstance(node, ast.Constant):
                 if isinstance(node.value, str):
                     self.names.strings.append((node, use))
@@ -206,6 +216,8 @@ class _Reader:
             self._add(target.id, Binding(kind, value, use, path))
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
             self._add(f"self.{target.attr}", Binding(kind, value, use, path), in_class=True)
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self.names.changed.add(target.value.id)
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 self._bind(element, kind, value, use, (*path, index))

@@ -69,6 +69,8 @@ class Values:
                 binding = _only(visible(use, node.id))
                 if binding is None or binding.kind != "assign" or binding.value is None or binding.path:
                     return None
+                if node.id in self.names.changed:
+                    return None
                 return self.items(binding.value, binding.use)
             if isinstance(node, ast.Call):
                 return self._listed(node, use)
@@ -78,6 +80,8 @@ class Values:
         """Return the dict that an expression is, as it is written out, and where."""
         if isinstance(node, ast.Dict):
             return node, use
+        if isinstance(node, ast.Name) and node.id in self.names.changed:
+            return None
         binding = _only(visible(use, node.id)) if isinstance(node, ast.Name) else None
         if binding is not None and binding.kind == "assign" and binding.value is not None and not binding.path:
             with self._deeper() as shallow:

@@ -9,6 +9,7 @@ from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadM
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.scala_builder import ScalaBuilders
 from merge_runner.lint.containers.scala_strings import ScalaStrings
+from merge_runner.lint.containers.script import unread_in
 from merge_runner.lint.containers.traced import Origin
 from merge_runner.merge.find import find_merge
 from merge_runner.text import Place, SourceText
@@ -30,13 +31,16 @@ def read_scala(source: SourceText) -> Contents:
     reader = ScalaStrings.of(source)
     builders = ScalaBuilders(reader)
     built = [FoundStatement("builder", with_placeholders(text).rendered([source])) for text in builders.merges()]
-    found = sorted([*_given(reader), *built], key=lambda each: each.rendered.map.span(0).start)
-    unread = [UnreadMerge("scala", place, _NOT_GIVEN) for place in _not_given(reader)]
+    given = list(_given(reader))
+    read = [each for each in given if isinstance(each, FoundStatement)]
+    found = sorted([*read, *built], key=lambda each: each.rendered.map.span(0).start)
+    unread = [each for each in given if isinstance(each, UnreadMerge)]
+    unread += [UnreadMerge("scala", place, _NOT_GIVEN) for place in _not_given(reader)]
     unread += [UnreadMerge("builder", reader.place(i), _NOT_FOLLOWED) for i in builders.not_followed()]
     return Contents(tuple(found), tuple(unread))
 
 
-def _given(reader: ScalaStrings) -> Iterator[FoundStatement]:
+def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:
     seen: set[Origin] = set()
     for i, token in enumerate(reader.tokens):
         if token.text != "sql" or i + 1 >= len(reader.tokens) or (i and reader.text(i - 1) != "."):
@@ -52,8 +56,12 @@ def _given(reader: ScalaStrings) -> Iterator[FoundStatement]:
             reader.used = before
             continue
         origin = text.origins[merge.start if merge is not None else 0]
-        if origin not in seen:
-            seen.add(origin)
+        if origin in seen:
+            continue
+        seen.add(origin)
+        if merge is not None and (reason := unread_in(text.text)) is not None:
+            yield UnreadMerge("scala", reader.source.place(origin.start, origin.end), reason)
+        else:
             yield FoundStatement("scala", with_placeholders(text).rendered([reader.source]))
 
 

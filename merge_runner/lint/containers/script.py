@@ -23,20 +23,30 @@ def read_script(rendered: Rendered, container: Container | None = None) -> Conte
     unread = []
     for statement in found:
         span = statement.span
-        if statement.kind == "merge" or statement.words[0] in _OF_USE:
-            used.append(FoundStatement(kind, rendered.part(span.start, span.end)))
-        elif (reason := _unread(statement, text)) is not None:
+        if (reason := _unread(statement, text)) is not None:
             unread.append(UnreadMerge(kind, rendered.place(span.start, span.end), reason))
+        elif statement.kind == "merge" or statement.words[0] in _OF_USE:
+            used.append(FoundStatement(kind, rendered.part(span.start, span.end)))
     return Contents(tuple(used), tuple(unread))
+
+
+def unread_in(text: str) -> str | None:
+    """Return why a MERGE in a text that code makes is not read; None where each is a statement."""
+    return next((reason for each in statements(text) if (reason := _unread(each, text)) is not None), None)
 
 
 def _unread(statement: ScriptStatement, text: str) -> str | None:
     """Why a MERGE in another statement is not read; None where there is none."""
     inside = statement.span.of(text)
+    is_known = statement.words[0] != ""  # a placeholder has no word
+    if is_known and (statement.kind == "merge" or statement.words[0] in _OF_USE):
+        return None
     if statement.words[:2] == ("EXECUTE", "IMMEDIATE"):
         words = inside.upper()
         if "MERGE" in words and "INTO" in words:
             return "EXECUTE IMMEDIATE computes its statement when it runs"
     elif find_merge(inside) is not None:
+        if not is_known:
+            return "what precedes it is known only at run time"
         return f"it is part of another statement, {' '.join(statement.words[:2])}".rstrip()
     return None
