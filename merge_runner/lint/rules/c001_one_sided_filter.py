@@ -6,7 +6,8 @@ It looks at the conditions of ON that restrict the target by something else than
 where the source is restricted alike or narrower (in USING, in a CTE or view that it names, through an equality), where
 the clause's own condition says it, and where the clause inserts a constant that satisfies the filter. In a dbt project
 the filters are `incremental_predicates`, and the source is the model's query. In a plain file, a source of which
-nothing is known is not judged: it may be a view that filters.
+nothing is known is not judged: it may be a view that filters. Where the clause inserts a constant that does not satisfy
+the filter, the source does not matter: that is a warning there, since a view may also compare with the target.
 
 ## Why it matters
 A source row outside of the filter matches nothing, even when its row is in the table already. So it counts as NOT
@@ -45,21 +46,39 @@ from merge_runner.lint.rule import Hit
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
+    from merge_runner.merge.statement import Conjunct
 
 SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each filter of the target that rows to be inserted need not satisfy."""
-    from merge_runner.pruning.judge.insert_consistency import one_sided_filters
+    from merge_runner.pruning.judge.insert_consistency import contradicted_filters, one_sided_filters
 
     statement = merge.statement
-    if not merge.inserts or merge.has_unknown_dbt_query or merge.may_read_unknown_view:
+    if not merge.inserts:
         return
-    for conjunct in one_sided_filters(statement, merge.layout, merge.scope, merge.source):
-        text = " ".join(conjunct.text.split())
+    facts = (statement, merge.layout, merge.scope, merge.source)
+    is_unknown = merge.has_unknown_dbt_query or merge.may_read_unknown_view
+    never = list(contradicted_filters(*facts))
+    for conjunct in never:
         yield Hit(
             conjunct.span,
-            f"`{text}` filters the target only: source rows outside of it are inserted again on every run",
-            "put the same filter on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does not help",
+            f"no row that is inserted satisfies `{_text(conjunct)}`: no run finds it again, and each inserts it again",
+            "insert a value that satisfies the condition, or leave it out of ON",
+            "warning" if is_unknown else None,
         )
+    if is_unknown:
+        return
+    for conjunct in one_sided_filters(*facts):
+        if conjunct not in never:
+            yield Hit(
+                conjunct.span,
+                f"`{_text(conjunct)}` filters the target only: "
+                "source rows outside of it are inserted again on every run",
+                "put the same filter on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does not help",
+            )
+
+
+def _text(conjunct: Conjunct) -> str:
+    return " ".join(conjunct.text.split())

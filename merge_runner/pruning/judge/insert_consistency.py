@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.logic.canonical import Resolve, condition, term
-from merge_runner.pruning.logic.constant_value import NULL
+from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import strict_column
@@ -34,6 +34,24 @@ def one_sided_filters(
     """
     if not source.readable:
         return
+    for conjunct, wanted, inserts in _target_filters(statement, layout, scope, source):
+        if any(clause.satisfies(wanted) is False for clause in inserts):
+            yield conjunct
+
+
+def contradicted_filters(
+    statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> Iterator[Conjunct]:
+    """The conjuncts of ON on the target alone that constants in an INSERT do not satisfy, whatever the source holds."""
+    for conjunct, wanted, inserts in _target_filters(statement, layout, scope, source):
+        if any(clause.contradicts(wanted) for clause in inserts):
+            yield conjunct
+
+
+def _target_filters(
+    statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> Iterator[tuple[Conjunct, Term, Sequence[InsertedRows]]]:
+    """The conjuncts of ON on the target alone, each as a term, with what the INSERT clauses insert."""
     inserts: list[InsertedRows] | None = None
     for conjunct in statement.on:
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
@@ -47,8 +65,7 @@ def one_sided_filters(
                 for clause in statement.clauses
                 if clause.action == "insert"
             ]
-        if any(clause.satisfies(wanted) is False for clause in inserts):
-            yield conjunct
+        yield conjunct, wanted, inserts
 
 
 def on_terms(scope: Scope) -> Resolve:
@@ -130,6 +147,16 @@ class InsertedRows:
         """Whether its rows satisfy a condition on the target's columns; None where that cannot be known."""
         if self.unreadable or (isinstance(wanted, Call) and wanted.name == "opaque"):
             return None
+        goal = self._goal(wanted)
+        return None if goal is None or self.may_take_no_null(goal) else self.facts.implies(goal)
+
+    def contradicts(self, wanted: Term) -> bool:
+        """Whether the constants that it inserts make a condition on the target's columns false, or NULL."""
+        goal = self._goal(wanted)
+        return isinstance(goal, Lit) and not goal.value
+
+    def _goal(self, wanted: Term) -> Term | None:
+        """The condition with what is inserted in the place of the columns; None where one of them is not known."""
         unknown = False
 
         def inserted(part: Term) -> Term | None:
@@ -143,9 +170,7 @@ class InsertedRows:
             return _field(value, part.path)
 
         goal = replaced(wanted, inserted)
-        if unknown or self.may_take_no_null(goal):
-            return None
-        return self.facts.implies(goal)
+        return None if unknown else goal
 
     def may_take_no_null(self, goal: Term) -> bool:
         """Whether it asks for a value in a column of which nothing is known."""
