@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from textwrap import dedent
 
@@ -129,11 +130,15 @@ class Called:
 
 @dataclass(frozen=True)
 class Part:
-    """What is called: all nodes `together`, `each` node alone, all `options`; these select `few` where that is given."""
+    """What is called: all nodes `together`, `each` node alone, all `options`, with `most` of their values.
+
+    Options select `few` nodes where these are given.
+    """
 
     together: bool = True
     each: bool = False
     options: bool = False
+    most: int | None = None
     few: str | None = None
 
 
@@ -157,8 +162,8 @@ def values(param: click.Parameter) -> Iterator[list[str]]:
         yield ["none"]
 
 
-def of_option(option: click.Option) -> Iterator[list[str]]:
-    """Yield an option with each of its values, and with what it needs next to it."""
+def of_option(option: click.Option, most: int | None) -> Iterator[list[str]]:
+    """Yield an option with its values, at `most` so many, and with what it needs next to it."""
     name = max(option.opts, key=len)
     beside = _WITH.get(str(option.name))
     if option.is_flag or option._flag_needs_value:
@@ -166,7 +171,7 @@ def of_option(option: click.Option) -> Iterator[list[str]]:
         if beside:
             yield [name, *beside]
     if not option.is_flag:
-        for value in values(option):
+        for value in islice(values(option), most):
             yield [name, *value]
             if beside:
                 yield [name, *value, *beside]
@@ -204,7 +209,7 @@ def invocations(name: str, command: click.Command, nodes: Sequence[str], part: P
                 yield [name, *value]
         elif isinstance(param, click.Option) and param.name not in ("select", "available_now"):
             few = ["-s", part.few] if part.few and "select" in params else []
-            for words in of_option(param):
+            for words in of_option(param, part.most):
                 if "select" in params or "-s" not in words:
                     yield [*begin, *few, *words]
 
@@ -366,7 +371,9 @@ def script() -> None:
     parser.add_argument("commands", nargs="*", help="these commands alone")
     parser.add_argument("--spark", action="store_true", help="on a warm driver; default: nothing starts a JVM")
     parser.add_argument("--brief", action="store_true", help="each command on all nodes together, without options")
-    parser.add_argument("--options", action="store_true", help="each command with each option, and nothing else")
+    parser.add_argument(
+        "--options", action="store_true", help="each command with each option and one value of it, and nothing else"
+    )
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # the warm driver is stopped then
     with tempfile.TemporaryDirectory(prefix="mr") as name:
@@ -380,7 +387,9 @@ def script() -> None:
             # On Spark all nodes are selected together: each of them alone is called without it.
             few = "numbers" if asked.spark else None
             complete = not asked.brief and not asked.options
-            part = Part(not asked.options, complete and not asked.spark, complete or asked.options, few)
+            part = Part(
+                not asked.options, complete and not asked.spark, complete or asked.options, None if complete else 1, few
+            )
             done = [run(project, asked.commands, env, part)]
             if complete and not asked.spark:
                 projects = (

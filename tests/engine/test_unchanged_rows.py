@@ -126,11 +126,12 @@ def compare(session, table_format, merge, target, source, wanted="on", types=COL
 
 
 def _cases():
-    """All on Iceberg in each run, and one in five on Delta, whose MERGE takes three times as long."""
+    """All in each run: one in ten on Delta, whose MERGE takes three times as long, the others on Iceberg."""
     for place, case in enumerate(CASES):
-        often = place % 5 == 0 or case.get("fails") == ["delta"]
-        yield pytest.param("iceberg", case, id=f"{case['name']}-iceberg")
-        yield pytest.param("delta", case, id=f"{case['name']}-delta", marks=() if often else pytest.mark.slow)
+        often = "delta" if place % 10 == 0 or case.get("fails") == ["delta"] else "iceberg"
+        for table_format in SCHEMA:
+            marks = () if table_format == often else pytest.mark.slow
+            yield pytest.param(table_format, case, id=f"{case['name']}-{table_format}", marks=marks)
 
 
 @pytest.mark.parametrize(("table_format", "case"), list(_cases()))
@@ -273,7 +274,7 @@ MERGES = given(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table_format", SCHEMA)
+@pytest.mark.parametrize("table_format", ["iceberg", pytest.param("delta", marks=pytest.mark.nightly)])
 @settings(max_examples=settings.default.max_examples // 16, suppress_health_check=list(HealthCheck), derandomize=True)
 @MERGES
 def test_random_merges(session, table_format, **case):

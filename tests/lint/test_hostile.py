@@ -31,6 +31,8 @@ from .hostile.make import (
 pytestmark = pytest.mark.fuzz("SQL and projects for lint")
 
 SECONDS = forks.SECONDS
+LONGEST = ("statements", "ephemeral models that double")
+"""What takes half a minute: nightly, as something of the kind that takes less is slow."""
 FAULTS = ("Traceback (most recent call last)", "[internal]", '"internal"', "RecursionError", "MemoryError")
 PROJECT: Files = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
@@ -190,9 +192,12 @@ def test_a_path_that_is_none(lint, tmp_path, path):
 
 
 def halves(first: int) -> list:
-    """All statements: half of them slow, the others nightly. Each is a slow test as a plain file or as a model."""
-    marks = (pytest.mark.slow, pytest.mark.nightly)
-    return [pytest.param(name, marks=marks[(number + first) % 2]) for number, name in enumerate(STATEMENTS)]
+    """All statements: half of them slow, the others nightly. Each but the longest is slow as a plain file or as a model."""
+
+    def marks(number: int, name: str) -> pytest.MarkDecorator:
+        return pytest.mark.nightly if name in LONGEST or (number + first) % 2 else pytest.mark.slow
+
+    return [pytest.param(name, marks=marks(number, name)) for number, name in enumerate(STATEMENTS)]
 
 
 @pytest.mark.parametrize("name", halves(1))
@@ -212,8 +217,10 @@ def test_a_template(process, tmp_path, name):
     process(write(tmp_path, as_model(TEMPLATES[name]())))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PROJECTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.nightly if name in LONGEST else pytest.mark.slow) for name in PROJECTS],
+)
 def test_a_project(process, tmp_path, name):
     process(write(tmp_path, {**PROJECT, **PROJECTS[name]()}))
 

@@ -121,7 +121,7 @@ def test_the_table_of_another_writer_counts_as_built_once_it_holds_rows(shop, sp
 
 def test_full_refresh_false_keeps_the_model_incremental(make_project, driver):
     files = {"models/fct.sql": "{{ config(full_refresh=false) }}" + MODEL, "models/fct.yml": COLUMNS}
-    shop = Shop(make_project(files), driver)
+    shop = Shop(make_project(files, "iceberg"), driver)
     assert shop.run(3, full_refresh=True) == (False, 3)
     assert shop.run(4, full_refresh=True) == (True, 1)
     assert shop.run(5) == (True, 1)
@@ -130,7 +130,7 @@ def test_full_refresh_false_keeps_the_model_incremental(make_project, driver):
 def test_an_error_of_the_author_counts_in_the_run_that_it_guards(make_project, driver):
     guard = "{% if not is_incremental() and not var('history', false) %}"
     guard += "{{ exceptions.raise_compiler_error('load the history with --vars {history: true}') }}{% endif %}"
-    shop = Shop(make_project({"models/fct.sql": guard + MODEL, "models/fct.yml": COLUMNS}), driver)
+    shop = Shop(make_project({"models/fct.sql": guard + MODEL, "models/fct.yml": COLUMNS}, "iceberg"), driver)
     refused = shop.build(to=3)["fct"]
     assert (refused.status, "load the history" in refused.message) == ("error", True)
     assert "models/fct.sql:1:" in refused.message
@@ -145,7 +145,7 @@ def test_two_writers_of_one_table_have_first_runs_of_their_own(make_project, dri
         "models/fct.yml": COLUMNS,
         "models/more.sql": other.replace("'id') }}", "'id + 100') }}"),
     }
-    root = make_project(files)
+    root = make_project(files, "iceberg")
     project = Project.load(root, vars={"to": 3})
     results = project.build(driver=driver, lint=False)
     assert results.ok, results.results
@@ -163,7 +163,7 @@ def test_what_another_kind_of_run_reads_alone_need_not_be_there(make_project, dr
         "options: {header: true}, columns: [{name: id, data_type: bigint}, {name: ts, data_type: bigint}]}]}]\n",
         "old.csv": "id,ts\n-1,-1\n",
     }
-    shop = Shop(make_project(files), driver)
+    shop = Shop(make_project(files, "iceberg"), driver)
     assert shop.run(3) == (False, 4)
     (shop.root / "old.csv").unlink()
     assert shop.run(4) == (True, 1)

