@@ -54,16 +54,16 @@ def cut(text: str, limit: int, ellipsis: str) -> str:
     if sum(columns for _, columns in found) <= limit:
         return "".join(shown for shown, _ in found)
     kept: list[str] = []
-    taken, blank = len(ellipsis), 0
+    taken, blank, before = 0, 0, 0
     for shown, columns in found:
-        taken += columns
         if shown == " ":
-            blank = len(kept)
-        if taken > limit:
+            blank, before = len(kept), taken
+        if taken + columns > limit - len(ellipsis):
             break
+        taken += columns
         kept.append(shown)
-    # Between words, unless that would leave less than half.
-    return "".join(kept[:blank] if 2 * blank >= len(kept) else kept).rstrip() + ellipsis
+    # Between words, unless that would leave less than half of the columns.
+    return "".join(kept[:blank] if 2 * before >= taken else kept).rstrip() + ellipsis
 
 
 def wrapped(text: str, columns: int, hanging: int = 0) -> list[str]:

@@ -1,7 +1,7 @@
 """What a terminal shows of a text: widths, and where lines end."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from merge_runner.columns import cut, width, wrapped
@@ -36,6 +36,7 @@ def test_no_word_is_lost_or_broken_and_no_line_is_too_wide(text, room, hanging):
 
 
 @given(TEXTS, st.integers(10, 60))
+@example(":: :: :字 :字 ::::::::::\u0301: :", 25)
 def test_what_is_cut_ends_with_a_whole_word_where_half_of_it_is_left(text, room):
     shown = cut(text, room, "…")
     assert width(shown) <= room
