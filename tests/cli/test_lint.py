@@ -702,3 +702,16 @@ def test_fixes_of_code_remove_comments_and_write_no_sql(lint, folder_of_code):
     assert (
         folder_of_code / "jobs/load.py"
     ).read_text() == f'spark.sql("""{kept.removesuffix(" -- noqa: P004")}\n""")\n'
+
+
+def test_a_macro_means_the_seeds_whose_hooks_call_it(root, merges):
+    written = {
+        "macros/audit.sql": "{% macro audit() %}{{ audited() }}{% endmacro %}\n",
+        "macros/audited.sql": f"{{% macro audited() %}}{PLAIN}{{% endmacro %}}\n",
+        "seeds/z.yml": "version: 2\nseeds: [{name: z, config: {post_hook: '{{ audit() }}'}}]\n",
+    }
+    for path, text in written.items():
+        (root / path).write_text(text, encoding="utf-8")
+    for path in ("macros/audit.sql", "macros/audited.sql", "seeds/z.yml"):
+        assert "seeds/z.yml" in merges(path)
+    assert merges("macros/joined.sql") == [B]

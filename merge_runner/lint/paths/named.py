@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.graph.graph import Graph, ModelNode, RefNode, SourceNode
+from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode
 from merge_runner.lint.paths.request import ArgumentsError
-from merge_runner.lint.run.hook_files import has_merges
+from merge_runner.lint.run.hook_files import has_merges, hooks_of
 from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
@@ -155,6 +156,10 @@ def _inside(file: str, folder: str) -> bool:
     return folder in (".", file) or file.startswith(f"{folder}/")
 
 
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
 class _Reader:
     """Finds the models that files of a project mean."""
 
@@ -193,14 +198,28 @@ class _Reader:
         return set() if any(source.path == file for source in own) else None
 
     def _calling(self, file: str) -> set[str]:
-        """The models that call a macro of the file, or a macro that does, and those that read views which do."""
+        """The models that call a macro of the file, or a macro that does, and those that read views which do.
+
+        Seeds, too. The graph has no macros of their hooks: those that have the name of the macro in them are meant.
+        """
         from merge_runner.graph.selection.state import macros_affected
 
         graph = self._graph
         called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
         calling = {key for key, node in self.models.items() if not called.isdisjoint(node.macros)}
         views = [key for key in calling if self.models[key].materialized in _READ_THROUGH]
-        return calling | readers(graph, views)
+        seeds = self._in_hooks(macro.name for macro in graph.macros.values() if macro.path == file)
+        return calling | seeds | readers(graph, views)
+
+    def _in_hooks(self, macros: Iterable[str]) -> set[str]:
+        """The seeds whose hooks name one of these macros, or one that names it."""
+        names, found = set(macros), -1
+        texts = {macro.name: _words(macro.sql) for macro in self._graph.macros.values()}
+        while len(names) != found:
+            found = len(names)
+            names |= {name for name, words in texts.items() if not words.isdisjoint(names)}
+        seeds = {key: node for key, node in self.linted.items() if isinstance(node, SeedNode)}
+        return {key for key, seed in seeds.items() if any(_words(each.text) & names for each in hooks_of(seed))}
 
     def _described(self, file: str) -> set[str]:
         """The models and seeds that a property or data file is about, and those that read what it is about."""
