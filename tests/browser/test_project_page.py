@@ -169,7 +169,7 @@ def test_no_name_or_text_runs_as_a_script(page, make_project):
     assert ALERT in page.text()
 
 
-@pytest.mark.parametrize(("count", "most"), [(1000, 1.0), (5000, 4.0)])
+@pytest.mark.parametrize(("count", "most"), [(1000, 1.0), pytest.param(5000, 4.0, marks=pytest.mark.nightly)])
 def test_large_projects_open_quickly_and_draw_what_is_seen(page, make_project, count, most):
     path = made_of(make_project, chain(count))
     page.open(path)  # the file is in the cache of the system

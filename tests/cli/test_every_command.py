@@ -32,7 +32,7 @@ def test_every_command_takes_every_option_and_every_node():
     assert called() > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_every_command_takes_every_kind_of_node_on_spark():
     commands = ["run", "seed", "test", "optimize", "publish", "source", "stream", "retry", "explain", "debug"]

@@ -154,7 +154,7 @@ def run(session, table_format, case, race="", expression="s.q"):
     return judged, made
 
 
-@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 @settings(max_examples=settings.default.max_examples // 12, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(case=merges())
 def test_bounds_change_nothing(session, table_format, case):

@@ -39,7 +39,7 @@ def tables(spark: SparkSession) -> Any:
     "chains",
     [
         pytest.param(CHAINS[::11], id="few"),
-        pytest.param(CHAINS[3::4], id="some", marks=pytest.mark.slow),
+        pytest.param(CHAINS[3::8], id="some", marks=pytest.mark.slow),
         pytest.param(CHAINS, id="all", marks=pytest.mark.nightly),
     ],
 )

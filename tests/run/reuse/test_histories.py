@@ -149,7 +149,10 @@ class Shop:
         return [chain for chain in self.chains if found["reusing"][chain.name] != found["plain"][chain.name]]
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, HISTORIES // TOGETHER)))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(SEED, SEED + max(1, HISTORIES // TOGETHER)), pytest.param(SEED + 1000, marks=pytest.mark.nightly)],
+)
 def test_reuse_changes_nothing(make_project, driver, monkeypatch, seed, capsys):
     monkeypatch.delenv("MERGE_RUNNER_REUSE", raising=False)
     shop = Shop(make_project, driver, seed)
