@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.api.arguments import Names, as_path, events_to, texts
 from merge_runner.api.node_options import node_options
@@ -17,6 +17,7 @@ from merge_runner.graph.selection.select import Selection
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
     from merge_runner.options.nodes import NodeOptions, StreamOptions
+    from merge_runner.run.operation import Operated
     from merge_runner.run.publish import Published
     from merge_runner.run.results.events import Listener
     from merge_runner.run.results.previous_run import LastInvocation
@@ -289,6 +290,26 @@ class Project(QueriedProject):
         events = events_to(on_event)
         with starting(self.start, self.prepared, events, driver) as coming:
             return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
+
+    def run_operation(
+        self,
+        macro: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> Operated:
+        """Call a macro that may execute statements, with `run_query` or a `statement` block.
+
+        The result has what the macro returned, and the problems that ended it early. What it logs goes to the `on_log`
+        of `load`. Raises ProblemsError where there is no such macro.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.operation import run_operation
+
+        events = events_to(on_event)
+        with starting(self.start, self.prepared, events, driver) as coming:
+            return run_operation(self.prepared, macro, arguments or {}, events, driver, coming)
 
     def start_warm(self, *, idle: float = 30.0, on_message: Callable[[str], None] | None = None) -> None:
         """Start a Spark driver that stays, and that the next runs of the project use; it ends after `idle` minutes.

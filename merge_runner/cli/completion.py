@@ -82,6 +82,21 @@ def model_names(ctx: click.Context) -> Iterable[str]:
 
 
 @_completes
+def macro_names(ctx: click.Context) -> Iterable[str]:
+    """Names of macros, by the texts of their files."""
+    from merge_runner.errors import Problems
+    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.project_paths import project_paths
+    from merge_runner.template.static.macro_definitions import macro_definitions
+    from merge_runner.text import SourceText
+
+    root = _root(ctx)
+    files = project_paths(str(root), read_settings(root, Problems()), Problems()).macros
+    texts = (SourceText(file.path, (root / file.path).read_text(encoding="utf-8")) for file in files)
+    return [macro.name for text in texts for macro in macro_definitions(text)]
+
+
+@_completes
 def targets(ctx: click.Context) -> Iterable[str]:
     """The outputs of the project's profile; of all profiles where that is not found."""
     known = _profiles(ctx)

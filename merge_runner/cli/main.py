@@ -48,6 +48,7 @@ _COMMANDS = {
     "retry": "run what failed or was skipped in the last invocation",
     "rule": "what a rule means, why, a bad and a good example",
     "run": "run the models in DAG order",
+    "run-operation": "call a macro that executes statements",
     "schema": "JSON Schemas of the files of a project, for editors",
     "seed": "load the seeds",
     "source": "how fresh the sources are (`source freshness`)",
@@ -57,8 +58,8 @@ _COMMANDS = {
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""
 ALIASES = {"list": "ls"}
-_MODULES = {"import": "import_merges"}
-"""The modules of commands whose names are words of Python."""
+_MODULES = {"import": "import_merges", "run-operation": "run_operation"}
+"""The modules of commands whose names are none of Python."""
 _HELP_COLUMNS = 160
 """Help is not laid out wider than this: longer lines are hard to read."""
 

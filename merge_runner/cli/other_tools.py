@@ -12,8 +12,6 @@ ELSEWHERE: Mapping[str, str] = {
     "snapshot-freshness": "use `merge-runner source freshness`",
     "plan": "use `merge-runner explain`",
     "render": "use `merge-runner compile`",
-    "run-operation": "a macro that runs statements is called by `pre_hook` or `post_hook` of a model: "
-    "`{{ config(post_hook='{{ my_macro() }}') }}`, then `merge-runner run -s MODEL`",
     "show": "use `merge-runner compile -s MODEL`, which prints the SQL that Spark executes",
     "snapshot": "a history of rows (SCD 2) is a MERGE model (docs/guides/patterns.md): `merge-runner run -s MODEL`",
     "version": "use `merge-runner --version`",

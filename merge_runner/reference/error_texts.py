@@ -114,6 +114,7 @@ _CONFIGURATION = {
         "`--vars` is not a mapping, or a value is not of the type that the project declares.",
         "Write `--vars 'name: value'` with a value of that type.",
     ),
+    "invalid-args": Meaning("`--args` is not a mapping.", "Write `--args 'name: value'`."),
     "unread-var": Meaning("`--vars` sets a variable that no file reads; a warning.", "Correct its name, or remove it."),
     "no-profiles": Meaning("profiles.yml was not found.", "Write it in the project, or pass `--profiles-dir`."),
     "unknown-profile": Meaning("profiles.yml has no profile of this name.", "Correct `profile` or `--profile`."),
@@ -188,6 +189,7 @@ _TEMPLATES = {
     "undefined-name": Meaning(
         "Jinja uses a name, macro, filter or attribute that does not exist.", "Correct the name, or define it."
     ),
+    "unknown-macro": Meaning("`run-operation` names a macro that the project does not have.", "Correct the name."),
     "raised": Meaning("The project's own template called `exceptions.raise_compiler_error`.", "Do what its text says."),
     "recursion": Meaning("Macros call each other without an end.", "Give the innermost call a condition."),
     "render-limit": Meaning(

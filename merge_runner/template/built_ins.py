@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +18,7 @@ from merge_runner.template.captured import Captured, Ref, SourceRef
 from merge_runner.template.environment import RunFlag
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError, Returned
+from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log
 from merge_runner.text import Place
 
@@ -150,7 +152,14 @@ class BuiltIns:
 
     def log(self, message: Any, info: Any = False) -> str:
         """`log(message, info=true)`."""
-        self.logs.append(Log(str(message), bool(info), self._rendering.call_place()))
+        return self.note(message, info=bool(info))
+
+    def note(self, message: Any, *, info: bool) -> str:
+        """Keep a log; an operation shows it as soon as it is written."""
+        log = Log(str(message), info, self._rendering.call_place())
+        self.logs.append(log)
+        if self._context.operation is not None:
+            self._context.operation.log(replace(log, message=redact(log.message, self._rendering.secrets)))
         return ""
 
     def _warn(self, message: str) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from merge_runner.template.operation.table import Operation
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Context:
     """What `model` knows of the file, with dbt's keys (see model_values)."""
     macros: Mapping[str, Any] = field(default_factory=dict)
     """Plain data that calls of the project's macros of these names give, whatever their arguments."""
+    operation: Operation | None = None
+    """What executes the statements of a macro that is run as an operation; None: nothing can be asked of the engine."""
 
 
 def model_values(resource_type: str, fqn: Sequence[str], path: str) -> dict[str, Any]:

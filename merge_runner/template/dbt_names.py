@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError
-from merge_runner.template.rendered import Log
 
 if TYPE_CHECKING:
     from merge_runner.template.built_ins import BuiltIns
@@ -116,8 +115,7 @@ class DbtNames:
 
     def print(self, message: Any) -> str:
         """`print(message)`: a log that is shown."""
-        self._built_ins.logs.append(Log(str(message), True, self._rendering.call_place()))
-        return ""
+        return self._built_ins.note(message, info=True)
 
 
 class Adapter:

@@ -36,7 +36,7 @@ def failure(
     """What an exception says to the author; the place is still to add. `callee` was called when it was raised."""
     message = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
     if isinstance(error, RefusedError):
-        problem = Problem(error.code, error.message)
+        problem = Problem(error.code, error.message, hint=error.hint)
     elif isinstance(error, LimitError):
         problem = Problem("render-limit", message)
     elif isinstance(error, OverflowError) and "MAX_RANGE" in message:

@@ -35,6 +35,10 @@ class Limits:
         if time.monotonic() > self._deadline:
             raise LimitError(f"rendering takes more than {MAX_SECONDS:.0f} seconds; is there an endless loop?")
 
+    def waited(self, seconds: float) -> None:
+        """Leave out the time that a statement of an operation took: it is the engine's."""
+        self._deadline += seconds
+
     def build(self, size: int) -> None:
         """Counts the characters or items of a value that is about to be built; raises LimitError."""
         check_size(size)

@@ -19,7 +19,8 @@ class Returned(Exception):  # noqa: N818 (it is no error)
 class RefusedError(Exception):
     """A built-in or filter refuses its arguments; the rendering adds the place."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.hint = hint

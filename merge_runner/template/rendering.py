@@ -20,6 +20,7 @@ from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
+from merge_runner.template.operation.names import OperationNames
 from merge_runner.template.outcome import Returned
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
@@ -51,6 +52,7 @@ class Rendering:
             **DbtNames(self, self.built_ins).names(own),
             **library.macros,
             **own,
+            **(OperationNames(context.operation, self.limits).names() if context.operation is not None else {}),
             **{name: _always(value) for name, value in context.macros.items()},
         }
         self._problems = Problems()

@@ -52,6 +52,8 @@ _GIVEN: dict[str, Sequence[Sequence[str]]] = {
     "profiles_dir": [["."], ["models"]],
     "project_dir": [["."], ["models"]],
     "target_path": [["elsewhere"], [".."]],
+    "macro": [["twice"], ["none"]],
+    "arguments": [["{column: a}"], ["[1]"]],
     "mutate": [["fct"], ["stg"], ["none"]],
     "generate": [["guarded"], ["numbers"], ["colours"], ["none"]],
     "retain": [["14d"]],

@@ -35,5 +35,17 @@ def test_every_command_takes_every_option_and_every_node():
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_every_command_takes_every_kind_of_node_on_spark():
-    commands = ["run", "seed", "test", "optimize", "publish", "source", "stream", "retry", "explain", "debug"]
+    commands = [
+        "run",
+        "run-operation",
+        "seed",
+        "test",
+        "optimize",
+        "publish",
+        "source",
+        "stream",
+        "retry",
+        "explain",
+        "debug",
+    ]
     assert called("--brief", "--spark", *commands) > 15  # with every option it takes more than an hour

@@ -56,11 +56,12 @@ class Frame:
     @property
     def schema(self) -> Any:
         """The columns, as far as the product reads them."""
+        found = self.columns_by_type or dict.fromkeys(self.rows[0] if self.rows else (), "string")
         fields = [
             SimpleNamespace(name=name, dataType=DataType(text), nullable=True, metadata={})
-            for name, text in (self.columns_by_type or {}).items()
+            for name, text in found.items()
         ]
-        return SimpleNamespace(names=list(self.columns_by_type or {}), fields=fields)
+        return SimpleNamespace(names=list(found), fields=fields)
 
     def createOrReplaceTempView(self, _name: str) -> None:  # noqa: N802  # PySpark's name
         """Take the rows as a view: what reads it is not run."""

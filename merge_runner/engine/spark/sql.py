@@ -51,6 +51,14 @@ def run_statement(session: SparkSession, statement: str) -> list[Row]:
         return session.sql(statement).collect()
 
 
+def run_query(session: SparkSession, statement: str) -> tuple[tuple[str, ...], list[Row]]:
+    """Run a statement to its end and return the names of its columns with its rows. Raises EngineError."""
+    with engine_errors(statement):
+        _set_call_site(session)
+        frame = session.sql(statement)
+        return tuple(frame.schema.names), frame.collect()
+
+
 def run_command(session: SparkSession, command: str) -> None:
     """Run a command (DDL, INSERT, MERGE) to its end, without fetching its rows: that would be another query.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node, SourceNode, run_config
@@ -20,6 +20,9 @@ from merge_runner.template.context import Context, model_values
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import PlacedText, SourceText
+
+if TYPE_CHECKING:
+    from merge_runner.template.operation.table import Operation
 
 
 class Compiler:
@@ -135,36 +138,75 @@ class Compiler:
         # The closing parenthesis is on a separate line: the query may end in a comment.
         return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
 
-    def _context(self, node: Node) -> Context:
+    def operate(
+        self, macro: str, arguments: Mapping[str, Any], operation: Operation, on_read: Callable[[str], None]
+    ) -> Any:
+        """Call a macro of the project whose statements `operation` executes, and return what it returns.
+
+        `on_read` is called with the id of each node that it refers to. Raises KeyError where there is no such macro,
+        and ProblemsError.
+        """
         files = self._files
-        project = files.settings.name
-        invocation = self._invocation
-        full_refresh = is_rebuilt(node, invocation)
-        nodes = self._graph.nodes
-        self._reads.note([("node", node.unique_id)])
 
         def resolve_ref(name: str) -> Relation:
-            self._reads.note([("ref", name)])
-            for kind in ("model", "seed"):
-                if f"{kind}.{project}.{name}" in nodes:
-                    return self.relation(f"{kind}.{project}.{name}")
-            if name in self._graph.unread:
-                return Relation(name)  # the problem is in its own file
-            hint = did_you_mean(name, [other.name for other in nodes.values() if isinstance(other, ModelNode)])
-            raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
+            if (unique_id := self._ref(name)) is not None:
+                on_read(unique_id)
+            return self._resolve_ref(name)
 
         def resolve_source(source: str, table: str) -> Relation:
-            unique_id = f"source.{project}.{source}.{table}"
-            self._reads.note([("node", unique_id)])
-            if unique_id not in nodes:
-                raise LookupError(f'there is no source table "{source}.{table}"')
-            return self.relation(unique_id)
+            relation = self._resolve_source(source, table)
+            on_read(self._source(source, table))
+            return relation
 
+        context = Context(
+            model_name=macro,
+            this=None,
+            resolve_ref=resolve_ref,
+            resolve_source=resolve_source,
+            vars=files.vars,
+            env=self._invocation.env,
+            target=files.profile.target_values,
+            full_refresh=self._invocation.full_refresh,
+            model=model_values("operation", (files.settings.name, macro), ""),
+            operation=operation,
+        )
+        return self._templates.call_macro(macro, context, **arguments)
+
+    def _ref(self, name: str) -> str | None:
+        """Return the id of the model or seed of a name; None where there is none."""
+        ids = (f"{kind}.{self._files.settings.name}.{name}" for kind in ("model", "seed"))
+        return next((unique_id for unique_id in ids if unique_id in self._graph.nodes), None)
+
+    def _source(self, source: str, table: str) -> str:
+        return f"source.{self._files.settings.name}.{source}.{table}"
+
+    def _resolve_ref(self, name: str) -> Relation:
+        self._reads.note([("ref", name)])
+        if (unique_id := self._ref(name)) is not None:
+            return self.relation(unique_id)
+        if name in self._graph.unread:
+            return Relation(name)  # the problem is in its own file
+        models = [other.name for other in self._graph.nodes.values() if isinstance(other, ModelNode)]
+        hint = did_you_mean(name, models)
+        raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
+
+    def _resolve_source(self, source: str, table: str) -> Relation:
+        unique_id = self._source(source, table)
+        self._reads.note([("node", unique_id)])
+        if unique_id not in self._graph.nodes:
+            raise LookupError(f'there is no source table "{source}.{table}"')
+        return self.relation(unique_id)
+
+    def _context(self, node: Node) -> Context:
+        files = self._files
+        invocation = self._invocation
+        full_refresh = is_rebuilt(node, invocation)
+        self._reads.note([("node", node.unique_id)])
         return Context(
             model_name=node.name,
             this=node.relation,
-            resolve_ref=resolve_ref,
-            resolve_source=resolve_source,
+            resolve_ref=self._resolve_ref,
+            resolve_source=self._resolve_source,
             vars=Asked(files.vars, "var", self._reads),
             env=Asked(invocation.env, "env", self._reads),
             target=files.profile.target_values,

@@ -150,12 +150,21 @@ def check_target_path(root: Path, target_path: str) -> None:
 
 def parse_vars(text: str) -> dict[str, Any]:
     """The vars of a YAML mapping as `--vars` takes it. Raises ProblemsError where it is none."""
+    return _mapping(text, "--vars", "invalid-vars", "from: 2013-01-01")
+
+
+def parse_arguments(text: str) -> dict[str, Any]:
+    """Return the arguments of a macro of a YAML mapping as `--args` takes it. Raises ProblemsError where it is none."""
+    return _mapping(text, "--args", "invalid-args", "{schema: scratch, days: 7}")
+
+
+def _mapping(text: str, option: str, code: str, example: str) -> dict[str, Any]:
     problems = Problems()
-    tree = yaml_tree(SourceText("--vars", text), problems)
+    tree = yaml_tree(SourceText(option, text), problems)
     problems.check()
     data = tree.data if tree else None
-    if data is not None and not isinstance(data, dict):
-        problems.add("invalid-vars", "--vars must be a mapping", None, "write it as --vars 'from: 2013-01-01'")
+    if data is not None and not (isinstance(data, dict) and all(isinstance(key, str) for key in data)):
+        problems.add(code, f"{option} must be a mapping", None, f"write it as {option} '{example}'")
         problems.check()
     return data or {}
 

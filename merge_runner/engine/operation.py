@@ -1,0 +1,67 @@
+"""Executes the statements of a macro that runs as an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import run_query
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.plan.steps.inputs import Input
+from merge_runner.template.operation.table import Table
+from merge_runner.template.outcome import RefusedError
+from merge_runner.template.rendered import Log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
+
+
+@dataclass
+class Statements:
+    """An `Operation`: its statements run in one session, which finds what is `to_attach` from the next one on."""
+
+    session: SparkSession
+    catalog: Catalog
+    on_log: Callable[[Log], None]
+    count: int = 0
+    """How many statements have run."""
+    to_attach: list[Input] = field(default_factory=list)
+
+    def run(self, statement: str) -> Table:
+        """Execute a statement and return its rows. Raises RefusedError where the engine refuses it."""
+        try:
+            self._attach()
+            names, rows = run_query(self.session, statement)
+        except EngineError as error:
+            if error.code == _UNKNOWN_TABLE:
+                error.add_hint("name a model, a seed or a table of a source by `ref` or `source`")
+            raise RefusedError(error.code, error.message, error.hint) from error
+        self.count += 1
+        return Table.of(names, [[_plain(row[at]) for at in range(len(names))] for row in rows])
+
+    def log(self, log: Log) -> None:
+        """Show what the macro logs."""
+        self.on_log(log)
+
+    def _attach(self) -> None:
+        while self.to_attach:
+            try:
+                self.catalog.attach(self.session, self.to_attach.pop(0))
+            except EngineError as error:
+                if error.code != "missing-input":  # the statement may create it
+                    raise
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a row as a template may use it: a struct as a dict."""
+    if hasattr(value, "asDict"):
+        return {name: _plain(each) for name, each in value.asDict().items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return value

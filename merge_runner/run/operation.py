@@ -1,0 +1,70 @@
+"""Runs a macro as an operation: its statements are executed one after the other, in one session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.operation import Statements
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.inputs import Inputs
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.events import Events
+
+
+@dataclass(frozen=True)
+class Operated:
+    """What became of an operation: how many statements ran, what the macro returned, and why it ended early."""
+
+    macro: str
+    statements: int
+    returned: Any = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the macro came to its end."""
+        return not self.problems
+
+
+def run_operation(
+    prepared: Prepared,
+    macro: str,
+    arguments: Mapping[str, Any],
+    events: Events,
+    driver: Driver | None = None,
+    starting: Starting | None = None,
+) -> Operated:
+    """Call a macro of the project that may execute statements.
+
+    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
+    ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
+    """
+    name = _named(prepared, macro)
+    inputs = Inputs(prepared)
+    with driving(prepared, events, driver, starting) as running, running.session() as session:
+        statements = Statements(session, Catalog(running.table_format), prepared.on_log)
+
+        def read(unique_id: str) -> None:
+            statements.to_attach.extend(inputs.attach([unique_id]).inputs)
+
+        try:
+            returned = prepared.compiler.operate(name, arguments, statements, read)
+        except ProblemsError as error:
+            return Operated(name, statements.count, problems=tuple(error.problems))
+        return Operated(name, statements.count, returned)
+
+
+def _named(prepared: Prepared, macro: str) -> str:
+    """Return the name of a macro that may be written with the project's name. Raises ProblemsError for another."""
+    name = macro.removeprefix(f"{prepared.files.settings.name}.")
+    if prepared.templates.has_macro(name):
+        return name
+    known = [each.name for each in prepared.templates.macros()]
+    hint = did_you_mean(name, known) or "write {% macro name(…) %} … {% endmacro %} in a folder of `macro-paths`"
+    raise ProblemsError([Problem("unknown-macro", f'the project has no macro "{macro}"', hint=hint)])
