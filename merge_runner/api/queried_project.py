@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from merge_runner.run.model_tests.mutation import MutationReport
     from merge_runner.run.results.events import Listener
     from merge_runner.run.results.results import RunResults
+    from merge_runner.run.show import Preview
 
 
 class QueriedProject(LoadedProject):
@@ -58,6 +59,31 @@ class QueriedProject(LoadedProject):
             if coming is not None:
                 coming.proceed()
             return explain_on_spark(prepared, explanation, driver, coming)
+
+    def show(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        inline: str | None = None,
+        limit: int = 5,
+        selector: str | None = None,
+        state: str | Path | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> tuple[Preview, ...]:
+        """Return the first rows of the selected models, seeds and sources, or of the query `inline`; none is written.
+
+        A view, a table or an ephemeral model is the query that it has now, whether or not it has been built. Raises
+        ProblemsError for a merge model, and for what has not been built.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.show import show
+
+        ids = () if inline is not None else self.select(select, exclude, selector, state).ids
+        events = events_to(on_event)
+        with starting(self.start, self.prepared, events, driver) as coming:
+            return show(self.prepared, ids, inline, limit, events, driver, coming)
 
     def source_freshness(
         self,

@@ -51,6 +51,7 @@ _COMMANDS = {
     "run-operation": "call a macro that executes statements",
     "schema": "JSON Schemas of the files of a project, for editors",
     "seed": "load the seeds",
+    "show": "some rows of a model or of a query",
     "source": "how fresh the sources are (`source freshness`)",
     "stream": "merge micro-batches of streams into all models that they feed",
     "test": "run data tests and unit tests",

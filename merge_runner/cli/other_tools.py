@@ -12,7 +12,6 @@ ELSEWHERE: Mapping[str, str] = {
     "snapshot-freshness": "use `merge-runner source freshness`",
     "plan": "use `merge-runner explain`",
     "render": "use `merge-runner compile`",
-    "show": "use `merge-runner compile -s MODEL`, which prints the SQL that Spark executes",
     "snapshot": "a history of rows (SCD 2) is a MERGE model (docs/guides/patterns.md): `merge-runner run -s MODEL`",
     "version": "use `merge-runner --version`",
 }

@@ -1,8 +1,8 @@
-"""Executes the statements of a macro that runs as an operation."""
+"""Executes the statements of a macro that runs as an operation, and queries whose rows are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from merge_runner.template.outcome import RefusedError
 from merge_runner.template.rendered import Log
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 _UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 
@@ -41,7 +41,7 @@ class Statements:
                 error.add_hint("name a model, a seed or a table of a source by `ref` or `source`")
             raise RefusedError(error.code, error.message, error.hint) from error
         self.count += 1
-        return Table.of(names, [[_plain(row[at]) for at in range(len(names))] for row in rows])
+        return _table(names, rows)
 
     def log(self, log: Log) -> None:
         """Show what the macro logs."""
@@ -54,6 +54,16 @@ class Statements:
             except EngineError as error:
                 if error.code != "missing-input":  # the statement may create it
                     raise
+
+
+def first_rows(session: SparkSession, query: str, most: int) -> Table:
+    """Return some rows of a query. Raises EngineError."""
+    # The parenthesis is on a separate line: the query may end in a comment.
+    return _table(*run_query(session, f"SELECT * FROM (\n{query}\n) LIMIT {most}"))
+
+
+def _table(names: Sequence[str], rows: Sequence[Row]) -> Table:
+    return Table.of(names, [[_plain(row[at]) for at in range(len(names))] for row in rows])
 
 
 def _plain(value: Any) -> Any:

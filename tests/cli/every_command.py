@@ -52,6 +52,7 @@ _GIVEN: dict[str, Sequence[Sequence[str]]] = {
     "profiles_dir": [["."], ["models"]],
     "project_dir": [["."], ["models"]],
     "target_path": [["elsewhere"], [".."]],
+    "inline": [["select 1"], ["delete from x"]],
     "macro": [["twice"], ["none"]],
     "arguments": [["{column: a}"], ["[1]"]],
     "mutate": [["fct"], ["stg"], ["none"]],

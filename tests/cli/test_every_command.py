@@ -39,6 +39,7 @@ def test_every_command_takes_every_kind_of_node_on_spark():
         "run",
         "run-operation",
         "seed",
+        "show",
         "test",
         "optimize",
         "publish",

@@ -85,6 +85,7 @@ def test_help_names_every_command(call):
             "run-operation",
             "schema",
             "seed",
+            "show",
             "source",
             "stream",
             "test",
@@ -104,7 +105,6 @@ def test_an_unknown_command_names_the_nearest(process):
     [
         ("SNAPSHOT", "MERGE model"),
         ("snapshot", "MERGE model"),
-        ("show", "compile -s MODEL"),
         ("run_operation", 'did you mean "run-operation"'),
         ("clone", "--defer --state"),
         ("freshness", "source freshness"),

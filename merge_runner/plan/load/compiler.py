@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
@@ -146,6 +147,18 @@ class Compiler:
         `on_read` is called with the id of each node that it refers to. Raises KeyError where there is no such macro,
         and ProblemsError.
         """
+        context = self._context_of_none("operation", macro, on_read)
+        return self._templates.call_macro(macro, replace(context, operation=operation), **arguments)
+
+    def inline(self, text: str, on_read: Callable[[str], None]) -> Rendered:
+        """Return a text of the command line, rendered: it belongs to no node. Raises ProblemsError.
+
+        `on_read` is called with the id of each node that it refers to.
+        """
+        source = SourceText("--inline", text)
+        return self._templates.render(source, self._context_of_none("sql operation", "inline", on_read))
+
+    def _context_of_none(self, kind: str, name: str, on_read: Callable[[str], None]) -> Context:
         files = self._files
 
         def resolve_ref(name: str) -> Relation:
@@ -158,8 +171,8 @@ class Compiler:
             on_read(self._source(source, table))
             return relation
 
-        context = Context(
-            model_name=macro,
+        return Context(
+            model_name=name,
             this=None,
             resolve_ref=resolve_ref,
             resolve_source=resolve_source,
@@ -167,10 +180,8 @@ class Compiler:
             env=self._invocation.env,
             target=files.profile.target_values,
             full_refresh=self._invocation.full_refresh,
-            model=model_values("operation", (files.settings.name, macro), ""),
-            operation=operation,
+            model=model_values(kind, (files.settings.name, name), ""),
         )
-        return self._templates.call_macro(macro, context, **arguments)
 
     def _ref(self, name: str) -> str | None:
         """Return the id of the model or seed of a name; None where there is none."""

@@ -1,0 +1,60 @@
+"""`merge-runner show`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+import click
+
+from merge_runner.cli.command import command as make
+from merge_runner.options.declaration import option
+from merge_runner.options.project import ProjectOptions, Selection
+
+_WIDTH = 160
+"""Characters of a line where the output is no terminal."""
+
+
+@dataclass(frozen=True)
+class ShowOptions(ProjectOptions):
+    """What is shown, and how."""
+
+    inline: str | None = option("--inline", metavar="SQL", help="A query to show instead, with Jinja.")
+    limit: int = option("--limit", default=5, least=1, shows_default=True, help="The most rows of each.")
+    output: Literal["table", "json"] = option("--output", default="table", help="How the rows are written.")
+
+
+@dataclass(frozen=True)
+class Options(Selection, ShowOptions):
+    """The options of `show`."""
+
+
+@make("show", Options)
+def command(options: Options) -> int:
+    """Show the first rows of models, seeds and sources, or of a query; nothing is written.
+
+    A view, a table or an ephemeral model is shown as its query is now, whether or not it has been built.
+    """
+    from merge_runner.cli.display.messages import concealed, terminal_columns
+    from merge_runner.cli.loading import load_project, selected
+    from merge_runner.cli.node_commands import display_for
+
+    if (options.inline is not None) is bool(options.select or options.selector):
+        raise click.UsageError("give either --select, the nodes to show, or --inline, a query.")
+    project = load_project(options)
+    selection = () if options.inline is not None else selected(project, options)
+    display = display_for(options, project.graph)
+    try:
+        shown = project.show(selection, inline=options.inline, limit=options.limit, on_event=display)
+    finally:
+        display.close()
+    if options.output == "json":
+        documents = project.prepared.concealed([each.as_json() for each in shown])
+        click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2))
+        return 0
+    for each in shown:
+        for line in each.lines(terminal_columns(sys.stdout) or _WIDTH):
+            click.echo(concealed(line))
+    return 0

@@ -1,0 +1,156 @@
+"""Shows some rows of models, seeds and sources, or of a query of the command line; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.operation import first_rows
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.graph import ModelNode, Node, SeedNode, SourceNode, run_config
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.query import query
+from merge_runner.plan.nodes.inputs import Inputs
+from merge_runner.plan.steps.inputs import Input
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.events import Events
+from merge_runner.template.operation.table import Table
+from merge_runner.template.rendered import Rendered
+from merge_runner.testing.failing_rows import table_lines
+from merge_runner.text import Place
+
+_NOT_MERGES = (
+    'show has the rows of queries: `explain --spark` says what a MERGE reads, `show --inline "select * from '
+    "{{ ref('NAME') }}\"` has rows of its table"
+)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Some rows of a node, or of a query that is none's (`name` is None)."""
+
+    name: str | None
+    table: Table
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as dbt has it: `node` and `show`, the rows by column."""
+        named = {} if self.name is None else {"node": self.name}
+        return {**named, "show": [{name: _json(value) for name, value in row.dict().items()} for row in self.table]}
+
+    def lines(self, width: int) -> Iterator[str]:
+        """Yield a line with the name, then the rows as a table of `width` characters."""
+        count = len(self.table)
+        if self.name is not None or not count:
+            yield f"{self.name or 'the query'}: {count} row{'' if count == 1 else 's'}"
+        if count:
+            yield from table_lines([row.dict() for row in self.table], width)
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A query to be shown: the node it is of, what it reads, and where an offset of it is in the author's file."""
+
+    node: Node | None
+    text: str
+    inputs: tuple[Input, ...]
+    rendered: Rendered | None = None
+
+    def place(self, error: EngineError) -> Place | None:
+        """Return where the engine's error is."""
+        if error.place is not None or self.rendered is None or error.statement is None or error.offset is None:
+            return error.place
+        start = error.offset - error.statement.find(self.text)
+        within = self.rendered.text.find(self.text)
+        return self.rendered.place(within + start) if 0 <= start < len(self.text) and within >= 0 else None
+
+
+def show(
+    prepared: Prepared,
+    ids: Sequence[str],
+    inline: str | None,
+    limit: int,
+    events: Events,
+    driver: Driver | None = None,
+    starting: Starting | None = None,
+) -> tuple[Preview, ...]:
+    """Return up to `limit` rows of each of the nodes, or of the query `inline`.
+
+    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
+    ProblemsError where something cannot be shown; nothing has been queried where that is known before.
+    """
+    queries = [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
+    if not queries:
+        return ()
+    with driving(prepared, events, driver, starting) as running:
+        catalog = Catalog(running.table_format)
+        return tuple(_preview(prepared, each, limit, running, catalog) for each in queries)
+
+
+def _inline(prepared: Prepared, text: str) -> _Query:
+    read: list[str] = []
+    rendered = prepared.compiler.inline(text, read.append)
+    return _Query(None, query(rendered), Inputs(prepared).attach(read).inputs, rendered)
+
+
+def _of_nodes(prepared: Prepared, ids: Iterable[str]) -> list[_Query]:
+    """Return the queries of the nodes that have one: tests have none. Raises ProblemsError."""
+    found, problems = [], Problems()
+    for unique_id in ids:
+        with problems.collecting():
+            each = _of_node(prepared, prepared.graph.nodes[unique_id])
+            if each is not None:
+                found.append(each)
+    problems.check()
+    return found
+
+
+def _of_node(prepared: Prepared, node: Node) -> _Query | None:
+    inputs, compiler = Inputs(prepared), prepared.compiler
+    if isinstance(node, SeedNode | SourceNode):
+        relation = compiler.relation(node.unique_id)
+        return _Query(node, f"SELECT * FROM {relation}", inputs.attach([node.unique_id]).inputs)
+    if not isinstance(node, ModelNode):
+        return None
+    if node.materialized == "merge":
+        raise ProblemsError(
+            [Problem("not-a-query", f"{node.name} is a MERGE", node.place, _NOT_MERGES.replace("NAME", node.name))]
+        )
+    rendered = compiler.rendered(node.unique_id)
+    return _Query(node, query(rendered), inputs.attach(compiler.read_by(node)).inputs, rendered)
+
+
+def _preview(prepared: Prepared, asked: _Query, limit: int, driver: Driver, catalog: Catalog) -> Preview:
+    confs = {} if asked.node is None else _confs(asked.node)
+    with driver.session(confs) as session:
+        try:
+            for item in asked.inputs:
+                catalog.attach(session, item)
+            table = first_rows(session, asked.text, limit)
+        except EngineError as error:
+            problem = Problem(error.code, error.message, asked.place(error), error.hint)
+            raise ProblemsError([_concealed(problem, prepared.conceal)]) from error
+    return Preview(asked.node.name if asked.node is not None else None, table)
+
+
+def _confs(node: Node) -> dict[str, str]:
+    return {} if isinstance(node, SourceNode) else dict(run_config(node).conf)
+
+
+def _concealed(problem: Problem, conceal: Callable[[str], str]) -> Problem:
+    return Problem(
+        problem.code, conceal(problem.message), problem.place, conceal(problem.hint) if problem.hint else None
+    )
+
+
+def _json(value: Any) -> Any:
+    """Return a value of a row as JSON has it: dates, decimals and the like as texts."""
+    if isinstance(value, Mapping):
+        return {str(name): _json(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_json(each) for each in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
