@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all, and keeping no more than the newest files of a folder."""
 
 from __future__ import annotations
 
@@ -27,3 +27,19 @@ def write_atomic(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # a write that fails says why, and not where
         raise
+
+
+def keep_newest(folder: Path, pattern: str, most: int, most_bytes: int | None = None) -> None:
+    """Remove the files that fit `pattern` but for the `most` that were written last; the newest always stays.
+
+    With `most_bytes`, older ones stay as long as all that stay have no more bytes together. Raises OSError.
+    """
+    total = 0
+    for number, file in enumerate(sorted(folder.glob(pattern), key=_written, reverse=True)):
+        total += file.stat().st_size
+        if number and (number >= most or (most_bytes is not None and total > most_bytes)):
+            file.unlink(missing_ok=True)
+
+
+def _written(path: Path) -> float:
+    return path.stat().st_mtime

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from merge_runner.atomic import write_atomic
+from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.contributions import status
 from merge_runner.contributions import tool as current_tool
 from merge_runner.errors import Problem
@@ -97,8 +97,7 @@ class ReportCache:
         )
         try:
             write_atomic(self.folder / f"{self.key}.json", f"{_checksum(content)}\n{content}")
-            for old in sorted(self.folder.glob("*.json"), key=_age, reverse=True)[_KEPT:]:
-                old.unlink()
+            keep_newest(self.folder, "*.json", _KEPT)
         except OSError:
             return
 
@@ -137,7 +136,3 @@ def _checksum(content: str) -> str:
 def linter() -> list[Any]:
     """Return what lints: what makes contributions, and the packages with rules, down to their files."""
     return [current_tool(), [found for package in provided_paths() for found in status(package)]]
-
-
-def _age(path: Path) -> float:
-    return path.stat().st_mtime

@@ -112,6 +112,8 @@ class Suppressions:
         A word counts as unused only where all its rules are selected (`severity` is not None) and have looked at the
         file (`ran`), and never in a Jinja block that need not be rendered.
         """
+        if not self.found:
+            return []
         path = self.source.path
         rule = next((rule for rule in self.known if rule.code == UNUSED), None)
         level = severity(rule, path) if rule else None

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.atomic import write_atomic
+from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.contributions import key, tool
 from merge_runner.errors import Problems
 from merge_runner.graph.cycles import dag_of
@@ -142,7 +142,7 @@ class KeptProject:
             return None
         try:
             write_atomic(self.file, _hash(said) + said)
-            _remove_old(self.file.parent)
+            keep_newest(self.file.parent, "*.bin", _KEPT, _BYTES)
         except OSError as error:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)
             return None
@@ -211,19 +211,6 @@ def _value_class(module: str, name: str) -> Any:
         if (module, name) in _OTHERS or (isinstance(found, type) and is_dataclass(found)):
             return found
     raise pickle.UnpicklingError(f"{module}.{name} is no value of a project")
-
-
-def _remove_old(folder: Path) -> None:
-    """Remove all but the files that were written last."""
-    total = 0
-    for number, file in enumerate(sorted(folder.glob("*.bin"), key=_age, reverse=True)):
-        total += file.stat().st_size
-        if number and (number >= _KEPT or total > _BYTES):
-            file.unlink()
-
-
-def _age(path: Path) -> float:
-    return path.stat().st_mtime
 
 
 def _hash(content: bytes | memoryview) -> bytes:
