@@ -3,7 +3,7 @@
 ## What it does
 Reports every MERGE whose verdict is `none`: no condition of it keeps the engine from reading a file of the target, and
 no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why; next to a
-BY SOURCE clause P006 says all of it and takes its place.
+BY SOURCE clause P006 says all of it and takes its place, and P010 where every condition of ON is always true.
 
 The help says what would avoid the scan of this merge, what leaves out most files first: a condition on a date or
 timestamp that both sides have, then a layout by the key, so that each run is bounded by the keys that the source holds,
@@ -64,8 +64,9 @@ SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """The verdict `none`."""
-    if merge.judgement.verdict == "none" and not merge.scans_all_on_purpose:
+    """The verdict `none`, unless P010 reports the whole of ON."""
+    always_true = all(condition.cause == "always-true" for condition in merge.judgement.on)
+    if merge.judgement.verdict == "none" and not (always_true or merge.scans_all_on_purpose):
         size = full_scan_size(merge)
         yield Hit(
             merge.statement.on_span,
