@@ -18,7 +18,7 @@ from merge_runner.lint.paths.request import LintRequest
 from merge_runner.lsp.documents.remark import Remark, of_finding, of_problem
 from merge_runner.project.syntax.environment import RecordingEnv
 
-_POLL = 0.1
+_POLL = 0.02
 """Seconds between looks at whether the process has sent what it found."""
 
 

@@ -20,8 +20,8 @@ from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_i
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.project.syntax.read_text import read_text
 
-_PAUSE = 1.0
-"""Seconds without a change on disk after which projects are looked at."""
+_PAUSE = 0.2
+"""Seconds without another change on disk after which projects are looked at again."""
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
 
@@ -35,6 +35,8 @@ class WorkspaceDiagnostics:
         self._documents = documents
         self._state = 0
         """A number for the state of the files on disk."""
+        self._looked_at = 0
+        """The state that was looked at last; at first the one that the server has started with."""
         self._given: tuple[int, frozenset[tuple[str, str]]] | None = None
         """The state of which a client has been given everything, and the results that it knows then."""
         self._news = asyncio.Event()
@@ -50,10 +52,10 @@ class WorkspaceDiagnostics:
         while self._given == (self._state, results):
             self._news.clear()
             await self._news.wait()
-        state = -1
-        while state != self._state:
-            state = self._state
+        while self._looked_at != self._state:
+            self._looked_at = self._state
             await asyncio.sleep(_PAUSE)
+        state = self._looked_at
         remarks: dict[Path, list[Remark]] = {}
         for root in self._roots(workspace):
             remarks |= await project_remarks(root, self._documents.env)

@@ -8,16 +8,27 @@ from tests.lsp.protocol.test_server import PROJECT
 WRONG = PROJECT["models/fct.sql"].replace("when matched", "when mat")
 
 
-@pytest.fixture
-def shop(tmp_path):
-    return folder(tmp_path / "my shop", PROJECT | {"models/fct.sql": WRONG})
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("shops") / "my shop"
 
 
 @pytest.fixture
-def editor(shop):
-    found = Editor(folders=[shop])
+def shop(root):
+    return folder(root, PROJECT | {"models/fct.sql": WRONG})
+
+
+@pytest.fixture(scope="module")
+def started(root):
+    found = Editor(folders=[folder(root, PROJECT)])
     yield found
     found.stop()
+
+
+@pytest.fixture
+def editor(started, shop):
+    started.saved(shop / "models/fct.sql")
+    return started
 
 
 def found_in(report):
@@ -52,14 +63,18 @@ def test_a_project_that_cannot_be_loaded_has_the_reason(editor, shop):
 
 def test_the_diagnostics_of_an_open_document_are_asked_for_alone(editor, shop):
     editor.open(shop / "models/fct.sql", WRONG)
+    found = found_in(editor.run(editor.workspace()))
+    editor.close(shop / "models/fct.sql")
 
-    assert found_in(editor.run(editor.workspace())) == {}
+    assert found == {}
 
 
-@pytest.mark.parametrize("seconds", [0.1, 1.2])
-def test_a_question_that_is_open_does_not_keep_the_server(shop, seconds):
+@pytest.mark.parametrize("change", [True, False])
+def test_a_question_that_is_open_does_not_keep_the_server(shop, change):
     editor = Editor(folders=[shop])
+    if change:  # the files are not looked at yet
+        editor.saved(shop / "models/fct.sql")
     held = editor.workspace()
-    editor.wait(seconds)  # before the files are looked at, and while they are
+    editor.wait(0.1)
     editor.stop()
     assert not held.done() or held.cancelled() or held.exception() is not None
