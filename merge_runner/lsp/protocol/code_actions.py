@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 from pygls.workspace import TextDocument
 
+from merge_runner.lint.containers.scala_strings import ScalaStrings
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol.diagnostics import diagnostics
 from merge_runner.lsp.protocol.positions import Positions
-from merge_runner.text import Place
+from merge_runner.text import Place, SourceText
 
 _KINDS = {"safe": "", "unsafe": " (may change what the MERGE does)"}
-_COMMENTS = {".sql": "--", ".py": "#", ".yml": "#", ".yaml": "#"}
+_COMMENTS = {".sql": "--", ".py": "#", ".scala": "//", ".yml": "#", ".yaml": "#"}
 _CELLS = {"sql": "--", "python": "#"}
 """The comments of a notebook's cell by its language."""
 
@@ -68,10 +69,20 @@ def _mark(document: TextDocument, text: str, place: Place) -> str | None:
         mark = "--" if is_sql else _CELLS.get(document.language_id or "")
     else:
         mark = next((mark for suffix, mark in _COMMENTS.items() if document.uri.lower().endswith(suffix)), None)
-    return "--" if mark == "#" and not place.path.endswith((".yml", ".yaml")) and _goes_on(text, place.line) else mark
+    in_code = {"#": _goes_on_in_python, "//": _goes_on_in_scala}.get(mark or "")
+    if in_code is None or place.path.endswith((".yml", ".yaml")):
+        return mark
+    return "--" if in_code(text, place.line) else mark
 
 
-def _goes_on(text: str, line: int) -> bool:
+def _goes_on_in_scala(text: str, line: int) -> bool:
+    """Whether a string of Scala begins in a line, or before it, and ends after it: what is written there is SQL."""
+    source = SourceText("", text)
+    end = source.offset(line, len(text.split("\n")[line - 1]) + 1)
+    return any(each.kind == "string" and each.start < end < each.end for each in ScalaStrings.of(source).tokens)
+
+
+def _goes_on_in_python(text: str, line: int) -> bool:
     """Whether a string of Python begins in a line, or before it, and ends after it: what is written there is SQL."""
     begins: list[int] = []
     try:

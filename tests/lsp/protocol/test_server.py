@@ -274,17 +274,24 @@ def test_actions(editor, shop):
 
 MERGE_LINES = ("merge into a.b t", "using c.d s on t.id = s.id", "when matched then delete")
 STRINGS = {
-    "a line": ('spark.sql("' + " ".join(MERGE_LINES) + '")\n', 1, "#"),
-    "several lines": ('spark.sql("""\n' + "\n".join(MERGE_LINES) + '\n""")\n', 3, "--"),
-    "an f-string": ('n = "c.d"\nspark.sql(f"""' + "\n".join(MERGE_LINES).replace("c.d", "{n}") + '""")\n', 3, "--"),
-    "parts": ("spark.sql(\n" + "\n".join(f'    "{line} "' for line in MERGE_LINES) + "\n)\n", 3, "#"),
+    "a line": ("job.py", 'spark.sql("' + " ".join(MERGE_LINES) + '")\n', 1, "#"),
+    "several lines": ("job.py", 'spark.sql("""\n' + "\n".join(MERGE_LINES) + '\n""")\n', 3, "--"),
+    "an f-string": (
+        "job.py",
+        'n = "c.d"\nspark.sql(f"""' + "\n".join(MERGE_LINES).replace("c.d", "{n}") + '""")\n',
+        3,
+        "--",
+    ),
+    "parts": ("job.py", "spark.sql(\n" + "\n".join(f'    "{line} "' for line in MERGE_LINES) + "\n)\n", 3, "#"),
+    "a line of Scala": ("Job.scala", 'spark.sql("' + " ".join(MERGE_LINES) + '")\n', 1, "//"),
+    "several lines of Scala": ("Job.scala", 'spark.sql("""\n' + "\n".join(MERGE_LINES) + '\n""")\n', 3, "--"),
 }
 
 
 @pytest.mark.parametrize("case", STRINGS)
 def test_a_noqa_comment_is_one_of_the_language_that_it_is_in(editor, tmp_path, case):
-    path = tmp_path / "job.py"
-    text, line, mark = STRINGS[case]
+    name, text, line, mark = STRINGS[case]
+    path = tmp_path / name
     editor.open(path, text)
     (found,) = editor.actions(path, line)
     ((edit,),) = found.edit.changes.values()
