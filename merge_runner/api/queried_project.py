@@ -74,8 +74,8 @@ class QueriedProject(LoadedProject):
     ) -> tuple[Preview, ...]:
         """Return the first rows of the selected models, seeds and sources, or of the query `inline`; none is written.
 
-        A view, a table or an ephemeral model is the query that it has now, whether or not it has been built. Raises
-        ProblemsError for a merge model, and for what has not been built.
+        A view, a table or an ephemeral model is the query that it has now, whether or not it has been built. A merge
+        model has the rows that each clause would change (`changes`). Raises ProblemsError for what cannot be queried.
         """
         from merge_runner.api.node_run import starting
         from merge_runner.run.show import show

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.merge.preview import clause_rows
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_query
 from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.merge.statement import Clause
 from merge_runner.plan.steps.inputs import Input
+from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.template.operation.table import Table
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.rendered import Log
@@ -54,6 +57,12 @@ class Statements:
             except EngineError as error:
                 if error.code != "missing-input":  # the statement may create it
                     raise
+
+
+def changed_rows(session: SparkSession, merge: RunMerge, most: int) -> Iterator[tuple[Clause, Table]]:
+    """Yield each clause of a MERGE with some of the rows that it would change. Raises EngineError."""
+    for each in clause_rows(session, merge.target, merge.judged.statement, most):
+        yield each.clause, _table(each.columns, each.rows)
 
 
 def first_rows(session: SparkSession, query: str, most: int) -> Table:

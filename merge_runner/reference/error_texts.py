@@ -320,6 +320,10 @@ _START = {
 }
 
 _RUN = {
+    "not-shown": Meaning(
+        "`show` cannot know the rows of this MERGE without running it.",
+        "Show its table by `--inline`, or build a copy of it in another target.",
+    ),
     "missing-input": Meaning(
         "A table that a node reads has not been built yet.", "Build its model first (`-s +NODE`)."
     ),

@@ -7,27 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.operation import first_rows
+from merge_runner.engine.operation import changed_rows, first_rows
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, SeedNode, SourceNode, run_config
+from merge_runner.merge.statement import Clause
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.nodes.inputs import Inputs
-from merge_runner.plan.steps.inputs import Input
+from merge_runner.plan.plan import Planner
+from merge_runner.plan.steps.inputs import AttachInputs, Input
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.node.outcome import error_place
 from merge_runner.run.results.events import Events
 from merge_runner.template.operation.table import Table
 from merge_runner.template.rendered import Rendered
 from merge_runner.testing.failing_rows import table_lines
 from merge_runner.text import Place
-
-_NOT_MERGES = (
-    'show has the rows of queries: `explain --spark` says what a MERGE reads, `show --inline "select * from '
-    "{{ ref('NAME') }}\"` has rows of its table"
-)
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,24 @@ class Preview:
 
     name: str | None
     table: Table
+    changes: tuple[tuple[Clause, Table], ...] = ()
+    """Of a merge model instead: rows that each clause would change, as they would be; deleted ones as they are."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as dbt has it: `node` and `show`, the rows by column."""
-        named = {} if self.name is None else {"node": self.name}
-        return {**named, "show": [{name: _json(value) for name, value in row.dict().items()} for row in self.table]}
+        """Return it as dbt has it: `node` and `show`, the rows by column; a MERGE has `changes`, a `show` by clause."""
+        named: dict[str, Any] = {} if self.name is None else {"node": self.name}
+        if not self.changes:
+            return {**named, "show": _rows(self.table)}
+        changes = [{"action": each.action, "when": each.kind, "show": _rows(rows)} for each, rows in self.changes]
+        return {**named, "changes": changes}
 
     def lines(self, width: int) -> Iterator[str]:
-        """Yield a line with the name, then the rows as a table of `width` characters."""
-        count = len(self.table)
-        if self.name is not None or not count:
-            yield f"{self.name or 'the query'}: {count} row{'' if count == 1 else 's'}"
-        if count:
-            yield from table_lines([row.dict() for row in self.table], width)
+        """Yield a line with the name, then the rows as a table of `width` characters; so for each clause of a MERGE."""
+        name = self.name or "the query"
+        for clause, rows in self.changes:
+            yield from _lines(f"{name}: when {clause.kind.replace('_', ' ')}, {clause.action}", rows, width)
+        if not self.changes:
+            yield from _lines(name, self.table, width)
 
 
 @dataclass(frozen=True)
@@ -83,12 +89,19 @@ def show(
     `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
     ProblemsError where something cannot be shown; nothing has been queried where that is known before.
     """
-    queries = [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
+    queries: Sequence[_Query | NodePlan] = (
+        [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
+    )
     if not queries:
         return ()
     with driving(prepared, events, driver, starting) as running:
         catalog = Catalog(running.table_format)
-        return tuple(_preview(prepared, each, limit, running, catalog) for each in queries)
+        return tuple(
+            _changes(prepared, each, limit, running, catalog)
+            if isinstance(each, NodePlan)
+            else _preview(prepared, each, limit, running, catalog)
+            for each in queries
+        )
 
 
 def _inline(prepared: Prepared, text: str) -> _Query:
@@ -97,12 +110,14 @@ def _inline(prepared: Prepared, text: str) -> _Query:
     return _Query(None, query(rendered), Inputs(prepared).attach(read).inputs, rendered)
 
 
-def _of_nodes(prepared: Prepared, ids: Iterable[str]) -> list[_Query]:
-    """Return the queries of the nodes that have one: tests have none. Raises ProblemsError."""
-    found, problems = [], Problems()
+def _of_nodes(prepared: Prepared, ids: Iterable[str]) -> list[_Query | NodePlan]:
+    """Return the queries of the nodes that have one, and the plans of MERGEs: tests have none. Raises ProblemsError."""
+    found: list[_Query | NodePlan] = []
+    problems, planner = Problems(), Planner(prepared)
     for unique_id in ids:
+        node = prepared.graph.nodes[unique_id]
         with problems.collecting():
-            each = _of_node(prepared, prepared.graph.nodes[unique_id])
+            each = planner.plan(unique_id) if node.materialized == "merge" else _of_node(prepared, node)
             if each is not None:
                 found.append(each)
     problems.check()
@@ -116,10 +131,6 @@ def _of_node(prepared: Prepared, node: Node) -> _Query | None:
         return _Query(node, f"SELECT * FROM {relation}", inputs.attach([node.unique_id]).inputs)
     if not isinstance(node, ModelNode):
         return None
-    if node.materialized == "merge":
-        raise ProblemsError(
-            [Problem("not-a-query", f"{node.name} is a MERGE", node.place, _NOT_MERGES.replace("NAME", node.name))]
-        )
     rendered = compiler.rendered(node.unique_id)
     return _Query(node, query(rendered), inputs.attach(compiler.read_by(node)).inputs, rendered)
 
@@ -137,6 +148,34 @@ def _preview(prepared: Prepared, asked: _Query, limit: int, driver: Driver, cata
     return Preview(asked.node.name if asked.node is not None else None, table)
 
 
+def _changes(prepared: Prepared, plan: NodePlan, limit: int, driver: Driver, catalog: Catalog) -> Preview:
+    """Return rows that each clause of a MERGE would change now; its hooks are not run."""
+    node = prepared.graph.nodes[plan.unique_id]
+    with driver.session(_confs(node)) as session:
+        try:
+            for item in (item for step in plan.steps if isinstance(step, AttachInputs) for item in step.inputs):
+                catalog.attach(session, item)
+            create = next((step for step in plan.steps if isinstance(step, CreateTarget)), None)
+            built = create is not None and catalog.adopt(session, create.layout)
+            changes = tuple(changed_rows(session, _shown_merge(node, plan, built=built), limit))
+        except EngineError as error:
+            problem = Problem(error.code, error.message, error_place(error, plan, node), error.hint)
+            raise ProblemsError([_concealed(problem, prepared.conceal)]) from error
+    return Preview(node.name, Table(), changes)
+
+
+def _shown_merge(node: Node, plan: NodePlan, *, built: bool) -> RunMerge:
+    """Return the MERGE of a plan. Raises EngineError where its rows cannot be shown."""
+    merge = next((step for step in plan.steps if isinstance(step, RunMerge)), None)
+    if merge is None or merge.feed is not None:
+        message = f"{node.name} reads `changes(…)`, or raises an error where its table exists: its rows cannot be shown"
+        raise EngineError("not-shown", message, place=node.place)
+    if not built:
+        message = f"{merge.target.name} has not been built yet"
+        raise EngineError("missing-input", message, "build it first: `show` compares with its rows", place=node.place)
+    return merge
+
+
 def _confs(node: Node) -> dict[str, str]:
     return {} if isinstance(node, SourceNode) else dict(run_config(node).conf)
 
@@ -145,6 +184,16 @@ def _concealed(problem: Problem, conceal: Callable[[str], str]) -> Problem:
     return Problem(
         problem.code, conceal(problem.message), problem.place, conceal(problem.hint) if problem.hint else None
     )
+
+
+def _lines(title: str, rows: Table, width: int) -> Iterator[str]:
+    yield f"{title}: {len(rows)} row{'' if len(rows) == 1 else 's'}"
+    if rows:
+        yield from table_lines([row.dict() for row in rows], width)
+
+
+def _rows(table: Table) -> list[dict[str, Any]]:
+    return [{name: _json(value) for name, value in row.dict().items()} for row in table]
 
 
 def _json(value: Any) -> Any:

@@ -54,12 +54,23 @@ def test_a_query_is_limited_and_runs_whether_or_not_its_model_is_built(shop, ask
     ]
 
 
-def test_a_merge_has_no_query(shop):
+def test_a_merge_shows_the_rows_of_each_clause(shop):
     root, driver = shop
+    (shown,) = Project.load(root).show("fct", limit=2, driver=driver)
+    assert [(clause.action, len(rows)) for clause, rows in shown.changes] == [("update", 2), ("insert", 2)]
+    assert [(each["action"], each["when"]) for each in shown.as_json()["changes"]] == [
+        ("update", "matched"),
+        ("insert", "not_matched"),
+    ]
+    assert next(shown.lines(80)) == "fct: when matched, update: 2 rows"
+    assert all("LIMIT 2" in text for text in driver.statements if " END = " in text)
+    assert not [text for text in driver.statements if text.upper().startswith(("MERGE", "INSERT"))]
+
+
+def test_a_merge_whose_table_is_not_there_cannot_be_shown(make_project):
     with pytest.raises(ProblemsError) as refused:
-        Project.load(root).show("fct", driver=driver)
-    assert [(each.code, each.place.path) for each in refused.value.problems] == [("not-a-query", "models/fct.sql")]
-    assert driver.statements == []
+        Project.load(make_project(FILES)).show("fct", driver=FakeDriver())
+    assert [(each.code, each.place.path) for each in refused.value.problems] == [("missing-input", "models/fct.sql")]
 
 
 TABLE = """\

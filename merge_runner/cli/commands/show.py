@@ -35,7 +35,8 @@ class Options(Selection, ShowOptions):
 def command(options: Options) -> int:
     """Show the first rows of models, seeds and sources, or of a query; nothing is written.
 
-    A view, a table or an ephemeral model is shown as its query is now, whether or not it has been built.
+    A view, a table or an ephemeral model is shown as its query is now, whether or not it has been built; a merge model
+    by the rows that each of its clauses would change, as they would be. Its hooks are not run.
     """
     from merge_runner.cli.display.messages import concealed, terminal_columns
     from merge_runner.cli.loading import load_project, selected

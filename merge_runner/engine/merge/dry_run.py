@@ -9,6 +9,7 @@ DELETE is its only WHEN MATCHED: then the row is deleted once. `tests/engine/tes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from merge_runner.relation import Relation, quote
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
     from merge_runner.engine.merge.statement import Bounded
     from merge_runner.project.schema.expect_merge import ExpectMerge
@@ -38,8 +39,8 @@ class Figures:
 
 
 @dataclass
-class _Query:
-    """Text that is put together: of the author's own pieces it is known where they come from."""
+class DryQuery:
+    """A query: text that is put together: of the author's own pieces it is known where they come from."""
 
     made: Bounded
     text: str = ""
@@ -52,6 +53,16 @@ class _Query:
             piece = self.made.piece(span)
             self.own.append((len(self.text), piece, span))
             self.text += f"{piece}\n"
+
+    def run(self, session: SparkSession, failed: str) -> list[Row]:
+        """Return the rows. Raises EngineError, at the author's place; `failed` says what could not be done."""
+        try:
+            return run_statement(session, self.text)
+        except EngineError as error:
+            if error.statement == self.text and error.offset is not None:
+                error.statement, error.offset = self.made.text, self.origin(error.offset)
+            error.message = f"{failed}: {error.message}"
+            raise
 
     def origin(self, offset: int) -> int | None:
         """The offset in the author's statement of one in the query."""
@@ -72,13 +83,8 @@ def dry_count(
     query = counting_query(table, statement, made, limits)
     if query is None:
         return Figures()
-    try:
-        rows = {row["what"]: row for row in run_statement(session, query.text)}
-    except EngineError as error:
-        if error.statement == query.text and error.offset is not None:
-            error.statement, error.offset = made.text, query.origin(error.offset)
-        error.message = f"the rows that the MERGE would change cannot be counted, and it did not run: {error.message}"
-        raise
+    failed = "the rows that the MERGE would change cannot be counted, and it did not run"
+    rows = {row["what"]: row for row in query.run(session, failed)}
     of_kinds = [rows[kind] for kind in _KINDS if kind in rows]
     inserted, updated, deleted = (sum(row[action] for row in of_kinds) for action in ("insert", "update", "delete"))
     return Figures(
@@ -96,14 +102,14 @@ def deletes_once(statement: MergeStatement) -> bool:
     return len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
 
 
-def counting_query(table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge) -> _Query | None:
+def counting_query(table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge) -> DryQuery | None:
     """Return the query that `dry_count` runs: a row for each thing that is counted; None where nothing is."""
     limited: dict[Action, bool] = {
         "insert": limits.about_inserts,
         "update": limits.about_updates,
         "delete": limits.about_deletes,
     }
-    query = _Query(made)
+    query = DryQuery(made)
     if statement.with_span is not None:
         query.add("", statement.with_span)
     between = ""
@@ -129,28 +135,43 @@ def counting_query(table: Relation, statement: MergeStatement, made: Bounded, li
 _KINDS: tuple[ClauseKind, ...] = ("matched", "not_matched", "not_matched_by_source")
 
 
-def _count(query: _Query, table: Relation, statement: MergeStatement, kind: ClauseKind, clauses: list[Clause]) -> None:
+def _count(
+    query: DryQuery, table: Relation, statement: MergeStatement, kind: ClauseKind, clauses: list[Clause]
+) -> None:
     """Adds the query of the rows that the clauses of one kind change."""
     counts = []
     for action in ("insert", "update", "delete"):
         numbers = [str(number) for number, clause in enumerate(clauses) if clause.action == action]
         counted = f"count_if(clause IN ({', '.join(numbers)}))" if numbers else "0"
         counts.append(f"{counted} AS {action}")
-    query.add(f"SELECT '{kind}' AS what, 0 AS n, {', '.join(counts)} FROM (\nSELECT CASE")
+    query.add(f"SELECT '{kind}' AS what, 0 AS n, {', '.join(counts)} FROM (\nSELECT ")
+    add_clause_number(query, clauses)
+    query.add(" AS clause ")
+    add_rows(query, table, statement, kind)
+    query.add(")\n")
+
+
+def add_clause_number(query: DryQuery, clauses: Sequence[Clause]) -> None:
+    """Add the expression for the number of the clause, of one kind, that counts for a row; NULL: none does."""
+    query.add("CASE")
     for number, clause in enumerate(clauses):
         if clause.condition is None:
             query.add(f" WHEN true THEN {number}\n")
         else:
             query.add(" WHEN (", clause.condition.span)
             query.add(f") IS TRUE THEN {number}\n")  # CASE does not take a bare NULL
+    query.add(" END")
+
+
+def add_rows(query: DryQuery, table: Relation, statement: MergeStatement, kind: ClauseKind) -> None:
+    """Add FROM with the rows that clauses of one kind see: pairs, those of the source, or those of the target."""
     alias = statement.target.alias
     target = f"{table} AS {quote(alias)}" if alias is not None else f"{table}"
     once = kind == "matched" and deletes_once(statement)
     if kind == "not_matched":
-        query.add(" END AS clause FROM ", statement.source.span)
+        query.add("FROM ", statement.source.span)
         query.add(f"LEFT ANTI JOIN {target}\n")
     else:
         join = "LEFT ANTI JOIN" if kind == "not_matched_by_source" else "LEFT SEMI JOIN" if once else "JOIN"
-        query.add(f" END AS clause FROM {target}\n{join} ", statement.source.span)
+        query.add(f"FROM {target}\n{join} ", statement.source.span)
     query.add("ON ", statement.on_span)
-    query.add(")\n")
