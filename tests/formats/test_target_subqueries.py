@@ -6,7 +6,7 @@ from tests.formats.subquery_forms import FORMS
 
 pytestmark = pytest.mark.spark
 
-NAMES = {name: f"target_subqueries.{name}" for name in ("t", "o", "o2", "p", "view")}
+NAMES = {name: f"target_subqueries.{name}" for name in ("t", "o", "o2", "p", "view", "files", "on_files")}
 MERGE = "merge into {t} as t using ({query}) as s on t.id <=> s.{key} when matched then update set v = 'seen'"
 
 
@@ -20,6 +20,8 @@ def tables(spark):
         ("p", "paid int"),
     ):
         spark.sql(f"create table {NAMES[name]} (id int, {columns}) using delta")
+    spark.sql(f"create table {NAMES['files']} (id int, v string, ts bigint) using json")
+    spark.sql(f"create view {NAMES['on_files']} as select * from {NAMES['files']}")
     spark.sql("insert into target_subqueries.t values (1, 'a', 1)")
     ranked = "select *, row_number() over (order by id) as rn from target_subqueries.o"
     spark.sql(f"create view {NAMES['view']} as {ranked}")

@@ -6,7 +6,15 @@ from merge_runner.merge.parse import parse
 from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 from tests.formats.subquery_forms import FORMS
 
-NAMES = {"t": "shop.t", "o": "shop.o", "o2": "shop.o2", "p": "shop.p", "view": "shop.v"}
+NAMES = {
+    "t": "shop.t",
+    "o": "shop.o",
+    "o2": "shop.o2",
+    "p": "shop.p",
+    "view": "shop.v",
+    "files": "shop.f",
+    "on_files": "shop.g",
+}
 RANKED = "(select *, row_number() over (order by id) as rn from shop.o)"
 MARK = "(select max(ts) from shop.t)"
 

@@ -13,8 +13,8 @@ from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 
 _CAUSE = (
-    "Delta leaves such a subquery unread where Spark resolves its FROM in several passes: a window function, `*` next "
-    "to other columns, a function below another SELECT, a type that is converted"
+    "Delta leaves such a subquery unread where Spark resolves its FROM in several passes: a table of files, a window "
+    "function, `*` next to other columns, a function below another SELECT, a type that is converted"
 )
 
 

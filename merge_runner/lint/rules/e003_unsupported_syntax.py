@@ -8,7 +8,7 @@ Delta, a parameter `:p`, an aggregate, a window function, a generator or an `EXI
 partition transform on Delta, CLUSTER BY on Iceberg or by more than four columns. It also reports what only another
 system's MERGE has, such as RETURNING, and a subquery in USING that reads the target where Delta leaves it unread: above
 a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another SELECT. A subquery that
-is not reported may fail as well, where Spark converts a type in its FROM.
+is not reported may fail as well, where Spark converts a type in its FROM, or where a source of files is in it.
 
 ## Why it matters
 

@@ -17,7 +17,22 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _FUNCTIONS = frozenset(
-    ("Abs", "Avg", "Coalesce", "Concat", "Count", "Length", "Lower", "Max", "Min", "Nullif", "Round", "Sum", "Upper")
+    (
+        "Abs",
+        "Avg",
+        "Between",
+        "Coalesce",
+        "Concat",
+        "Count",
+        "Length",
+        "Lower",
+        "Max",
+        "Min",
+        "Nullif",
+        "Round",
+        "Sum",
+        "Upper",
+    )
 )
 """Nodes of sqlglot that Spark looks up as functions, whatever they are written as; its grammar knows some others."""
 
@@ -211,7 +226,7 @@ def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
     functions = origin.functions or (where is not None and _waits(where))
     if functions and any(map(_names_columns, items)):
         return _LATE_FUNCTION
-    if any(_window(item) for item in items):
+    if any(_holds(item, exp.Window) for item in items):
         return _Resolved("a window function")
     stars = [item for item in items if item.is_star and not isinstance(item, exp.AggFunc)]
     if stars and any(not item.is_star and _names_columns(item) for item in items):
@@ -220,7 +235,7 @@ def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
         return _Resolved("HAVING")
     if group is not None and group.args.get("all"):
         return _Resolved("GROUP BY ALL")
-    if group is None and any(item.find(exp.AggFunc) is not None for item in items):
+    if group is None and any(_holds(item, exp.AggFunc) for item in items):
         return _Resolved("an aggregate without GROUP BY")
     return _Resolved(functions=functions or any(map(_waits, items)))
 
@@ -244,9 +259,10 @@ def _calls(part: exp.Expr) -> bool:
     return any(_calls(child) for child in part.iter_expressions() if not isinstance(child, exp.Query))
 
 
-def _window(part: exp.Expr) -> bool:
+def _holds(part: exp.Expr, kind: type[exp.Expr]) -> bool:
+    """Whether an expression has a node of a kind outside of its subqueries, which have their own SELECT."""
     from sqlglot import exp
 
-    if isinstance(part, exp.Window):
+    if isinstance(part, kind):
         return True
-    return any(_window(child) for child in part.iter_expressions() if not isinstance(child, exp.Query))
+    return any(_holds(child, kind) for child in part.iter_expressions() if not isinstance(child, exp.Query))
