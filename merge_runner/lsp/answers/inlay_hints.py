@@ -10,6 +10,7 @@ from merge_runner.lsp.answers.verdict_text import columns_text, verdict_text
 from merge_runner.lsp.documents.known_project import Columns, KnownProject
 from merge_runner.lsp.documents.unsaved import unsaved
 from merge_runner.lsp.syntax.statements import statements
+from merge_runner.pruning.verdict import Verdict
 
 _SHOWN = 4
 """As many columns of `*` are named."""
@@ -37,8 +38,13 @@ def _verdict(project: KnownProject, path: str, text: str) -> Iterator[InlayHint]
     judged = unsaved(project, path, text).merge
     if judged is not None:
         meant = judged.judgement.verdict == "none" and judged.scans_all_on_purpose
-        label = f"scan: {judged.judgement.verdict}{' (meant)' if meant else ''}"
+        label = verdict_label(judged.judgement.verdict, meant)
         yield InlayHint(merge.target.span.end, label, project.prepared.conceal(verdict_text(judged)))
+
+
+def verdict_label(verdict: Verdict, meant: bool) -> str:
+    """Return the label that shows a verdict; `meant`: a scan of all files is on purpose."""
+    return f"scan: {verdict}{' (meant)' if meant else ''}"
 
 
 def _stars(project: KnownProject, path: str, text: str) -> Iterator[InlayHint]:

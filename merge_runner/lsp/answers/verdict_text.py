@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from merge_runner.graph.graph import Node
 from merge_runner.lint.context import LintedMerge
+from merge_runner.lint.report import ReportedMerge
 from merge_runner.lsp.documents.known_project import Columns, KnownColumn, KnownProject
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.plan.explain.join_strategy import engine_plan
@@ -32,10 +33,24 @@ def verdict_text(merge: LintedMerge) -> str:
     return "\n".join(lines)
 
 
+def reported_text(merge: ReportedMerge) -> str:
+    """Return what `lint -v` says of a MERGE in a file that is no model."""
+    lines = [f"**{merge.verdict}**: {as_written(merge.reason)}", ""]
+    lines += [condition_line(each.prunes, each.text, each.reason) for each in merge.conjuncts]
+    lines += [""] if merge.conjuncts else []
+    target = code(as_written(merge.target))
+    return "\n".join([*lines, f"target {target}: {merge.format or 'format not known'}; {merge.merge_class}"])
+
+
 def condition_text(condition: Condition) -> str:
     """Return whether a condition prunes, and why, as an item of a list."""
     unbounded = f" ({as_written(condition.unbounded)})" if condition.unbounded is not None else ""
-    return f"- {_MARKS[condition.prunes]} {code(as_written(condition.text))} {as_written(condition.reason)}{unbounded}"
+    return condition_line(condition.prunes, condition.text, condition.reason) + unbounded
+
+
+def condition_line(prunes: bool | None, text: str, reason: str) -> str:
+    """Return a condition and why it prunes, or does not, as an item of a list."""
+    return f"- {_MARKS[prunes]} {code(as_written(text))} {as_written(reason)}"
 
 
 def code(text: str) -> str:

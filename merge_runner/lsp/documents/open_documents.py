@@ -8,14 +8,14 @@ from pathlib import Path
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.paths.named import project_of, within
-from merge_runner.lsp.documents.findings import remarks
+from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
-from merge_runner.lsp.documents.remark import Remark
+from merge_runner.lsp.documents.remark import Looked
 from merge_runner.text import as_source
 
 
 class OpenDocuments:
-    """Looks at documents. `remarks` is called by one thread at a time, the others by any."""
+    """Looks at documents. `look` is called by one thread at a time, the others by any."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
@@ -47,14 +47,14 @@ class OpenDocuments:
         for project in self._projects.values():
             project.forget()
 
-    def remarks(self, path: Path, texts: Mapping[Path, str]) -> list[Remark]:
-        """Return what is wrong in a document; `texts` are those of all open ones, this among them."""
+    def look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
+        """Return what is known of a document; `texts` are those of all open ones, this among them."""
         found = self.located(path)
         if found is None:
-            return remarks(path, texts[path], self.env)
+            return look(path, texts[path], self.env)
         project, inner = found
         project.update(self._texts_of(project, texts), inner)
-        return project.remarks(inner)
+        return project.look(inner)
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
         located = {path: self.located(path) for path in texts}

@@ -20,7 +20,7 @@ from merge_runner.lint.run.renderings import RUNS
 from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.documents.known_project import KnownProject
-from merge_runner.lsp.documents.remark import Remark, of_finding, of_problem
+from merge_runner.lsp.documents.remark import Looked, Remark, of_finding, of_problem
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
@@ -42,7 +42,7 @@ _MOST_CALLERS = 20
 
 
 class OpenProject:
-    """The project at `root`. `update` and `remarks` are called by one thread at a time, `known` may be read by any."""
+    """The project at `root`. `update` and `look` are called by one thread at a time, `known` may be read by any."""
 
     def __init__(self, root: Path, env: Mapping[str, str]) -> None:
         self.root = root
@@ -60,6 +60,10 @@ class OpenProject:
     def is_shared(self, path: str) -> bool:
         """Whether other files may depend on this one: it is no model and no plain file."""
         return self.known is not None and self.known.model_at(path) is None and not self._is_plain(path)
+
+    def is_own(self, path: str) -> bool:
+        """Whether a file is one that the project reads, as far as that is known."""
+        return self.known is not None and not self._is_plain(path)
 
     def forget(self) -> None:
         """Load the project again when it is next looked at: a file has changed on disk."""
@@ -130,20 +134,22 @@ class OpenProject:
             known = self._replaced = (prepared, node.path, text, _with_text(prepared, node, text))
         return known[3]
 
-    def remarks(self, path: str) -> list[Remark]:
-        """Return what is wrong in the file `path`, whose text is among those of `update`."""
+    def look(self, path: str) -> Looked:
+        """Return what is known of the file `path`, whose text is among those of `update`."""
         found = [_placed(problem) for problem in self._problems if _is_at(problem, path)]
         if self.known is None:
-            return found or self._not_loaded(path)
+            return Looked(found or self._not_loaded(path))
         if self._is_plain(path) and not path.lower().endswith(SUFFIXES):
-            return found
+            return Looked(found)
         if self._problems and not self._is_plain(path) and self.known.model_at(path) is None:
-            return found  # what lint knows of it is about another text
+            return Looked(found)  # what lint knows of it is about another text
         try:
             report = self._report(self.known, path)
         except ProblemsError as error:
-            return [*found, *(_placed(problem) for problem in error.problems if _is_at(problem, path))]
-        return found + [of_finding(item) for item in report.findings if item.place.path == path]
+            return Looked([*found, *(_placed(problem) for problem in error.problems if _is_at(problem, path))])
+        remarks = found + [of_finding(item) for item in report.findings if item.place.path == path]
+        merges = report.merges if self._is_plain(path) else ()
+        return Looked(remarks, merges, self.known.prepared.conceal)
 
     def _not_loaded(self, path: str) -> list[Remark]:
         """Return why nothing is known yet, at the beginning of a file that is not wrong itself."""

@@ -1,11 +1,13 @@
-"""What is to be said of a place in a document: a finding of lint, or a problem of the project."""
+"""What is to be said of a document: findings of lint and problems of the project, and verdicts on its MERGEs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from merge_runner.errors import Problem
 from merge_runner.lint.finding import Finding, Fix, Severity
+from merge_runner.lint.report import ReportedMerge
 from merge_runner.text import Place
 
 
@@ -24,6 +26,18 @@ class Remark:
     fix: Fix | None = None
     suppressible: bool = False
     merge: Place | None = None
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What is known of the text of a document: remarks, and the verdicts on its MERGEs where it is no model.
+
+    `conceal` hides the secrets in a text that is shown of them.
+    """
+
+    remarks: Sequence[Remark] = ()
+    merges: Sequence[ReportedMerge] = ()
+    conceal: Callable[[str], str] = str
 
 
 def of_finding(finding: Finding) -> Remark:

@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
 from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol.opened import document
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
@@ -25,6 +26,10 @@ class Opened(NamedTuple):
 
 Find = Callable[[str], Awaitable[Opened | None]]
 """Finds the document of a URI; None for one that is of no project, or of one that cannot be loaded."""
+
+
+FindPlain = Callable[[str], Awaitable[tuple[Positions, Looked] | None]]
+"""Finds what is known of the document of a URI that is no file of a project."""
 
 
 class Asked:

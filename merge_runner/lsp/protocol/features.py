@@ -13,15 +13,16 @@ from pygls.lsp.server import LanguageServer
 from merge_runner.lsp.answers import completion, symbols
 from merge_runner.lsp.answers.code_lenses import code_lenses
 from merge_runner.lsp.answers.definition import definition
-from merge_runner.lsp.answers.hover import hover
-from merge_runner.lsp.answers.inlay_hints import inlay_hints
+from merge_runner.lsp.answers.found_merges import merge_hints, merge_hover
+from merge_runner.lsp.answers.hover import Hover, hover
+from merge_runner.lsp.answers.inlay_hints import InlayHint, inlay_hints
 from merge_runner.lsp.answers.references import references
 from merge_runner.lsp.answers.rename import RefusedRenameError, rename, renameable
 from merge_runner.lsp.answers.semantic_tokens import KINDS, semantic_tokens
 from merge_runner.lsp.answers.signature_help import signature_help
 from merge_runner.lsp.answers.symbols import DocumentSymbol, document_symbols, folding_ranges, workspace_symbols
 from merge_runner.lsp.protocol import opened
-from merge_runner.lsp.protocol.asked import Asked, Find
+from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain
 from merge_runner.lsp.protocol.positions import Positions
 
 _COMPLETIONS = {
@@ -51,8 +52,11 @@ _SYMBOLS = {
 _Answer = TypeVar("_Answer")
 
 
-def add_features(server: LanguageServer, find: Find) -> None:
-    """Have a server answer what clients ask of documents that `find` knows. Work is done in threads."""
+def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
+    """Have a server answer what clients ask of documents that `find` knows. Work is done in threads.
+
+    Of others, `find_plain` knows the MERGEs in them.
+    """
 
     async def answer(uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
         found = await find(uri)
@@ -60,7 +64,13 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
-        return await answer(params.text_document.uri, lambda asked: _hover(asked, params.position))
+        plain = await find_plain(params.text_document.uri)
+        if plain is not None:
+            positions, looked = plain
+            found = merge_hover(positions.text, looked, positions.offset(params.position))
+            if found is not None:
+                return _hover(positions, found)
+        return await answer(params.text_document.uri, lambda asked: _hover_of(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
@@ -90,7 +100,14 @@ def add_features(server: LanguageServer, find: Find) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        return await answer(params.text_document.uri, lambda asked: _inlay_hints(asked, params.range))
+        hints = await answer(params.text_document.uri, lambda asked: _inlay_hints(asked, params.range))
+        plain = await find_plain(params.text_document.uri)
+        if plain is None:
+            return hints
+        positions, looked = plain
+        start, end = positions.offset(params.range.start), positions.offset(params.range.end)
+        found = merge_hints(positions.text, looked, start, end)
+        return [*(hints or ()), *(_inlay_hint(positions, each) for each in found)]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
@@ -138,9 +155,13 @@ def _markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
-def _hover(asked: Asked, position: types.Position) -> types.Hover | None:
+def _hover_of(asked: Asked, position: types.Position) -> types.Hover | None:
     found = hover(*asked.at(position))
-    return types.Hover(_markdown(found.markdown), asked.positions.span(found.span)) if found is not None else None
+    return _hover(asked.positions, found) if found is not None else None
+
+
+def _hover(positions: Positions, found: Hover) -> types.Hover:
+    return types.Hover(_markdown(found.markdown), positions.span(found.span))
 
 
 def _completion(asked: Asked, position: types.Position) -> types.CompletionList:
@@ -173,12 +194,12 @@ def _signature(asked: Asked, position: types.Position) -> types.SignatureHelp | 
 
 def _inlay_hints(asked: Asked, range: types.Range) -> list[types.InlayHint]:
     start, end = asked.positions.offset(range.start), asked.positions.offset(range.end)
-    return [
-        types.InlayHint(
-            asked.positions.at(hint.offset), hint.label, tooltip=_markdown(hint.markdown), padding_left=True
-        )
-        for hint in inlay_hints(asked.project, asked.path, asked.text, start, end)
-    ]
+    found = inlay_hints(asked.project, asked.path, asked.text, start, end)
+    return [_inlay_hint(asked.positions, hint) for hint in found]
+
+
+def _inlay_hint(positions: Positions, hint: InlayHint) -> types.InlayHint:
+    return types.InlayHint(positions.at(hint.offset), hint.label, tooltip=_markdown(hint.markdown), padding_left=True)
 
 
 def _semantic_tokens(asked: Asked) -> types.SemanticTokens:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lsprotocol import types
@@ -14,7 +15,7 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
-from merge_runner.lsp.documents.remark import Remark
+from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened
 from merge_runner.lsp.protocol.code_actions import code_actions
@@ -48,8 +49,8 @@ class Server(LanguageServer):
         self.documents = OpenDocuments(os.environ)
         self._looking: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
-        self._found: dict[str, tuple[frozenset[tuple[str, int | None]], list[Remark]]] = {}
-        """By document: the versions of all that were open, and its remarks."""
+        self._found: dict[str, tuple[frozenset[tuple[str, int | None]], Looked]] = {}
+        """By document: the versions of all that were open, and what is known of it."""
         self.of_workspace = WorkspaceDiagnostics(self.documents)
 
     @property
@@ -62,14 +63,14 @@ class Server(LanguageServer):
         """Return the places in a document, in the units of the client."""
         return Positions(document.source, self.workspace.position_codec)
 
-    async def remarks(self, uri: str) -> tuple[TextDocument | None, int | None, list[Remark]]:
-        """Return a document with the version that was the newest after it had been looked at, and its remarks."""
+    async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Looked]:
+        """Return a document with the version that was the newest after it had been looked at, and what is known."""
         self._looking = self._looking or asyncio.Lock()
         while True:
             async with self._looking:
                 document = opened.document(self.workspace, uri)
                 if document is None:
-                    return None, None, []
+                    return None, None, Looked()
                 seen, versions, cell = (
                     document.version,
                     opened.versions(self.workspace),
@@ -78,7 +79,7 @@ class Server(LanguageServer):
                 key = uri if cell is None else cell.notebook.uri
                 if key not in self._found or self._found[key][0] != versions:
                     file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
-                    found = await asyncio.to_thread(self._look, file, texts) if file is not None else []
+                    found = await asyncio.to_thread(self._look, file, texts) if file is not None else Looked()
                     self._found[key] = (versions, found)
                 found = self._found[key][1]
             if opened.document(self.workspace, uri) is document and document.version == seen:
@@ -94,24 +95,33 @@ class Server(LanguageServer):
             return None
         project, inner = found
         if project.known is None:
-            await self.remarks(uri)
+            await self.looked(uri)
         known, document = project.known_for(inner), opened.document(self.workspace, uri)
         return Opened(known, inner, document.source) if known is not None and document is not None else None
+
+    async def plain(self, uri: str) -> tuple[Positions, Looked] | None:
+        """Return a document that is no file of a project with what is known of it; None for any other."""
+        path, cell = to_fs_path(uri), opened.cell(self.workspace, uri)
+        inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
+        if inner is not None and inner[0].is_own(inner[1]):
+            return None
+        document, _, found = await self.looked(uri)
+        return (self.positions(document), found) if document is not None else None
 
     async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
         """Return a version of a document and what is wrong in it, once no more changes come."""
         await asyncio.sleep(_PAUSE)
-        document, seen, found = await self.remarks(uri)
+        document, seen, found = await self.looked(uri)
         if document is None:
             return None, []
-        return seen, diagnostics(found, uri, self.positions(document))
+        return seen, diagnostics(found.remarks, uri, self.positions(document))
 
-    def _look(self, file: Path, texts: dict[Path, str]) -> list[Remark]:
+    def _look(self, file: Path, texts: dict[Path, str]) -> Looked:
         try:
-            return self.documents.remarks(file, texts)
+            return self.documents.look(file, texts)
         except Exception as error:  # a bug of ours must not end the server: the next version may be fine
             message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
-            return [Remark(Place(str(file), 1, 1), "internal", message, "error")]
+            return Looked([Remark(Place(str(file), 1, 1), "internal", message, "error")])
 
     def report(
         self, found: Sequence[types.Diagnostic], known: str | None
@@ -174,13 +184,14 @@ class Server(LanguageServer):
         await self.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-def _of_cell(remarks: list[Remark], cell: opened.Cell | None) -> list[Remark]:
-    """Return the remarks on a cell of a notebook; those on a file that are in a cell of it are at its beginning."""
+def _of_cell(looked: Looked, cell: opened.Cell | None) -> Looked:
+    """Return what is of a cell of a notebook; remarks on a file that are in a cell of it are at its beginning."""
+    number = cell.number if cell is not None else None
+    merges = [each for each in looked.merges if each.cell == number]
     if cell is None:
-        return [in_file(each) for each in remarks]
-    return [
-        each for each in remarks if each.place.cell == cell.number or (each.place.cell is None and cell.number == 1)
-    ]
+        return replace(looked, remarks=[in_file(each) for each in looked.remarks], merges=merges)
+    places = (cell.number, None) if cell.number == 1 else (cell.number,)
+    return replace(looked, remarks=[each for each in looked.remarks if each.place.cell in places], merges=merges)
 
 
 def make_server() -> Server:
@@ -249,15 +260,18 @@ def make_server() -> Server:
     )
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
-        document, _, found = await ls.remarks(uri)
+        document, _, found = await ls.looked(uri)
         if document is None:
             return []
-        fixes, opened = code_actions(found, document, params.range, ls.positions(document)), await ls.opened(uri)
+        fixes, opened = (
+            code_actions(found.remarks, document, params.range, ls.positions(document)),
+            await ls.opened(uri),
+        )
         if opened is None:
             return fixes
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
         return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, opened), params, edits or None)]
 
-    add_features(server, server.opened)
+    add_features(server, server.opened, server.plain)
     add_views(server, server.opened)
     return server

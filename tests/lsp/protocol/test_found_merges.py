@@ -1,0 +1,76 @@
+"""What a real client is shown of MERGEs outside of models, in a project and outside of any."""
+
+import pytest
+from lsprotocol import types
+
+from tests.lsp.client import Editor, folder
+from tests.lsp.protocol.test_server import PROJECT
+
+SQL = "merge into a.b t\nusing c.d s on t.id = s.id\nwhen matched then delete"
+CALLED = 't.alias("t").merge(s.alias("s"), "t.id = s.id").whenMatchedDelete().execute()'
+BUILDER = f't = DeltaTable.forName(spark, "a.b")\n{CALLED}\n'
+
+HEAD = "**none**: no condition of ON skips a file"
+CONDITION = "- ✗ `t.id = s.id` it joins `id` to the source"
+HINT = "scan: none"
+# the name of a file, its text; a cursor and the beginning of what is shown there, its range; the text before the hint
+CASES = {
+    "a script": ("job.sql", f"select 1;\n{SQL};\n", "mer|ge into", HEAD, "merge into a.b", "merge into a.b"),
+    "a condition": ("job.sql", f"select 1;\n{SQL};\n", "t.|id = s.id", CONDITION, "t.id = s.id", "merge into a.b"),
+    "Python": ("job.py", f'x = "😀"; spark.sql("""{SQL}""")', "mer|ge into", HEAD, "merge into a.b", "merge into a.b"),
+    "Scala": ("Job.scala", f'spark.sql("""{SQL}""")', "t.id |= s.id", CONDITION, "t.id = s.id", "merge into a.b"),
+    "a call": ("job.py", BUILDER, "t.id |= s.id", CONDITION, "t.id = s.id", CALLED),
+    "half written": ("job.sql", SQL.replace("then delete", "the"), "mer|ge into", None, None, None),
+}
+
+
+@pytest.fixture(scope="module")
+def editor():
+    found = Editor()
+    yield found
+    found.stop()
+
+
+def position(text, offset):
+    before = text[:offset]
+    return types.Position(before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2)
+
+
+def shown(editor, uri, text, cursor):
+    """What is shown at a cursor with its range, and the hints with their positions."""
+    document, end = types.TextDocumentIdentifier(uri), position(text, len(text))
+    before, _, after = cursor.partition("|")
+    at = position(text, text.index(before + after) + len(before))
+    hover = editor.run(editor.client.text_document_hover_async(types.HoverParams(document, at)))
+    whole = types.InlayHintParams(document, types.Range(types.Position(0, 0), end))
+    hints = editor.run(editor.client.text_document_inlay_hint_async(whole))
+    return hover, [(each.label, each.position) for each in hints or ()]
+
+
+@pytest.mark.parametrize("inner", ["shop/jobs", ""], ids=["in a project", "outside"])
+@pytest.mark.parametrize("case", CASES)
+def test_the_verdict_on_a_merge_outside_of_models(editor, tmp_path, case, inner):
+    folder(tmp_path / "shop", PROJECT)
+    name, text, cursor, begins, span, hinted = CASES[case]
+    path = tmp_path / inner / name
+    editor.open(path, text)
+    hover, hints = shown(editor, path.as_uri(), text, cursor)
+    editor.close(path)
+    if begins is None:
+        assert (hover, hints) == (None, [])
+        return
+    assert hover.contents.value.startswith(begins)
+    start = text.index(span)
+    assert hover.range == types.Range(position(text, start), position(text, start + len(span)))
+    assert hints == [(HINT, position(text, text.index(hinted) + len(hinted)))]
+
+
+def test_the_verdict_on_a_merge_in_a_cell(editor, tmp_path):
+    path = tmp_path / "load.ipynb"
+    cells = editor.open_notebook(path, ("python", "x = 1"), ("sql", SQL))
+    hover, hints = shown(editor, cells[1], SQL, "mer|ge into")
+    first = shown(editor, cells[0], "x = 1", "x| = 1")
+    editor.close_notebook(path, cells)
+    assert hover.contents.value.startswith(HEAD)
+    assert hints == [(HINT, position(SQL, len("merge into a.b")))]
+    assert first == (None, [])
