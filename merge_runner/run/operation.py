@@ -19,7 +19,7 @@ from merge_runner.run.results.events import Events
 
 @dataclass(frozen=True)
 class Operated:
-    """What became of an operation: how many statements ran, what the macro returned, and why it ended early."""
+    """The outcome of an operation: how many statements ran, what the macro returned, and why it ended early."""
 
     macro: str
     statements: int
