@@ -5,11 +5,14 @@ import os
 import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from merge_runner import lint_paths
@@ -190,6 +193,16 @@ def test_an_equal_report_is_not_sent_again(editor, shop):
     assert first.items[0].code_description.href.endswith("P001.md")
 
 
+def test_a_finding_leads_to_the_merge_that_it_is_about(editor, shop):
+    path = shop / "jobs/load.sql"
+    text = "select 1;\nmerge into a.b t\nusing c.d s on t.id = s.id\nwhen matched then delete;\n"
+    editor.open(path, text)
+    (found,) = editor.diagnostics(path)
+    editor.close(path)
+    (related,) = found.related_information
+    assert (related.location.uri, related.location.range.start) == (path.as_uri(), types.Position(1, 0))
+
+
 @pytest.mark.parametrize("name", ["my shop", "läden", "50% off", "a#b", "a?b"])
 def test_a_folder_may_have_any_name(editor, tmp_path, name):
     root = folder(tmp_path / name, PROJECT)
@@ -367,6 +380,35 @@ def test_the_server_without_its_extra_names_it():
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
     assert ended.returncode == 2
     assert "pip install 'merge-runner[lsp]'" in ended.stderr
+
+
+def test_the_server_listens_on_a_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    requests = [{"method": "initialize", "id": 1, "params": {"capabilities": {}}}, {"method": "shutdown", "id": 2}]
+    sent = [json.dumps({"jsonrpc": "2.0", **each}) for each in (*requests, {"method": "exit"})]
+    server = subprocess.Popen([sys.executable, "-m", "merge_runner", "lsp", "--tcp", str(port)])
+    try:
+        with connected(port) as connection:
+            connection.sendall("".join(f"Content-Length: {len(each)}\r\n\r\n{each}" for each in sent).encode())
+            received = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    finally:
+        server.terminate()
+        server.wait(30)
+    assert ('"merge-runner"' in received, received.count("Content-Length")) == (True, 2)
+
+
+def connected(port):
+    """A connection to a server that is starting."""
+    ends = time.monotonic() + 60
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=60)
+        except ConnectionRefusedError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.05)
 
 
 def test_the_server_ends_well_when_it_is_asked_to():
