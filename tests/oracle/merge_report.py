@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -24,6 +25,8 @@ _ROWS = {
     "whose source was stored first": "staged",
     "whose source was pinned to a version": "pinned",
     "refused, as several source rows match": "refused",
+    "refused, as Delta cannot read the target there": "unread",
+    "not planned, by an internal error of Spark": "internal",
     "repeated batches, not run": "no-op",
     "source rows left out": "left_out",
     "rows inserted": "inserted",
@@ -40,6 +43,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--format", choices=["delta", "iceberg"], action="append")
     options = parser.parse_args()
+    os.environ["MERGE_RUNNER_REUSE"] = "off"  # a second build of the same MERGE has to run
     seen: dict[str, Counter[str]] = {name: Counter() for name in options.format or ("delta", "iceberg")}
     with tempfile.TemporaryDirectory() as folder, started_driver(Path(folder)) as driver:
         numbers = itertools.count()

@@ -17,6 +17,8 @@ REFUSED = "several source rows match|MULTIPLE_SOURCE_ROW_MATCHING|MERGE_CARDINAL
 """What a build says of a MERGE that several rows of the source match with one of the target."""
 UNREAD = "Delta cannot read [^ ]+, the table that the MERGE writes, in a subquery of USING"
 """What Delta 4.4.0 refuses of sources that read the target, depending on what else is in USING."""
+INTERNAL = r"\[INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND\]"
+"""What Spark 4.1 raises for some MERGEs into Iceberg tables whose condition of WHEN is false by its constants."""
 
 _NULL_IN_FOLDERS = ("", "__HIVE_DEFAULT_PARTITION__")
 
