@@ -1,6 +1,7 @@
 """Fixtures that all rooms share: one Spark driver for the whole run, and projects made of texts."""
 
 import functools
+import gc
 import itertools
 import os
 import signal
@@ -71,6 +72,12 @@ def pytest_collection_modifyitems(items):
         test = getattr(getattr(item, "obj", None), "hypothesis", None)
         if marker is not None and test is not None:
             _count_examples(test, marker.args[0])
+
+
+def pytest_collection_finish():
+    """Leave what collecting has made out of garbage collections: it is kept to the end, and is most of all objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def _count_examples(test, kind):

@@ -21,6 +21,13 @@ class Ended:
     stderr: str
 
 
+@pytest.fixture(autouse=True)
+def _style():
+    """Leave nothing of how messages look to the next test: an option of the command line sets it for its process."""
+    yield
+    reset_style()
+
+
 @pytest.fixture
 def call(tmp_path, monkeypatch, capfd):
     """Run `merge-runner` in a folder, in this process: its imports are paid once for all tests."""
@@ -35,8 +42,7 @@ def call(tmp_path, monkeypatch, capfd):
                 main([str(each) for each in arguments])
         return Ended(end.value.code, *capfd.readouterr())
 
-    yield run
-    reset_style()
+    return run
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "merge_runner"
@@ -40,7 +39,6 @@ class Codes:
     unclear: list[str] = field(default_factory=list)
 
 
-@cache
 def raised_codes(package: Path = PACKAGE) -> Codes:
     """Return the codes of all modules of a package."""
     modules = [

@@ -188,11 +188,16 @@ def _attempts(run: RunContext, node: Node, plan: NodePlan, context: NodeContext)
 
 
 def _committed(node: Node, plan: NodePlan, context: NodeContext) -> int | None:
-    """Return the version that the node's statement has committed, as the table says. Raises EngineError."""
+    """Return the version that the node's statement has committed, as the table says. Raises EngineError.
+
+    The commit of a MERGE may be that of an earlier invocation which this one goes on with.
+    """
     if plan.writes is None or not table_exists(context.session, plan.writes):
         return None
-    commit = context.table_format(run_config(node).format).commit_with(context.session, plan.writes, context.stamp)
-    return commit.version if commit is not None else None
+    table_format = context.table_format(run_config(node).format)
+    stamps = [context.stamp, *(context.earlier if any(isinstance(step, RunMerge) for step in plan.steps) else ())]
+    commits = (table_format.commit_with(context.session, plan.writes, stamp) for stamp in stamps)
+    return next((commit.version for commit in commits if commit is not None), None)
 
 
 def _settled(run: RunContext, context: NodeContext) -> bool:
