@@ -120,6 +120,7 @@ def test_a_process_that_is_killed_is_an_error_and_no_hang():
 
 SLOW = """\
 import os, sys, time
+FIRST = os.getpid()
 from merge_runner.cli.main import main
 from merge_runner.lint.run import parallel
 from merge_runner.lint.check import Checked
@@ -127,6 +128,8 @@ from merge_runner.lint.run.project import ProjectLinter
 
 def check(self, unique_id):
     open(f"running.{os.getpid()}", "w").close()
+    if "INTERRUPTS" in os.environ and os.getpid() != FIRST:
+        os.kill(FIRST, 2)
     if not unique_id.endswith("m00"):
         time.sleep(60)
     return Checked(())
@@ -151,6 +154,21 @@ def _is_running(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def test_an_interrupt_while_processes_are_started_ends_all(models):
+    for _ in range(3):
+        process = subprocess.run(
+            [sys.executable, "-c", SLOW],
+            cwd=models,
+            env={**os.environ, "INTERRUPTS": "as soon as one runs"},
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+        assert (process.returncode, process.stderr) == (2, "interrupted\n")
+        assert not any(_is_running(int(file.suffix[1:])) for file in models.glob("running.*"))
 
 
 @pytest.mark.parametrize(("reaches_all", "sent"), [(True, signal.SIGINT), (False, signal.SIGINT)])

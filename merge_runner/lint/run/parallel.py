@@ -54,6 +54,7 @@ def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict
     Each has its share from the start and writes into a separate pipe: where this process is killed, the others end
     by what they cannot write.
     """
+    import signal
     from multiprocessing.connection import wait
 
     done: dict[int, list[Checked]] = {}
@@ -61,10 +62,15 @@ def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, every page that it inherited
     try:
-        for number in range(processes):
-            share = {key: chunk for key, chunk in chunks.items() if key % processes == number}
-            receiver, process = _start(linter, share)
-            workers[receiver] = process
+        # Ctrl-C waits until each process that has been started is known, and can be ended.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            for number in range(processes):
+                share = {key: chunk for key, chunk in chunks.items() if key % processes == number}
+                receiver, process = _start(linter, share)
+                workers[receiver] = process
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         waiting = list(workers)
         while waiting:
             ready = set(wait(waiting))
@@ -117,6 +123,7 @@ def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Co
 
     receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one reports it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.disable()  # trees know their parents, so only a collection frees them: one for all of a chunk is enough
     try:
         try:
