@@ -24,8 +24,9 @@ demo: $(VENV)/.demo java data
 test: $(VENV)/.dev java data check
 	$(BIN)/$(PYTEST) -m "not slow"
 
+# One worker more than cores: some tests wait for other processes.
 test-fast: $(VENV)/.dev data
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not spark and not slow"
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist loadfile --no-loadscope-reorder -m "not spark and not slow"
 
 test-slow: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m "slow and not nightly" --hypothesis-profile many

@@ -1,5 +1,7 @@
 """What is run as a command or a query, and under whose name Spark lists it."""
 
+import time
+
 import pytest
 
 from merge_runner.engine.spark.errors import EngineError
@@ -14,7 +16,11 @@ def stage_names(spark):
     """The names of the stages of the group's jobs, in the order in which they began."""
     tracker = spark.sparkContext.statusTracker()
     jobs = sorted(tracker.getJobIdsForGroup(GROUP))
-    return [tracker.getStageInfo(stage).name for job in jobs for stage in tracker.getJobInfo(job).stageIds]
+    deadline = time.monotonic() + 10
+    while None in (infos := [tracker.getStageInfo(each) for job in jobs for each in tracker.getJobInfo(job).stageIds]):
+        assert time.monotonic() < deadline, infos
+        time.sleep(0.05)  # Spark's listeners run some time after the statement
+    return [info.name for info in infos]
 
 
 def test_commands_are_listed_under_the_name_of_the_group_also_behind_rows_that_were_fetched(driver, tmp_path):
