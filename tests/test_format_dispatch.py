@@ -32,7 +32,6 @@ NAMING = (
     *DECIDING,
     "merge_runner/api/set_up.py",
     "merge_runner/engine/spark/confs.py",
-    "merge_runner/engine/spark/spark_home.py",
     "merge_runner/engine/table_format/registry.py",
     "merge_runner/formats",
 )

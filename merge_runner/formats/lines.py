@@ -1,30 +1,56 @@
-"""The lines of Spark releases: what a MERGE skips depends on the one that plans it.
+"""The lines of Spark releases: what each runs on and with, and what a MERGE skips there.
 
-Measured on 3.5.9 (Delta 3.3.3, Iceberg 1.12.0), 4.0.5 (Delta 4.4.0, Iceberg 1.11.0), 4.1.4 (Delta 4.4.0, Iceberg
-1.12.0) and 4.2.1 (Delta 4.4.0; Iceberg has no build for it).
+Measured on 3.5.9, 4.0.5, 4.1.4 and 4.2.1 with these formats. The jars with their checksums are in
+`engine/spark/jars.json`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
+from merge_runner.formats import Format
 from merge_runner.version import pyspark_version
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A minor version of Spark: `4.1`."""
+    """A minor version of Spark (`4.1`), and what belongs to it."""
 
     spark: str
+    scala: str
+    java: tuple[int, ...]
+    """The versions of Java that it runs on. Java 25 does not start it (measured on Spark 4.1.4)."""
+    formats: Mapping[Format, str] = field(compare=False)
+    """The versions of the table formats; one that has no build for the line is not there."""
 
     def __str__(self) -> str:
         return f"Spark {self.spark}"
 
+    @property
+    def extra(self) -> str:
+        """The extra of merge-runner that installs its PySpark: `spark41`."""
+        return f"spark{self.spark.replace('.', '')}"
 
-LINES: Mapping[str, Line] = MappingProxyType({spark: Line(spark) for spark in ("3.5", "4.0", "4.1", "4.2")})
+    @property
+    def javas(self) -> str:
+        """The versions of Java, as messages name them: `Java 17 or 21`."""
+        return f"Java {' or '.join(str(version) for version in self.java)}"
+
+
+LINES: Mapping[str, Line] = MappingProxyType(
+    {
+        line.spark: line
+        for line in (
+            Line("3.5", scala="2.12", java=(11, 17), formats={"delta": "3.3.3", "iceberg": "1.12.0"}),
+            Line("4.0", scala="2.13", java=(17, 21), formats={"delta": "4.4.0", "iceberg": "1.11.0"}),
+            Line("4.1", scala="2.13", java=(17, 21), formats={"delta": "4.4.0", "iceberg": "1.12.0"}),
+            Line("4.2", scala="2.13", java=(17, 21), formats={"delta": "4.4.0"}),
+        )
+    }
+)
 """The lines by minor version, the oldest first."""
 
 RECOMMENDED = LINES["4.1"]

@@ -141,7 +141,7 @@ def _default(option: click.Option) -> str:
 
 
 ENVIRONMENT: Mapping[str, str] = {
-    "JAVA_HOME": "the Java 17 or 21 of the driver; without it `java` on `PATH`, then the usual folders",
+    "JAVA_HOME": "the Java of the driver, 17 or 21 (Spark 3.5: 11 or 17); else `java` on `PATH`, then usual folders",
     "SPARK_HOME": "the Spark installation of the driver; without it the one of the package pyspark",
     "SPARK_CONF_DIR": "the folder with `spark-defaults.conf`; without it `conf` in the Spark installation",
     "SPARK_DRIVER_MEMORY": "the memory of the driver, where neither the profile nor `spark-defaults.conf` sets it",

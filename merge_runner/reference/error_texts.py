@@ -287,7 +287,9 @@ _LINT = {
 }
 
 _START = {
-    "no-java": Meaning("No Java 17 or 21 was found.", "Install one, or set `JAVA_HOME`."),
+    "no-java": Meaning(
+        "No Java was found that the installed line of Spark runs on.", "Install one, or set `JAVA_HOME`."
+    ),
     "jar-download": Meaning(
         "A jar could not be fetched.", "Check the network, or set `MERGE_RUNNER_MAVEN_URL` to a mirror."
     ),
@@ -297,8 +299,12 @@ _START = {
         "Read the cause and the log that the message names; `merge-runner debug --spark` tries it alone.",
     ),
     "spark-version": Meaning(
-        "The Spark of `SPARK_HOME` is not one that this version supports.",
+        "The Spark of `SPARK_HOME` or of PySpark is none of 3.5, 4.0, 4.1 and 4.2, or the two differ.",
         "Unset `SPARK_HOME`, or install the other Spark.",
+    ),
+    "no-runtime": Meaning(
+        "A table format or a connector has no build for the installed line of Spark.",
+        "Install another line, as `merge-runner[spark41]`, or leave out the catalog that needs it.",
     ),
     "spark-defaults": Meaning(
         "spark-defaults.conf cannot be read, or contradicts the profile about where tables are.",

@@ -160,15 +160,18 @@ def test_what_failed_is_not_tried_again_with_every_run(machine, processes):
     assert len(processes) == 1
 
 
-def test_the_archive_that_was_used_last_is_kept_beside_the_one_of_now(machine):
+def test_the_archive_of_each_line_that_was_used_last_is_kept_beside_the_one_of_now(machine):
     folder = machine.fits().folder
-    fitting = replace(machine.fits(), key="now")
-    for age, key in enumerate(["now", "last", "older", "oldest"]):
+    fitting = replace(machine.fits(), key="spark41-now")
+    for age, key in enumerate(
+        ["spark41-now", "spark41-last", "spark35-x", "spark41-older", "spark35-old", "of_before"]
+    ):
         made(replace(fitting, key=key))
         os.utime(folder / f"{key}.json", (1000 - age, 1000 - age))
     (folder / "gone.123.part").write_text("of a killed process")
     fitting.tidy()
-    assert sorted(path.name for path in folder.iterdir()) == ["last.jsa", "last.json", "now.jsa", "now.json"]
+    kept = ("of_before", "spark35-x", "spark41-last", "spark41-now")
+    assert sorted(path.name for path in folder.iterdir()) == [f"{key}.{end}" for key in kept for end in ("jsa", "json")]
 
 
 def test_debug_tells_what_there_is(machine, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 from merge_runner.engine.spark import java
 from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.errors import ProblemsError
+from merge_runner.formats.lines import LINES
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +38,17 @@ def test_another_version_is_passed_over_for_the_one_on_the_path(tmp_path, versio
     old = home(tmp_path / "old", version)
     good = home(tmp_path / "good", "17.0.1")
     assert find_java({"JAVA_HOME": str(old), "PATH": str(good / "bin")}) == good
+
+
+def test_each_line_has_its_versions_of_java(tmp_path):
+    homes = {version: home(tmp_path / version, version) for version in ("11", "17", "21")}
+    taken = {
+        spark: [version for version, path in homes.items() if find_java({"JAVA_HOME": str(path), "PATH": ""}, line)]
+        for spark, line in LINES.items()
+    }
+    assert taken == {"3.5": ["11", "17"], "4.0": ["17", "21"], "4.1": ["17", "21"], "4.2": ["17", "21"]}
+    with pytest.raises(ProblemsError, match=r"Spark 3\.5 needs Java 11 or 17, and none was found"):
+        require_java({"JAVA_HOME": str(homes["21"]), "PATH": ""}, LINES["3.5"])
 
 
 def test_without_a_java_the_error_says_what_to_install():

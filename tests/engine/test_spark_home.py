@@ -69,32 +69,35 @@ def home(tmp_path):
     [
         ({"core": "4.1.4"}, "4.1.4", None),
         ({"core": "4.1.1-amzn-2"}, "4.1.4", None),
+        ({"core": "3.5.1", "scala": "2.12"}, "3.5.9", None),
+        ({"core": "4.0.5"}, "4.0.4", None),
+        ({"core": "4.2.1"}, "4.2.1", None),
         ({"core": "4.1.4", "release": "3.5.1"}, "4.1.4", None),
         ({}, "4.1.4", None),
         ({"core": "4.1.4"}, None, None),
         (
             {"core": "3.5.1", "scala": "2.12"},
             "4.1.4",
-            "Spark 3.5.1 in SPARK_HOME (HOME) is not the Spark 4.1 that merge-runner's jars of Delta and Iceberg are made for / "
-            "unset SPARK_HOME: PySpark brings Spark 4.1.4; or let it name a Spark 4.1",
+            "Spark 3.5.1 in SPARK_HOME (HOME) is not the version of PySpark, which is 4.1.4 / "
+            "unset SPARK_HOME: PySpark brings Spark 4.1.4; or pip install 'merge-runner[spark35]'",
         ),
         (
-            {"release": "4.2.1"},
+            {"release": "3.4.4"},
             "4.1.4",
-            "Spark 4.2.1 in SPARK_HOME (HOME) is not the Spark 4.1 that merge-runner's jars of Delta and Iceberg are made for / "
-            "unset SPARK_HOME: PySpark brings Spark 4.1.4; or let it name a Spark 4.1",
+            "Spark 3.4.4 in SPARK_HOME (HOME) is none that merge-runner has jars of Delta and Iceberg for: 3.5, 4.0, 4.1 or 4.2 / "
+            "unset SPARK_HOME: PySpark brings Spark 4.1.4; or let it name one of these",
         ),
         (
             {"core": "4.1.4", "scala": "2.12"},
             "4.1.4",
             "Spark 4.1.4 in SPARK_HOME (HOME) is built for Scala 2.12, and merge-runner's jars for Scala 2.13 / "
-            "unset SPARK_HOME: PySpark brings Spark 4.1.4; or let it name a Spark 4.1",
+            "unset SPARK_HOME: PySpark brings Spark 4.1.4; or let it name one for Scala 2.13",
         ),
         (
             {"core": "4.1.4"},
             "4.0.5",
             "Spark 4.1.4 in SPARK_HOME (HOME) is not the version of PySpark, which is 4.0.5 / "
-            "unset SPARK_HOME: PySpark brings Spark 4.0.5; or pip install pyspark==4.1.4",
+            "unset SPARK_HOME: PySpark brings Spark 4.0.5; or pip install 'merge-runner[spark41]'",
         ),
     ],
 )
@@ -111,8 +114,8 @@ def test_a_spark_of_another_version_is_refused(home, made, pyspark, problem):
 
 
 def test_a_pyspark_of_another_version_is_refused():
-    with pytest.raises(ProblemsError, match=r"Spark 4.0.5 of PySpark is not the Spark 4.1 that(.|\n)*pyspark==4.1.\*"):
-        check_version(SparkHome(Path("/x"), version="4.0.5"), "4.0.5")
+    with pytest.raises(ProblemsError, match=r"Spark 4.3.0 of PySpark is none that(.|\n)*merge-runner\[spark41\]"):
+        check_version(SparkHome(Path("/x"), version="4.3.0"), "4.3.0")
 
 
 def test_without_spark_home_it_is_that_of_pyspark(tmp_path):

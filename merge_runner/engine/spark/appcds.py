@@ -1,8 +1,9 @@
 """The class-data archive of a local driver: Spark's classes as its JVM has them in memory, in a file of 190 MB.
 
 With it a driver loads no class from a jar and starts in half the time. It fits one JVM, one class path and one set of
-options, which are its key. A process of low priority makes it after a first run (`training.py`); `MERGE_RUNNER_CDS=0`
-switches it off, and where `CI` is set none is made unless `MERGE_RUNNER_CDS=1` says so.
+options, which are its key, after the line of Spark. A process of low priority makes it after a first run
+(`training.py`); `MERGE_RUNNER_CDS=0` switches it off, and where `CI` is set none is made unless `MERGE_RUNNER_CDS=1`
+says so.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.spark.jars import cache_folder, fetch_jars
-from merge_runner.engine.spark.java import require_java
+from merge_runner.engine.spark.java import java_version, require_java
 from merge_runner.engine.spark.spark_home import installed_spark, spark_home
 from merge_runner.engine.spark.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
+from merge_runner.formats.lines import installed_line
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
@@ -37,6 +39,8 @@ _READ_FROM_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "
 _FREE_BYTES = 1 << 30
 _AGAIN_SECONDS = 24 * 3600.0
 _LOW_PRIORITY = ("nice", "-n", "19")
+_FIRST_JAVA = 13
+"""The first version of Java with -XX:ArchiveClassesAtExit (JEP 350)."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +96,11 @@ class Archive:
                 path.unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Removes the archives of other keys, but for the one that was used last."""
+        """Removes the archives of other keys, but for the one of each line that was used last."""
         others = [path for path in self.folder.glob("*.json") if path != self.record]
-        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        kept = {self.key, *(path.stem for path in others[:1])}
+        others.sort(key=lambda path: path.stat().st_mtime)
+        last = {_line(path): path.stem for path in others}  # of each line, the last one wins
+        kept = {self.key, *last.values()}
         for path in self.folder.glob("*.*"):
             if path.name.partition(".")[0] not in kept:
                 path.unlink(missing_ok=True)
@@ -111,11 +116,11 @@ def archive(
     """The archive that fits a driver with these confs; None where there can be none, or it is switched off.
 
     Only local drivers have one: they run on this machine's files. A JVM that the profile's `jvm: custom`, its conf or
-    the `defaults` of spark-defaults.conf give other options has none.
+    the `defaults` of spark-defaults.conf give other options has none, nor has a Java that cannot write one.
     """
     local = (profile.master or "").startswith("local")
     own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
-    if not local or own or env.get(_SWITCH) == "0":
+    if not local or own or env.get(_SWITCH) == "0" or (java_version(java_home) or _FIRST_JAVA) < _FIRST_JAVA:
         return None
     parts = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _READ_FROM_ENV)]
     jars = [Path(jar) for jar in confs[CLASS_PATH].split(os.pathsep)]
@@ -124,7 +129,8 @@ def archive(
         parts += _files([*jars, *sorted((spark_home() / "jars").iterdir())])
     except OSError:  # an installation of another kind, of which nothing is known
         return None
-    return Archive(cache_folder(env) / "cds", hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16])
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return Archive(cache_folder(env) / "cds", f"{installed_line().extra}-{key}")
 
 
 def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -> dict[str, str]:
@@ -183,7 +189,7 @@ def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
         return (
             f"off: {_SWITCH}=0"
             if env.get(_SWITCH) == "0"
-            else "none for this target: it is not local, or sets its own JVM options"
+            else "none for this target: it is not local, sets its own JVM options, or has Java 11"
         )
     if fitting.is_whole():
         return f"{fitting.path.stat().st_size / 1e6:.0f} MB in {fitting.path}"
@@ -196,6 +202,11 @@ def _java(home: Path) -> Iterable[str]:
     release = home / "release"
     yield release.read_text(encoding="utf-8", errors="replace") if release.exists() else ""
     yield from _files(sorted(home.resolve().glob("lib/server/*")))
+
+
+def _line(path: Path) -> str:
+    """The line of Spark in the name of an archive's file; nothing for one of an earlier version."""
+    return path.stem.rpartition("-")[0]
 
 
 def _files(paths: Iterable[Path]) -> Iterable[str]:

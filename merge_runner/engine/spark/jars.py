@@ -1,7 +1,7 @@
 """The jars of table formats and the embedded catalog: fetched once from a Maven repository, verified, kept in a cache.
 
-`jars.json` pins path and SHA-256 of every jar. Spark itself brings all other dependencies of these jars, so that they
-are enough (measured on Spark 4.1.4 with Delta 4.4.0), and passing them as files spares Ivy at every start.
+`jars.json` pins path and SHA-256 of every jar, by line of Spark; some fit `every` line. Spark itself brings all other
+dependencies of these jars, so that they are enough, and passing them as files spares Ivy at every start.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import os
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.lines import LINES, Line, installed_line
+from merge_runner.formats.registry import capabilities, table_format_of
 
 DEFAULT_REPOSITORY = "https://repo1.maven.org/maven2"
 _CHUNK = 1 << 20
@@ -35,10 +37,29 @@ class Jar:
         return self.path.rsplit("/", 1)[-1]
 
 
-def pinned(groups: Iterable[str]) -> list[Jar]:
-    """The jars of the groups (`delta`, `iceberg`, `sqlite`, `kafka`) as jars.json pins them."""
+def pinned(groups: Iterable[str], line: Line | None = None) -> list[Jar]:
+    """Return the jars of groups (`delta`, `iceberg`, `sqlite`, `kafka`) for a line of Spark, else the installed one's.
+
+    Raises ProblemsError `no-runtime` for a group that has no build for the line.
+    """
+    line = line or installed_line()
     lock = json.loads((Path(__file__).parent / "jars.json").read_text(encoding="utf-8"))
-    return [Jar(**entry) for group in groups for entry in lock[group]]
+    found = lock["every"] | lock[line.spark]
+    if missing := [group for group in groups if group not in found]:
+        raise ProblemsError(
+            _no_runtime(group, line, [each for each in LINES if group in lock[each]]) for group in missing
+        )
+    return [Jar(**entry) for group in groups for entry in found[group]]
+
+
+def _no_runtime(group: str, line: Line, lines: Sequence[str]) -> Problem:
+    format = table_format_of(group)
+    name = capabilities(format).label if format is not None else group
+    return Problem(
+        "no-runtime",
+        f"{name} has no build for {line}: it runs on Spark {', '.join(lines[:-1])} or {lines[-1]}",
+        hint=f"pip install 'merge-runner[{LINES[lines[-1]].extra}]'",
+    )
 
 
 def cache_folder(env: Mapping[str, str]) -> Path:

@@ -1,4 +1,4 @@
-"""Finds the Java that Spark needs: 17 or 21.
+"""Finds the Java that Spark needs, by the line that is installed.
 
 `python -m merge_runner.engine.spark.java --install` is what `make` calls: it prints the Java home. Where there is none
 it installs Debian's headless JRE if it may.
@@ -15,42 +15,35 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
-
-SUPPORTED = (17, 21)
-"""What Spark 4.1 runs on; 25 fails to start (measured on Spark 4.1.4)."""
+from merge_runner.formats.lines import Line, installed_line
 
 _PACKAGE = "default-jre-headless"
 _VERSION = re.compile(r'(?:JAVA_VERSION=|version )"(\d+)')
 
 
-def find_java(env: Mapping[str, str]) -> Path | None:
-    """The home of a supported Java: $JAVA_HOME, then `java` on the PATH, then the usual folders; None without one."""
+def find_java(env: Mapping[str, str], line: Line | None = None) -> Path | None:
+    """Return the home of a Java for a line of Spark, else for the installed one; None without one.
+
+    It is $JAVA_HOME, then `java` on the PATH, then one of the usual folders.
+    """
+    supported = (line or installed_line()).java
     for home in _candidates(env):
-        if (home / "bin" / "java").exists() and _major(home) in SUPPORTED:
+        if (home / "bin" / "java").exists() and java_version(home) in supported:
             return home
     return None
 
 
-def require_java(env: Mapping[str, str]) -> Path:
+def require_java(env: Mapping[str, str], line: Line | None = None) -> Path:
     """Like find_java; raises ProblemsError `no-java` that says what to install."""
-    home = find_java(env)
+    line = line or installed_line()
+    home = find_java(env, line)
     if home is None:
-        raise ProblemsError([Problem("no-java", "Spark needs Java 17 or 21, and none was found", hint=_advice())])
+        raise ProblemsError([Problem("no-java", _none_found(line), hint=_advice(line))])
     return home
 
 
-def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
-    if env.get("JAVA_HOME"):
-        yield Path(env["JAVA_HOME"])
-    on_path = shutil.which("java", path=env.get("PATH"))
-    if on_path:
-        yield Path(on_path).resolve().parent.parent
-    for folder in ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines"):
-        for home in sorted(Path(folder).glob("*")):
-            yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
-
-
-def _major(home: Path) -> int | None:
+def java_version(home: Path) -> int | None:
+    """Return the major version of the Java at a home; None where it does not say it."""
     release = home / "release"
     try:
         text = release.read_text(encoding="utf-8", errors="replace")
@@ -65,12 +58,27 @@ def _major(home: Path) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _advice() -> str:
+def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
+    if env.get("JAVA_HOME"):
+        yield Path(env["JAVA_HOME"])
+    on_path = shutil.which("java", path=env.get("PATH"))
+    if on_path:
+        yield Path(on_path).resolve().parent.parent
+    for folder in ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines"):
+        for home in sorted(Path(folder).glob("*")):
+            yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
+
+
+def _none_found(line: Line) -> str:
+    return f"{line} needs {line.javas}, and none was found"
+
+
+def _advice(line: Line) -> str:
     if shutil.which("apt-get"):
         return f"install one: sudo apt-get install {_PACKAGE}, or set JAVA_HOME"
     if sys.platform == "darwin":
         return "install one: brew install openjdk@17, or set JAVA_HOME"
-    return "install a Java 17 or 21 runtime with your system's package manager, or set JAVA_HOME"
+    return f"install a {line.javas} runtime with your system's package manager, or set JAVA_HOME"
 
 
 def _install() -> None:
@@ -95,7 +103,8 @@ def main(arguments: list[str]) -> int:
         _install()
     home = find_java(os.environ)
     if home is None:
-        sys.stderr.write(f"Spark needs Java 17 or 21, and none was found: {_advice()}\n")
+        line = installed_line()
+        sys.stderr.write(f"{_none_found(line)}: {_advice(line)}\n")
         return 2
     sys.stdout.write(f"{home}\n")
     return 0

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from merge_runner.engine.spark.jars import pinned
 from merge_runner.errors import Problem, ProblemsError, missing_extra
+from merge_runner.formats.lines import LINES, RECOMMENDED, line_of
 from merge_runner.version import pyspark_folder
 
 DEFAULTS_FILE = "spark-defaults.conf"
 _CORE = re.compile(r"spark-core_(?P<scala>\d+\.\d+)-(?P<version>\d+\.\d+\S*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
-_PINNED = re.compile(r"delta-spark_(?P<spark>\d+\.\d+)_(?P<scala>\d+\.\d+)-")
 _MEMORY = "spark.driver.memory"
 
 
@@ -82,22 +81,34 @@ def check_version(home: SparkHome, pyspark: str | None) -> None:
     Such a Spark starts, and each model fails with NoSuchMethodError: jars of one minor version do not work on another.
     Raises ProblemsError `spark-version`.
     """
-    wanted, scala = _pinned_for()
-    found = [f"{home.words} is not the Spark {wanted} that merge-runner's jars of Delta and Iceberg are made for"]
-    if _minor(home.version) in (None, wanted):
-        found = []
-    if not found and home.scala not in (None, scala):
-        found = [f"{home.words} is built for Scala {home.scala}, and merge-runner's jars for Scala {scala}"]
-    fits = not found
-    if fits and pyspark is not None and home.version is not None and _minor(pyspark) != _minor(home.version):
-        found = [f"{home.words} is not the version of PySpark, which is {pyspark}"]
-    if not found:
-        return
-    hint = f"pip install 'pyspark=={wanted}.*'"
-    if home.named:
-        other = f"pip install pyspark=={home.version}" if fits else f"let it name a Spark {wanted}"
-        hint = f"unset SPARK_HOME: PySpark brings Spark {pyspark or wanted}; or {other}"
-    raise ProblemsError([Problem("spark-version", found[0], hint=hint)])
+    problem = _misfit(home, pyspark)
+    if problem is not None:
+        raise ProblemsError([problem])
+
+
+def _misfit(home: SparkHome, pyspark: str | None) -> Problem | None:
+    line = line_of(home.version)
+    if home.version is not None and line is None:
+        *most, last = LINES
+        message = (
+            f"{home.words} is none that merge-runner has jars of Delta and Iceberg for: {', '.join(most)} or {last}"
+        )
+        other = "let it name one of these"
+        return Problem("spark-version", message, hint=_hint(home, pyspark, other))
+    if line is not None and home.scala not in (None, line.scala):
+        message = f"{home.words} is built for Scala {home.scala}, and merge-runner's jars for Scala {line.scala}"
+        return Problem("spark-version", message, hint=_hint(home, pyspark, f"let it name one for Scala {line.scala}"))
+    if line is not None and pyspark is not None and line_of(pyspark) is not line:
+        message = f"{home.words} is not the version of PySpark, which is {pyspark}"
+        return Problem("spark-version", message, hint=_hint(home, pyspark, f"pip install 'merge-runner[{line.extra}]'"))
+    return None
+
+
+def _hint(home: SparkHome, pyspark: str | None, other: str) -> str:
+    fitting = line_of(pyspark)
+    if not home.named or (pyspark is not None and fitting is None):
+        return f"pip install 'merge-runner[{RECOMMENDED.extra}]'"
+    return f"unset SPARK_HOME: PySpark brings Spark {pyspark or RECOMMENDED.spark}; or {other}"
 
 
 def spark_properties(text: str) -> dict[str, str]:
@@ -131,16 +142,6 @@ def _version(home: Path) -> tuple[str | None, str | None]:
     except OSError:
         return None, None
     return (release["version"] if release is not None else None), None
-
-
-def _pinned_for() -> tuple[str, str]:
-    """The minor versions of Spark and Scala that the pinned jars are made for."""
-    found = next(match for jar in pinned(("delta",)) if (match := _PINNED.match(jar.name)))
-    return found["spark"], found["scala"]
-
-
-def _minor(version: str | None) -> str | None:
-    return ".".join(version.split(".")[:2]) if version is not None else None
 
 
 def _logical_lines(text: str) -> Iterable[str]:
