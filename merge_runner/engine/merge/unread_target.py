@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from merge_runner.engine.spark.errors import EngineError
@@ -24,7 +25,8 @@ def with_materialized_source(step: RunMerge, error: EngineError, capabilities: C
     Raises the error, with what is known of it, where that is not possible.
     """
     if capabilities.leaves_subqueries_unread:
-        raise of_unread_target(error, step.judged.statement, step.target.name) from error
+        judged = step.judged
+        raise of_unread_target(error, judged.statement, step.target.name, judged.is_files) from error
     once = step.judged.fixing
     if once.left_out is not None:
         error.hint = f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {once.left_out}"
@@ -33,10 +35,18 @@ def with_materialized_source(step: RunMerge, error: EngineError, capabilities: C
     return replace(step, bounding=bounding), replace(once, scan=None)
 
 
-def of_unread_target(error: EngineError, statement: MergeStatement, table: str) -> EngineError:
-    """Return the UNREADABLE error of a MERGE into the Delta table `table`, at the subquery, with what to write."""
+def of_unread_target(
+    error: EngineError,
+    statement: MergeStatement,
+    table: str,
+    is_files: Callable[[tuple[str, ...]], bool] = lambda parts: False,
+) -> EngineError:
+    """Return the UNREADABLE error of a MERGE into the Delta table `table`, at the subquery, with what to write.
+
+    `is_files` says of the parts of a name whether it is known to be a table of files.
+    """
     message = f"Delta cannot read {table}, the table that the MERGE writes, in a subquery of USING"
-    found = target_subqueries(statement)
+    found = target_subqueries(statement, is_files)
     named = next((each for each in found if each.late is not None), found[0] if found else None)
     if named is None:
         # It is in the query of a view, or in what only Spark can read.

@@ -7,8 +7,8 @@ Delta, a parameter `:p`, an aggregate, a window function, a generator or an `EXI
 `rand()` there on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a
 partition transform on Delta, CLUSTER BY on Iceberg or by more than four columns. It also reports what only another
 system's MERGE has, such as RETURNING, and a subquery in USING that reads the target where Delta leaves it unread: above
-a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another SELECT. A subquery that
-is not reported may fail as well, where Spark converts a type in its FROM, or where a source of files is in it.
+a source of files, a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another
+SELECT. A subquery that is not reported may fail as well, where Spark converts a type in its FROM.
 
 ## Why it matters
 
@@ -81,7 +81,8 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """Session variables in ON, conditions and values, where the format cannot resolve them."""
+    """Subqueries over the target that the format leaves unread, and session variables that it cannot resolve."""
+    yield from _unread(merge)
     # Delta in a plain file may be a platform's that can do more; a MERGE of Iceberg is planned by Spark itself.
     name = merge.layout.format
     if name is None or merge.file.platform != "oss" or runs(name, "session variable"):
@@ -112,8 +113,6 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         yield from _sides(clause, scope)
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
-    if capabilities(name).leaves_subqueries_unread:
-        yield from _unread(statement, capabilities(name).label)
     if statement.recursive and statement.ctes and not runs(name, "recursive CTE"):
         message = f"{capabilities(name).label} cannot run a MERGE after WITH RECURSIVE"
         yield Hit(statement.ctes[0].span, message, "move the WITH RECURSIVE into the query of USING")
@@ -125,13 +124,17 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         yield from _identities(clause, statement, columns)
 
 
-def _unread(statement: MergeStatement, system: str) -> Iterator[Hit]:
-    """Subqueries over the target that the system leaves unread."""
+def _unread(merge: LintedMerge) -> Iterator[Hit]:
+    """Subqueries over the target that the format of a model leaves unread, in USING."""
     from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
 
-    for found in target_subqueries(statement):
+    node = merge.file.node
+    system = capabilities(node.config.format) if node is not None and merge.file.platform == "oss" else None
+    if system is None or not system.leaves_subqueries_unread:
+        return
+    for found in target_subqueries(merge.statement, merge.is_files):
         if found.late is not None:
-            message = f"{system} cannot read the target in a subquery whose FROM has {found.late}"
+            message = f"{system.label} cannot read the target in a subquery whose FROM has {found.late}"
             yield Hit(found.read.span, message, REWRITE if found.read.only_aggregates else REWRITE_ROWS)
 
 

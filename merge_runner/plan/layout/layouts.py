@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.formats.registry import table_format_of
+from merge_runner.formats.target_subqueries import FILES
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, run_config
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -172,7 +173,7 @@ class Layouts:
                     # Who asks reads the query, and wants to know what is declared besides.
                     known = KnownTable(self._declared_columns(node), self._query(node))
                 else:
-                    known = KnownTable(self.of(meaning), fixed=is_stream(node))
+                    known = KnownTable(self.of(meaning), fixed=is_stream(node), files=_is_files(node))
                     if meaning not in self._layouts:
                         return known
             self._known[meaning] = known
@@ -379,6 +380,13 @@ def _sorted(config: ModelConfig) -> tuple[str, ...]:
     """The columns of a declared sort order or Z-order."""
     zorder_by = config.optimize.zorder_by if isinstance(config.optimize, Optimize) else ()
     return (*sorted_columns(config.sort_by, _fields(config.partition_by) or ()), *zorder_by)
+
+
+def _is_files(node: Node) -> bool:
+    """Whether a node is read as a table of files; a batch of a stream is not, whatever it is made of."""
+    if not isinstance(node, SourceNode) or node.config.path is None or is_stream(node):
+        return False
+    return (node.config.format or "").lower() in FILES
 
 
 def _fields(texts: Sequence[str] | None) -> tuple[PartitionField, ...] | None:

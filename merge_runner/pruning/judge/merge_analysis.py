@@ -46,6 +46,11 @@ class JudgedMerge:
         """Which tables its source reads; computed on demand."""
         return source_reading(self.statement, self.lookup)
 
+    def is_files(self, parts: tuple[str, ...]) -> bool:
+        """Whether a name, given by its unquoted parts, is known to be a table of files."""
+        known = self.lookup(parts)
+        return known is not None and known.files
+
     @property
     def reads_target(self) -> bool:
         """Whether its source names a table that may be the target: its rows may be chosen by what is there."""

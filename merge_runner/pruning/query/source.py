@@ -20,12 +20,13 @@ class KnownTable:
     """A table or view that a query may name. `query` is the rendered text of a view's query, None for a table.
 
     `fixed`: its rows are the same however often a statement reads it, though it has no versions to be named: a batch of
-    a stream, the changes of a table.
+    a stream, the changes of a table. `files`: it is a table of files that Spark itself reads, such as CSV or Parquet.
     """
 
     layout: TableLayout
     query: str | None = None
     fixed: bool = False
+    files: bool = False
 
 
 Lookup = Callable[[tuple[str, ...]], KnownTable | None]

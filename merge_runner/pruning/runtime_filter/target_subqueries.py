@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,17 +70,20 @@ class _Resolved(NamedTuple):
 _LATE_FUNCTION = _Resolved("a function below another SELECT")
 
 
-def target_subqueries(statement: MergeStatement) -> tuple[TargetSubquery, ...]:
+def target_subqueries(
+    statement: MergeStatement, is_files: Callable[[tuple[str, ...]], bool]
+) -> tuple[TargetSubquery, ...]:
     """Return the subquery expressions of the source that read the target, in the order of the text.
 
-    Left out is what sqlglot cannot read, and what the query of a view reads.
+    `is_files` says of the parts of a name whether it is known to be a table of files. Left out is what sqlglot cannot
+    read, and what the query of a view reads.
     """
     source, ctes = statement.source, dict[str, _Cte]()
     texts = [cte.query.text for cte in statement.ctes] + ([source.query.text] if source.query is not None else [])
     name = statement.target.parts[-1].casefold() if statement.target.parts else None
     if name is None or not any(name in text.casefold() for text in texts):
         return ()  # most sources do not read their target: a walk over their trees would make lint slower
-    walk = _Walk(statement.target.parts)
+    walk = _Walk(statement.target.parts, is_files)
     for cte in statement.ctes:
         if cte.query.expression is not None:
             ctes = {**ctes, cte.name.casefold(): _Cte(cte.query.expression, cte.query, ctes, bool(cte.columns))}
@@ -95,8 +98,9 @@ def target_subqueries(statement: MergeStatement) -> tuple[TargetSubquery, ...]:
 class _Walk:
     """Walks over the plan of a source as Spark builds it, in which each CTE replaces its name."""
 
-    def __init__(self, target: tuple[str, ...]) -> None:
+    def __init__(self, target: tuple[str, ...], is_files: Callable[[tuple[str, ...]], bool]) -> None:
         self._target = target
+        self._is_files = is_files
         self._known: dict[int, _Resolved] = {}
         self.found: list[TargetSubquery] = []
 
@@ -151,6 +155,8 @@ class _Walk:
             if cte is not None:
                 found = self.query(cte.query, cte.text, cte.ctes)
                 found = found._replace(late=found.late or ("a list of column aliases" if cte.columns else None))
+            elif self._is_files(tuple(part.name for part in node.parts)):
+                found = _Resolved("a table of files")
         elif isinstance(node, exp.Subquery):
             found = self.query(node.this, text, _with_own(node, text, ctes))
         elif isinstance(node, exp.Lateral):
