@@ -12,11 +12,9 @@ from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Literal, get_args, get_type_hints
 
-from pydantic.fields import FieldInfo
-
 from merge_runner.lint.rule import Rule, RuleOptions
 from merge_runner.lint.suppress.noqa import UNUSED
-from merge_runner.project.syntax.validate import written_as
+from merge_runner.project.syntax.annotations import written_as
 
 SECTIONS = ("What it does", "Why it matters", "Bad", "Good", "When to ignore it")
 
@@ -195,7 +193,8 @@ def _options(code: str, options: type[RuleOptions]) -> str:
     lines, meanings = [], []
     for name, default in asdict(options()).items():
         key = written_as(name, hints[name])[0]
-        info = next((each for each in get_args(hints[name])[1:] if isinstance(each, FieldInfo)), None)
+        # A `Key`, or pydantic's `Field` of a rule of another package.
+        info = next((each for each in get_args(hints[name])[1:] if hasattr(each, "description")), None)
         description = info.description if info is not None else None
         example = f" Example: `{key} = {json.dumps(info.examples[0])}`" if info is not None and info.examples else ""
         lines.append(f"{key} = {json.dumps(default)}")

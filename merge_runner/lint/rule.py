@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from merge_runner.lint.finding import Fix, Severity
+from merge_runner.project.syntax.annotations import Keyed
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
@@ -31,10 +32,8 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class RuleOptions:
+class RuleOptions(Keyed):
     """The options of a rule: the fields of a subclass. Keys that it does not have are an error in the settings."""
-
-    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
 
 Check: TypeAlias = Callable[..., Iterable[Hit]]

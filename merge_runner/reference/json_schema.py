@@ -10,11 +10,8 @@ from datetime import date, datetime
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, MinLen
-from pydantic import AfterValidator, BeforeValidator
-from pydantic.fields import FieldInfo
-
 from merge_runner.project.schema.accepts import TEXT, Also, Exactly
+from merge_runner.project.syntax.annotations import After, Before, Limits
 from merge_runner.reference.keys import Key, class_text, keys
 
 Schema = dict[str, Any]
@@ -87,13 +84,12 @@ class Definitions:
         schema = self.of(hint, rendered)
         also = next((extra for extra in extras if isinstance(extra, Also)), None)
         for extra in extras:
-            if isinstance(extra, BeforeValidator | AfterValidator) and also is None:
+            if isinstance(extra, Before | After) and also is None:
                 raise ValueError(f"{extra.func} has no note of what it accepts (merge_runner.project.schema.accepts)")
-            for limit in extra.metadata if isinstance(extra, FieldInfo) else ():
-                if isinstance(limit, Ge):
-                    schema = _with(schema, minimum=limit.ge)
-                elif isinstance(limit, MinLen):
-                    schema = _with(schema, **{"minItems" if "items" in schema else "minLength": limit.min_length})
+            if isinstance(extra, Limits) and extra.ge is not None:
+                schema = _with(schema, minimum=extra.ge)
+            if isinstance(extra, Limits) and extra.min_length is not None:
+                schema = _with(schema, **{"minItems" if "items" in schema else "minLength": extra.min_length})
         if also is None:
             return schema
         constants = any("const" in each for each in also.schemas)

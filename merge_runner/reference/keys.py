@@ -14,13 +14,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, MinLen
-from pydantic.fields import FieldInfo
-
 from merge_runner.project.schema.config import Hooks, Names, Seconds
 from merge_runner.project.schema.properties import DataTest
 from merge_runner.project.schema.stream import OptionalStream
-from merge_runner.project.syntax.validate import written_as
+from merge_runner.project.syntax.annotations import Limits, written_as
 
 _ALIASES: tuple[tuple[Any, str], ...] = (
     (Names, "string or list of strings"),
@@ -128,11 +125,10 @@ def type_name(hint: Any) -> str:
 
 def _limits(extras: tuple[Any, ...]) -> Iterator[str]:
     for extra in extras:
-        for limit in extra.metadata if isinstance(extra, FieldInfo) else ():
-            if isinstance(limit, Ge):
-                yield f", {limit.ge} or more"
-            elif isinstance(limit, MinLen):
-                yield ", not empty"
+        if isinstance(extra, Limits) and extra.ge is not None:
+            yield f", {extra.ge} or more"
+        if isinstance(extra, Limits) and extra.min_length is not None:
+            yield ", not empty"
 
 
 def _plural(name: str) -> str:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from validate_pyproject import api, errors, plugins
 
 from merge_runner.json_schemas import NAMES, Name, text, tool_schema
+from merge_runner.project.syntax.annotations import After
 from merge_runner.reference.json_schema import Definitions
 from tests.project import test_config, test_dbt_keys, test_profile, test_read_properties, test_selectors
 from tests.reference.loader_verdicts import ROOT, kind_of, schema, texts_of_tests, verdict
@@ -232,10 +233,8 @@ def test_a_key_has_its_texts_and_default():
 def test_a_validator_without_a_note_of_what_it_accepts_is_refused():
     from typing import Annotated
 
-    from pydantic import AfterValidator
-
     with pytest.raises(ValueError, match="has no note of what it accepts"):
-        Definitions("yaml").of(Annotated[str, AfterValidator(str.strip)])
+        Definitions("yaml").of(Annotated[str, After(str.strip)])
 
 
 def _entry_point() -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import pytest
 import tomli
 import yaml
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from merge_runner.project.schema.config import ModelConfig, Names
 from merge_runner.project.schema.data_test import BUILT_IN, DataTestConfig
@@ -17,6 +17,7 @@ from merge_runner.project.schema.layout_file import LayoutFileContent
 from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
+from merge_runner.project.syntax.annotations import Key, Limits
 from merge_runner.reference.keys import keys, type_name
 
 
@@ -24,7 +25,7 @@ from merge_runner.reference.keys import keys, type_name
 class Inner:
     """What is inside."""
 
-    size: Annotated[int, Field(ge=1)] = 3
+    size: Annotated[int, Limits(ge=1)] = 3
     """How large. Example: `size: 4`"""
 
 
@@ -32,7 +33,7 @@ class Inner:
 class Sample:
     """A type to read."""
 
-    name: Annotated[str, Field(min_length=1, validation_alias="the-name")]
+    name: Annotated[str, Limits(min_length=1), Key(("the-name",))]
     """The name. Example: `the-name: a`"""
     mode: Literal["on", "off"] | None = None
     """Whether. It may

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,8 +19,6 @@ Change = Literal["new", "body", "configs", "relation", "macros", "contract", "lo
 
 # dbt compares neither these: they say where a table is (that is `relation`) or what it is filed under.
 _NOT_COMPARED = frozenset({"schema", "alias", "tags"})
-# A manifest of an earlier release lacks the keys that have been added since.
-_DEFAULTS = ModelConfig().as_json()
 
 
 def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Change]]:
@@ -102,10 +101,11 @@ def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
     checksum = values.get("checksum")
     columns = _mapping(values.get("columns"))
     is_source = values.get("resource_type") == "source"
+    defaults = _defaults()
     return {
         "body": checksum.get("checksum") if isinstance(checksum, dict) else checksum,
         "configs": {
-            key: value for key, value in config.items() if key not in _NOT_COMPARED and value != _DEFAULTS.get(key)
+            key: value for key, value in config.items() if key not in _NOT_COMPARED and value != defaults.get(key)
         },
         "relation": (
             [values.get(key) for key in ("database", "schema", "identifier")]
@@ -119,6 +119,12 @@ def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
         },
         "location": values.get("fqn"),
     }
+
+
+@cache
+def _defaults() -> Mapping[str, Any]:
+    """Return the default of each config key: a manifest of an earlier release lacks keys that have been added since."""
+    return ModelConfig().as_json()
 
 
 def _constraints(column: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -44,10 +44,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
+from merge_runner.project.syntax.annotations import Key
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -63,11 +62,11 @@ class Options(RuleOptions):
 
     not_null: Annotated[
         Names,
-        Field(
-            validation_alias="not-null",
+        Key(
+            ("not-null",),
             description="Columns of sources that never hold NULL though nothing declares it: names, or glob patterns "
             "of names, in any case of letters.",
-            examples=[["*_id"]],
+            examples=(["*_id"],),
         ),
     ] = ()
 

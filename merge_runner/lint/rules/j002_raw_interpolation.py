@@ -46,12 +46,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-
 from merge_runner.lint.finding import Edit, Fix, Severity
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.declared_vars import VarType, var_type
+from merge_runner.project.syntax.annotations import Key
 from merge_runner.template.raw_vars import RawVar, raw_vars
 from merge_runner.text import SourceText
 
@@ -67,11 +66,11 @@ class Options(RuleOptions):
 
     sql_vars: Annotated[
         Names,
-        Field(
-            validation_alias="sql-vars",
+        Key(
+            ("sql-vars",),
             description="Vars whose values are pieces of SQL that only the project's own authors set: names, or glob "
             "patterns of names.",
-            examples=[["where_*"]],
+            examples=(["where_*"],),
         ),
     ] = ()
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, TypeAdapter
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.project.schema.freshness import BuildAfter
+from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.duration import PATTERN as DURATION
 from merge_runner.project.syntax.duration import seconds
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 def listed(value: Any) -> Any:
@@ -36,12 +38,12 @@ def _switch(value: Any) -> Any:
 
 Seconds = Annotated[
     float,
-    BeforeValidator(seconds),
+    Before(seconds),
     Exactly({"type": ["number", "string"], "exclusiveMinimum": 0, "pattern": rf"^\s*{DURATION}\s*$"}),
 ]
 """Seconds above 0, or a text with a unit."""
 
-Names = Annotated[tuple[str, ...], BeforeValidator(listed), also(TEXT, NULL)]
+Names = Annotated[tuple[str, ...], Before(listed), also(TEXT, NULL)]
 """A list of texts, or one text."""
 
 
@@ -70,11 +72,11 @@ _HOOK: tuple[Mapping[str, Any], ...] = (
 )
 Hooks = Annotated[
     tuple[str, ...],
-    BeforeValidator(hook_texts),
+    Before(hook_texts),
     Exactly({"anyOf": [*_HOOK, NULL, {"type": "array", "items": {"anyOf": _HOOK}}]}),
 ]
 """SQL texts, each alone or in a mapping of dbt."""
-Count = Annotated[StrictInt, Field(ge=0)]
+Count = Annotated[StrictInt, Limits(ge=0)]
 Texts = Mapping[str, str]
 
 
@@ -82,7 +84,7 @@ Texts = Mapping[str, str]
 class Optimize:
     """How a table is compacted."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     zorder_by: Names = ()
     """Columns by which the rows are ordered along a Z-order curve, so that a filter on any of them skips files.
@@ -91,7 +93,7 @@ class Optimize:
     where: str | None = None
     """A condition that limits compaction to part of the table; on Delta it may name partition columns only.
     Example: `where: "flight_date >= current_date() - interval 7 days"`"""
-    after: Annotated[StrictInt, Field(ge=1)] | None = None
+    after: Annotated[StrictInt, Limits(ge=1)] | None = None
     """Also compact in `build`, after the model's MERGE, with every N-th MERGE that was committed to the table.
 
     Without it only `merge-runner optimize` compacts.
@@ -103,7 +105,7 @@ class Optimize:
 class Contract:
     """Whether the declared columns are enforced."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     enforced: StrictBool = False
     """Fail the model before it writes where its columns differ from those that YAML declares.
@@ -129,7 +131,7 @@ class ModelConfig:
     models and seeds where it is missing) and an `Example:` in YAML.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     materialized: Materialized | None = None
     """How the model is built: `merge` runs its MERGE statement, `table` replaces a table with the result of its query,
@@ -171,7 +173,7 @@ class ModelConfig:
     keys), and results of tests identify rows by it. It does not write the MERGE: ON does.
     Applies to: models and seeds
     Example: `unique_key: [flight_date, carrier, flight]`"""
-    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], BeforeValidator(_off), also({"const": False})] = "auto"
+    bounds: Annotated[Literal["auto", "off"] | tuple[str, ...], Before(_off), also({"const": False})] = "auto"
     """The runtime filter: which columns of the target are restricted in ON to the values that the source has when the
     MERGE runs. `auto`: partition and clustering columns, the first column of `sort_by` and those of `zorder_by`, where
     ON joins them by equality, no other condition prunes and the target has at least 32 MiB. A list of columns: always
@@ -179,7 +181,7 @@ class ModelConfig:
     Applies to: merge models
     Example: `bounds: [flight_date]`"""
     skip_unchanged: Annotated[
-        Literal["auto", "on", "off", "equal_rows"], BeforeValidator(_switch), also({"type": "boolean"})
+        Literal["auto", "on", "off", "equal_rows"], Before(_switch), also({"type": "boolean"})
     ] = "auto"
     """Whether source rows that match the target, and for which no WHEN clause applies, are left out of the MERGE: the
     engine rewrites the files of every row that matches, whether it changes or not. `auto`: where the table is a
@@ -262,7 +264,7 @@ class ModelConfig:
     timeout: Seconds | None = None
     """The longest time that the node may run; then its Spark jobs are cancelled and it fails. Default: no limit.
     Example: `timeout: 30 minutes`"""
-    reuse: Annotated[Literal["auto", "partitions", "off"], BeforeValidator(_off), also({"const": False})] = "auto"
+    reuse: Annotated[Literal["auto", "partitions", "off"], Before(_off), also({"const": False})] = "auto"
     """Whether the node is left out of a build where nothing that it reads has changed since it ran, and another run
     would provably change nothing. `partitions`: as `auto`, and a MERGE whose source is filtered rows of one Delta table
     reads only those partitions of it that have changed, where that provably gives the same. `off`: it always runs.
@@ -299,7 +301,7 @@ class ModelConfig:
     else the type that Spark infers from all rows.
     Applies to: seeds
     Example: `column_types: {zip: string, price: "decimal(10, 2)"}`"""
-    delimiter: Annotated[str, Field(min_length=1)] = ","
+    delimiter: Annotated[str, Limits(min_length=1)] = ","
     """What separates the values of the CSV file.
     Applies to: seeds
     Example: `delimiter: ";"`"""
@@ -312,6 +314,8 @@ class ModelConfig:
 
 @cache
 def _adapter() -> TypeAdapter[ModelConfig]:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(ModelConfig)
 
 

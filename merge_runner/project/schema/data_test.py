@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
-
 from merge_runner.errors import Problems
 from merge_runner.project.schema.accepts import also, one_of
 from merge_runner.project.schema.config import Count, Names
 from merge_runner.project.schema.properties import DataTest
 from merge_runner.project.schema.yaml_types import Mapped
+from merge_runner.project.syntax.annotations import CLOSED, Before, Key, Keyed, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.validate import shown, validate
 
@@ -54,11 +53,11 @@ def _flat_hint(value: Any) -> str | None:
 class DataTestConfig:
     """What may be said of any data test, inline or under `config:`."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     severity: Annotated[
         Literal["error", "warn"],
-        BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
+        Before(lambda value: value.lower() if isinstance(value, str) else value),
         also({"type": "string", "pattern": "^(?:[eE][rR][rR][oO][rR]|[wW][aA][rR][nN])$"}),
     ] = "error"
     """Whether failures are an `error` or a warning (`warn`). Case makes no difference. Example: `severity: warn`"""
@@ -90,23 +89,23 @@ class DataTestConfig:
 class _NotNull:
     """A failure is a row without a value."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
 
 @dataclass(frozen=True)
 class _Unique:
     """A failure is a value that occurs more than once; NULLs do not count."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
 
 @dataclass(frozen=True)
 class _AcceptedValues:
     """A failure is a value that is not listed."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
-    values: Annotated[tuple[Any, ...], Field(min_length=1)]
+    values: Annotated[tuple[Any, ...], Limits(min_length=1)]
     """The accepted values. Example: `values: [open, paid]`"""
     quote: StrictBool = True
     """`false`: the values are SQL expressions, not texts. Example: `quote: false`"""
@@ -116,7 +115,7 @@ class _AcceptedValues:
 class _Relationships:
     """A failure is a value that the column `field` of `to` does not contain (referential integrity)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     to: str
     """The table that has to contain the values. Example: `to: ref('dim_status')`"""
@@ -128,21 +127,17 @@ class _Relationships:
 class _ExpressionIsTrue:
     """A failure is a row where the expression is false or NULL."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     expression: str
     """The condition; in a test of a column it continues the column. Example: `expression: ">= 0"`"""
 
 
 @dataclass(frozen=True)
-class _UniqueCombination:
+class _UniqueCombination(Keyed):
     """A failure is a combination of values that occurs more than once; NULLs are equal."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    combination_of_columns: Annotated[
-        tuple[str, ...], Field(min_length=1, validation_alias=AliasChoices("combination_of_columns", "columns"))
-    ]
+    combination_of_columns: Annotated[tuple[str, ...], Limits(min_length=1), Key(("combination_of_columns", "columns"))]
     """The columns that are unique together. Example: `combination_of_columns: [order_id, line]`"""
 
 
@@ -150,11 +145,11 @@ class _UniqueCombination:
 class _Recency:
     """A failure is a newest value that is older than `interval` `datepart`s, or no value at all."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     datepart: Literal["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
     """The unit of `interval`. Example: `datepart: hour`"""
-    interval: Annotated[StrictInt, Field(ge=1)]
+    interval: Annotated[StrictInt, Limits(ge=1)]
     """The greatest age of the newest value, in `datepart`s. Example: `interval: 24`"""
     field: str | None = None
     """The column or expression with the time; in a test of a column, the column. Example: `field: loaded_at`"""
@@ -168,7 +163,7 @@ class _Recency:
 class _RowCountBetween:
     """A failure is a number of rows outside of the limits; at least one of them is needed."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = one_of("min_value", "max_value")
 
     min_value: Count | None = None

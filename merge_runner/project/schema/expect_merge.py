@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
-
 from merge_runner.project.schema.accepts import Exactly
+from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool, StrictInt
 
-_Rows = Annotated[StrictInt, Field(ge=0)]
+_Rows = Annotated[StrictInt, Limits(ge=0)]
 
 
 def _percent(value: object) -> float:
@@ -18,14 +18,14 @@ def _percent(value: object) -> float:
     return float(value)
 
 
-_Percent = Annotated[float, BeforeValidator(_percent), Exactly({"type": "number", "minimum": 0, "maximum": 100})]
+_Percent = Annotated[float, Before(_percent), Exactly({"type": "number", "minimum": 0, "maximum": 100})]
 
 
 @dataclass(frozen=True)
 class ExpectMerge:
     """Limits of one run of a MERGE; None: no limit."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     min_source_rows: _Rows | None = None
     """The least number of rows of the source. Example: `min_source_rows: 1`"""

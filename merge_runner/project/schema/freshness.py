@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, StrictInt
-
+from merge_runner.project.syntax.annotations import CLOSED, Limits, StrictInt
 from merge_runner.project.syntax.duration import in_words
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
@@ -16,9 +16,9 @@ _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 class Threshold:
     """An age: so many minutes, hours or days."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
-    count: Annotated[StrictInt, Field(ge=1)]
+    count: Annotated[StrictInt, Limits(ge=1)]
     """The number of periods. Example: `count: 12`"""
     period: Literal["minute", "hour", "day"]
     """The unit. Example: `period: hour`"""
@@ -36,9 +36,9 @@ class Threshold:
 class BuildAfter:
     """How long a node waits after it was built, and for which new data."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
-    count: Annotated[StrictInt, Field(ge=0)]
+    count: Annotated[StrictInt, Limits(ge=0)]
     """The number of periods that pass at least between two builds. Example: `count: 4`"""
     period: Literal["minute", "hour", "day"]
     """The unit. Example: `period: hour`"""
@@ -56,7 +56,7 @@ class BuildAfter:
 class Freshness:
     """From which age on a source is a warning, or an error. `filter` is a condition on the rows that are looked at."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     warn_after: Threshold | None = None
     """The age from which on the table is a warning. Example: `warn_after: {count: 12, period: hour}`"""

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import ConfigDict, StrictBool
-
 from merge_runner.errors import Problems
 from merge_runner.project.schema.config import Count, Names
 from merge_runner.project.schema.yaml_types import Many, Name, Texts
+from merge_runner.project.syntax.annotations import CLOSED, StrictBool
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
@@ -25,14 +24,12 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _KEYWORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 """Words that some reader of YAML takes for something else than text."""
 
-_CLOSED = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True)
 class FileColumn:
     """A column. What is absent is unknown; `generated` is the expression of a generated column."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     name: Name
     """The name of the column. Example: `name: order_date`"""
@@ -54,7 +51,7 @@ class FileTable:
     `files` and `bytes` are how much data it held when it was recorded.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     name: Name
     """The table, as MERGE statements name it: `[catalog.]schema.table`. Example: `name: shop.fct_order`"""
@@ -95,7 +92,7 @@ class LayoutFile:
 class LayoutFileContent:
     """A layout file as it is written."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     version: Literal[1]
     """The version of the file format: 1. Example: `version: 1`"""

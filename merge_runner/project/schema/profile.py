@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
-
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
 from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
+from merge_runner.project.syntax.annotations import CLOSED, After, Before, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
@@ -274,14 +273,14 @@ def _or_empty(value: Any) -> Any:
     return {} if value is None else value
 
 
-_Conf = Annotated[Mapping[str, str], BeforeValidator(_or_empty), also(NULL)]
+_Conf = Annotated[Mapping[str, str], Before(_or_empty), also(NULL)]
 
 
 @dataclass(frozen=True)
 class ProfileEntry:
     """A profile as it is written; its outputs are looked into one at a time."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     outputs: Mapping[str, Mapping[str, Any]]
     """The places where the project can run, by name (`--target` chooses one). The keys of an output are below. Only the
@@ -311,7 +310,7 @@ def _table(value: str) -> str:
 class Engine:
     """The engine of an output, where it is not what is installed."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     spark: Spark | None = None
     """The minor version of Spark that the models run on: what a MERGE skips depends on it, and lint judges for it.
@@ -323,28 +322,28 @@ class Engine:
 class Output:
     """An output as it is written, rendered."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = exclusive("master", "remote")
 
-    schema: Annotated[str, Field(min_length=1)]
+    schema: Annotated[str, Limits(min_length=1)]
     """The default schema (namespace) of tables and views. May name a catalog: `ice.shop`. Example: `schema: shop`"""
-    master: Annotated[str, AfterValidator(_master), matching(_MASTER_URL)] | None = None
+    master: Annotated[str, After(_master), matching(_MASTER_URL)] | None = None
     """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
     is set.
     Example: `master: "local[4]"`"""
-    remote: Annotated[str, AfterValidator(_remote), matching("^sc://")] | None = None
+    remote: Annotated[str, After(_remote), matching("^sc://")] | None = None
     """The address of a Spark Connect server, which then runs all statements. Excludes `master`.
     Example: `remote: "sc://spark.example.com:15002/;token={{ env_var('SPARK_TOKEN') }}"`"""
-    warehouse: Annotated[str, AfterValidator(_folder), Exactly({**TEXT, "pattern": "^(?!.*://)"})] | None = None
+    warehouse: Annotated[str, After(_folder), Exactly({**TEXT, "pattern": "^(?!.*://)"})] | None = None
     """The folder of the embedded warehouse, relative to the project: a table is the folder
     `<warehouse>/<schema>/<table>`, without a metastore. Default: `warehouse` for a local master whose `conf` names
     no catalog; else tables are in the catalog of `conf` and `catalogs`.
     Example: `warehouse: warehouse`"""
-    threads: Literal["auto"] | Annotated[StrictInt, Field(ge=1)] = "auto"
+    threads: Literal["auto"] | Annotated[StrictInt, Limits(ge=1)] = "auto"
     """How many nodes run at the same time. `auto` is min(nodes, max(2, cores // 2)). Example: `threads: 8`"""
     conf: _Conf = field(default_factory=dict)
     """Spark configuration of the driver and of every session. Example: `conf: {spark.driver.memory: 4g}`"""
-    catalogs: Annotated[Mapping[str, _Conf], BeforeValidator(_or_empty), also(NULL)] = field(default_factory=dict)
+    catalogs: Annotated[Mapping[str, _Conf], Before(_or_empty), also(NULL)] = field(default_factory=dict)
     """Catalogs by name, each with the settings of `spark.sql.catalog.<name>.<key>`. `type: embedded` is an Iceberg
     catalog without a server: a SQLite file in the warehouse. Without a `class` a catalog is Iceberg's.
     Example: `catalogs: {ice: {type: embedded}, lake: {type: rest, uri: "https://catalog.example.com"}}`"""
@@ -356,7 +355,7 @@ class Output:
     engine: Engine = Engine()
     """The Spark that the models run on, where it is not the installed one.
     Example: `engine: {spark: "3.5"}`"""
-    audit: Annotated[str, AfterValidator(_table), Exactly(_TABLE_NAME)] | None = None
+    audit: Annotated[str, After(_table), Exactly(_TABLE_NAME)] | None = None
     """The audit table: one row for each model and invocation, with the figures of its MERGE. It is created where it is
     missing.
     Example: `audit: ops.runs`"""
@@ -367,7 +366,7 @@ class Output:
     storage_join: StrictBool = False
     """Use storage-partitioned joins for all merges into Iceberg tables whose model does not set `storage_join` itself.
     Example: `storage_join: true`"""
-    openlineage: Annotated[Mapping[str, Any], BeforeValidator(_or_empty), also(NULL)] = field(default_factory=dict)
+    openlineage: Annotated[Mapping[str, Any], Before(_or_empty), also(NULL)] = field(default_factory=dict)
     """Emit OpenLineage events while nodes run. `transport: file` appends JSON lines to `path` (default:
     `target/openlineage.jsonl`); any other transport (`http`, `kafka`, `console`, …) is one of the client, which
     `merge-runner[openlineage]` installs, with its settings next to it. `namespace` is that of the jobs (default:

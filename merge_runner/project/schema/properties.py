@@ -7,24 +7,21 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict, StrictBool
-
 from merge_runner.project.schema.accepts import one_of
 from merge_runner.project.schema.config import Contract, Names
 from merge_runner.project.schema.freshness import UNSAID, Freshness
 from merge_runner.project.schema.stream import OptionalStream
 from merge_runner.project.schema.unit_test import UnitTest
 from merge_runner.project.schema.yaml_types import Catalog, Many, Mapped, Name, Text, Texts
+from merge_runner.project.syntax.annotations import CLOSED, Keyed, StrictBool
 from merge_runner.text import Place
-
-_CLOSED = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
 class Constraint:
     """What a column or table promises; `custom` is written into the column's DDL unchanged."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = {
         "if": {"properties": {"type": {"enum": ["check", "custom"]}}, "required": ["type"]},
         "then": one_of("expression"),
@@ -79,7 +76,7 @@ class DataTest:
 class ColumnConfig:
     """What dbt has in the config of a column: it adds to the column's own tags and meta."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     tags: Names = ()
     """Added to the column's `tags`. Example: `tags: [pii]`"""
@@ -91,7 +88,7 @@ class ColumnConfig:
 class Column:
     """A column as it is declared."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     name: Name
     """The name of the column. Case makes no difference. Example: `name: order_id`"""
@@ -120,7 +117,7 @@ class ModelProperties:
     """What YAML says about a model or seed. `config` is read as a layer of the model's config, and so are the keys that
     dbt has next to it: `contract tags meta docs group access`."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     name: Name
     """The name of the model (its file without `.sql`) or seed (without `.csv`). Example: `name: fct_order`"""
@@ -156,7 +153,7 @@ class ModelProperties:
 class SourceConfig:
     """The config of a source or of one of its tables."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     enabled: StrictBool = True
     """`false` removes the source or table from the project. Example: `enabled: false`"""
@@ -171,14 +168,12 @@ class SourceConfig:
 
 
 @dataclass(frozen=True)
-class SourceTable:
+class SourceTable(Keyed):
     """A table of a source: files at `path` in a `format`, or an existing table.
 
     `partition_by` and `cluster_by` None: its layout is unknown; () says that it has none. `freshness` None says that it
     is not looked at.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
     name: Name
     """The name of the table: the second argument of `source('shop', 'orders')`. Example: `name: orders`"""
@@ -242,13 +237,11 @@ class SourceTable:
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Keyed):
     """A source: tables that this project does not write, and what they have in common.
 
     `loader` and `quoting` are dbt's, and change nothing: names are quoted wherever Spark needs it.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
 
     name: Name
     """The name of the source: the first argument of `source('shop', 'orders')`. Example: `name: shop`"""
@@ -293,7 +286,7 @@ class Source:
 class MacroProperties:
     """What YAML says about a macro."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     name: Name
     """The name of the macro. Example: `name: in_window`"""
@@ -312,7 +305,7 @@ class MacroProperties:
 class PropertyFile:
     """A whole property file."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     version: Literal[2] = 2
     """The version of the file format; may be left out. Example: `version: 2`"""

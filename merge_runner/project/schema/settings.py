@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
-
 from merge_runner.errors import Problems
 from merge_runner.project.schema.accepts import TEXT, Exactly, also, matching
 from merge_runner.project.schema.config import TABLE_KEYS, Names, listed
 from merge_runner.project.schema.config_layers import Layer, config_key, config_layer
 from merge_runner.project.schema.dbt_keys import SETTINGS as DBT_SETTINGS
+from merge_runner.project.syntax.annotations import CLOSED, After, Before, Key, Keyed
 from merge_runner.project.syntax.toml_tree import TomlTree, toml_tree
 from merge_runner.project.syntax.validate import validate
 from merge_runner.text import SourceText
@@ -35,24 +34,20 @@ def _inside(value: str) -> str:
 
 
 _INSIDE = r"^(?![/\\]|[A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$)).+$"
-_InsidePath = Annotated[str, AfterValidator(_inside), Exactly({**TEXT, "pattern": _INSIDE})]
-_InsidePaths = Annotated[tuple[_InsidePath, ...], BeforeValidator(listed), also({**TEXT, "pattern": _INSIDE})]
+_InsidePath = Annotated[str, After(_inside), Exactly({**TEXT, "pattern": _INSIDE})]
+_InsidePaths = Annotated[tuple[_InsidePath, ...], Before(listed), also({**TEXT, "pattern": _INSIDE})]
 
 
 @dataclass(frozen=True)
-class LintSettings:
+class LintSettings(Keyed):
     """Which findings count: codes or their beginnings, per path glob, and how much. None: the default selection."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     select: Names | None = None
     """Codes of rules, names, or beginnings of codes that are reported. Default: `ALL`.
     Example: `select = ["P", "C", "E"]`"""
     ignore: Names = ()
     """Codes of rules, names, or beginnings of codes that are not reported. Example: `ignore = ["C002"]`"""
-    per_path_ignores: Annotated[Mapping[str, Names], Field(validation_alias="per-path-ignores")] = field(
-        default_factory=dict
-    )
+    per_path_ignores: Annotated[Mapping[str, Names], Key(("per-path-ignores",))] = field(default_factory=dict)
     """Rules that are not reported in some files: by glob patterns of paths relative to the project.
     Example: `per-path-ignores = { "models/staging/**" = ["C003"] }`"""
     severity: Mapping[str, Severity] = field(default_factory=dict)
@@ -170,30 +165,28 @@ def _name(value: str) -> str:
 
 
 @dataclass(frozen=True)
-class SettingsTable:
+class SettingsTable(Keyed):
     """The table as it is written."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    name: Annotated[str, AfterValidator(_name), matching(_NAME)]
+    name: Annotated[str, After(_name), matching(_NAME)]
     """The name of the project: letters, digits and underscores. It is part of unique ids and of the identity of
     batches.
     Example: `name = "shop"`"""
     profile: str | None = None
     """The profile in profiles.yml. Default: the name of the project. Example: `profile = "shop"`"""
-    model_paths: Annotated[_InsidePaths, Field(validation_alias="model-paths")] = ("models",)
+    model_paths: Annotated[_InsidePaths, Key(("model-paths",))] = ("models",)
     """Folders of models: `.sql` files, their property files (`.yml`), and docs blocks (`.md`). Relative to the project,
     as all paths.
     Example: `model-paths = ["models", "marts"]`"""
-    macro_paths: Annotated[_InsidePaths, Field(validation_alias="macro-paths")] = ("macros",)
+    macro_paths: Annotated[_InsidePaths, Key(("macro-paths",))] = ("macros",)
     """Folders of Jinja macros (`.sql`) and their property files. Example: `macro-paths = ["macros"]`"""
-    test_paths: Annotated[_InsidePaths, Field(validation_alias="test-paths")] = ("tests",)
+    test_paths: Annotated[_InsidePaths, Key(("test-paths",))] = ("tests",)
     """Folders of singular data tests (`.sql`), of test macros (`generic/`) and of rows for unit tests (`fixtures/`). A
     folder that contains Python files is not searched.
     Example: `test-paths = ["tests"]`"""
-    seed_paths: Annotated[_InsidePaths, Field(validation_alias="seed-paths")] = ("seeds",)
+    seed_paths: Annotated[_InsidePaths, Key(("seed-paths",))] = ("seeds",)
     """Folders of seeds (`.csv`) and their property files. Example: `seed-paths = ["seeds"]`"""
-    target_path: Annotated[_InsidePath, Field(validation_alias="target-path")] = "target"
+    target_path: Annotated[_InsidePath, Key(("target-path",))] = "target"
     """The folder for everything generated: manifest, results, journal, compiled SQL, logs. `merge-runner clean` removes
     it.
     Example: `target-path = "target"`"""
@@ -217,7 +210,7 @@ class SettingsTable:
 class _LintTable:
     """The table of a pyproject.toml that configures lint alone."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     lint: LintSettings
 

@@ -6,23 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool
-
 from merge_runner.project.schema.accepts import also, exclusive
 from merge_runner.project.schema.config import Seconds
+from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool
 
 CONNECTORS = frozenset({"kafka"})
 """Formats whose jars are fetched where a stream of the project is read by them."""
-_CLOSED = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
 class Watermark:
     """The column that says when a row happened, and how late rows may be, in seconds."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
-    column: Annotated[str, Field(min_length=1)]
+    column: Annotated[str, Limits(min_length=1)]
     """The column with the event time. Example: `column: ordered_at`"""
     delay: Seconds = 0.0
     """How late rows may be. Example: `delay: 10 minutes`"""
@@ -43,7 +41,7 @@ class Stream:
     counts from 0 again and needs another generation.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = exclusive("path", "table")
 
     format: str | None = None
@@ -70,7 +68,7 @@ class Stream:
     batch_columns: StrictBool = False
     """Add the columns `_batch_id` (bigint) and `_processed_at` (timestamp) to every row, constant in a batch.
     Example: `batch_columns: true`"""
-    generation: Annotated[int, Field(ge=1, strict=True)] = 1
+    generation: Annotated[int, Limits(ge=1, strict=True)] = 1
     """The generation of the checkpoint: tables identify batches by project, stream, generation and number. Increase it
     together with a new `checkpoint`, which counts from 0 again.
     Example: `generation: 2`"""
@@ -85,5 +83,5 @@ def connectors(streams: Iterable[Stream | None]) -> tuple[str, ...]:
     return tuple(sorted(CONNECTORS.intersection(stream.format or "" for stream in streams if stream is not None)))
 
 
-OptionalStream = Annotated[Stream | None, BeforeValidator(_or_plain), also({"const": True})]
+OptionalStream = Annotated[Stream | None, Before(_or_plain), also({"const": True})]
 """`stream: true` says that there is nothing more to say."""

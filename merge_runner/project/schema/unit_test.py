@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict, StrictBool
-
 from merge_runner.project.schema.accepts import NULL, exclusive, one_of
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.yaml_types import Many, Mapped, Name, Text, Texts
-
-_CLOSED = ConfigDict(extra="forbid")
+from merge_runner.project.syntax.annotations import CLOSED, StrictBool
 
 Row = Mapping[str, Any]
 RowFormat = Literal["dict", "csv", "sql"]
@@ -34,7 +31,7 @@ class Given:
     `rows` are mappings in the format dict, else CSV or SQL text; `fixture` names a file that holds that text.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = {"allOf": [_ROWS]}
 
     input: Name
@@ -58,7 +55,7 @@ class Given:
 class Expect:
     """What a unit test expects: the `rows` of the final target, its `changes`, or an `error` with this text."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = {"allOf": [_ROWS, one_of("rows", "changes", "error", "fixture")]}
 
     rows: tuple[Row, ...] | str | None = None
@@ -89,7 +86,7 @@ class Expect:
 class Overrides:
     """What a unit test puts in place of the project's own: vars, the results of macros, environment and clock."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     vars: Mapped = field(default_factory=dict)
     """Variables, in place of those of the project. Example: `vars: {from: 2024-01-01}`"""
@@ -109,7 +106,7 @@ class Overrides:
 class UnitTestConfig:
     """The config of a unit test."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     enabled: StrictBool = True
     """`false` leaves the test out. Example: `enabled: false`"""
@@ -123,7 +120,7 @@ class UnitTestConfig:
 class UnitTest:
     """A unit test of a model's MERGE."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
 
     name: Name
     """The name of the test. Example: `name: a_late_correction_wins`"""

@@ -8,14 +8,15 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
-
-from pydantic import AliasChoices, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from merge_runner.errors import Problems, did_you_mean, nearest
+from merge_runner.project.syntax.annotations import written_as
 from merge_runner.project.syntax.places import KeyPath, Places
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
 
@@ -38,6 +39,8 @@ def validate(
     says in a message whose keys they are. `elsewhere` maps keys that users write here by mistake to what to do,
     `refused` keys and texts that are no value of them. `secret` keeps values out of messages.
     """
+    from pydantic import ValidationError
+
     key: Any = kind  # a type variable is not known to be hashable
     adapter: TypeAdapter[T] = _adapter(key)
     while True:
@@ -161,6 +164,8 @@ def _singular(key: str) -> str:
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(kind)
 
 
@@ -288,14 +293,3 @@ def _keys(kind: Any) -> dict[str, tuple[str, ...]]:
     """Of each field of a dataclass the keys under which a file may write it."""
     hints = get_type_hints(kind, include_extras=True)
     return {field.name: written_as(field.name, hints[field.name]) for field in fields(kind)}
-
-
-def written_as(name: str, hint: Any) -> tuple[str, ...]:
-    """Return the keys under which a file may write the field `name` of the type `hint`, the usual one first."""
-    for extra in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
-        alias = extra.validation_alias if isinstance(extra, FieldInfo) else None
-        if isinstance(alias, AliasChoices):
-            return tuple(str(choice) for choice in alias.choices)
-        if alias is not None:
-            return (str(alias),)
-    return (name,)
