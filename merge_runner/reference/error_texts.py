@@ -474,6 +474,9 @@ _OTHER = {
     "internal": Meaning(
         "A bug in merge-runner.", "Please report it, with the traceback that `-d` prints. `merge-runner debug` helps."
     ),
+    "too-large": Meaning(
+        "A text in an editor has more than 2,000,000 characters.", "`merge-runner lint FILE` looks at it."
+    ),
 }
 
 ERRORS: Mapping[str, Mapping[str, Meaning]] = MappingProxyType(

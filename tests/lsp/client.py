@@ -100,8 +100,12 @@ class Editor:
 
     def actions(self, path, line):
         """The code actions for a line, from 1."""
+        return self.actions_at(path.as_uri(), line)
+
+    def actions_at(self, uri, line):
+        """The code actions for a line of a document or cell, from 1."""
         place = types.Range(types.Position(line - 1, 0), types.Position(line - 1, 1000))
-        document = types.TextDocumentIdentifier(path.as_uri())
+        document = types.TextDocumentIdentifier(uri)
         params = types.CodeActionParams(document, place, types.CodeActionContext([]))
         return self.run(self.client.text_document_code_action_async(params))
 
@@ -115,6 +119,22 @@ class Editor:
             return self.pushed[uri].diagnostics
 
         return self.run(wait())
+
+    @property
+    def _process(self):
+        return self.client._server  # the client has no other name for it
+
+    def processes(self):
+        """The ids of the processes that the server has started."""
+        tasks = Path(f"/proc/{self._process.pid}/task")
+        return [int(each) for task in tasks.iterdir() for each in (task / "children").read_text().split()]
+
+    def kill(self, signal):
+        """End the server by a signal."""
+        self._process.send_signal(signal)
+        self.run(self._process.wait())
+        self.wait(0.05)
+        self._loop.close()
 
     def stop(self):
         self.run(self.client.shutdown_async(None))

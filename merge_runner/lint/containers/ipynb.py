@@ -50,7 +50,7 @@ def notebook_cells(source: SourceText) -> Iterator[NotebookCell]:
     language = _language(data)
     for number, cell in enumerate(listed, 1):
         if isinstance(cell, dict) and cell.get("cell_type") == "code" and (text := _text(cell)) is not None:
-            yield _cell(SourceText(source.path, text, cell=number), _language(cell) or language or "python")
+            yield notebook_cell(SourceText(source.path, text, cell=number), _language(cell) or language or "python")
 
 
 def _text(cell: Mapping[str, Any]) -> str | None:
@@ -80,7 +80,8 @@ def _listed(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return ("name", metadata.get("language_info")), ("language", metadata.get("kernelspec"))
 
 
-def _cell(text: SourceText, language: str) -> NotebookCell:
+def notebook_cell(text: SourceText, language: str) -> NotebookCell:
+    """Return a cell of code; `language` is the one that it is in without a magic."""
     magic = _MAGIC.match(text.text)
     if magic is not None:
         mark, word, more = magic[1], magic[2].lower(), magic[3]

@@ -89,7 +89,8 @@ def _notebook(found: Iterable[NotebookCell]) -> Contents:
         if cell.language in code:
             code[cell.language].append(cell.text)
     read += [_code(language, sources) for language, sources in code.items() if sources]
-    return _joined(read, tuple(texts))
+    foreign = tuple(("scala", text) for text in code["scala"])  # the comments of Python are read in all cells
+    return _joined([*read, Contents(code=foreign)], tuple(texts))
 
 
 def _sql(text: SourceText, container: Container) -> Contents:

@@ -10,8 +10,11 @@ from merge_runner.errors import ProblemsError
 from merge_runner.lint.paths.named import project_of, within
 from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
-from merge_runner.lsp.documents.remark import Looked
-from merge_runner.text import as_source
+from merge_runner.lsp.documents.remark import Looked, Remark
+from merge_runner.text import Place, as_source
+
+LONGEST = 2_000_000
+"""Characters of a text that is looked at while it is typed; tables that are written as SQL have more."""
 
 
 class OpenDocuments:
@@ -49,6 +52,9 @@ class OpenDocuments:
 
     def look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
         """Return what is known of a document; `texts` are those of all open ones, this among them."""
+        if len(texts[path]) > LONGEST:
+            message = f"not looked at while it is open, it has more than {LONGEST:,} characters: merge-runner lint does"
+            return Looked([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
         found = self.located(path)
         if found is None:
             return look(path, texts[path], self.env)
@@ -57,7 +63,7 @@ class OpenDocuments:
         return project.look(inner)
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
-        located = {path: self.located(path) for path in texts}
+        located = {path: self.located(path) for path, text in texts.items() if len(text) <= LONGEST}
         return {
             each[1]: as_source(texts[path]) for path, each in located.items() if each is not None and each[0] is project
         }

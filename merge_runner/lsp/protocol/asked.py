@@ -11,7 +11,7 @@ from pygls.uris import from_fs_path
 
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Looked
-from merge_runner.lsp.protocol.opened import document
+from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
 
@@ -58,17 +58,16 @@ class Asked:
         """Return the positions of a file of the project, as an editor has it or as it is on disk."""
         if path == self.path:
             return self.positions
-        found = document(self._workspace, self.uri(path))
-        return Positions(found.source if found is not None else self.project.text(path), self.codec)
+        found = opened.document(self._workspace, self.uri(path))
+        return Positions(opened.source(found) if found is not None else self.project.text(path), self.codec)
 
     def newest(self, path: str) -> str | None:
         """Return the text of a file of the project as an editor has it, else as it is on disk; None for no file.
 
         Raises OSError or UnicodeDecodeError for a file that cannot be read.
         """
-        found = document(self._workspace, self.uri(path))
+        found = opened.document(self._workspace, self.uri(path))
         file = self.project.prepared.files.root / path
         if found is not None:
-            source: str = found.source
-            return source
+            return opened.source(found)
         return file.read_text(encoding="utf-8") if file.exists() else None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 from pygls.workspace import TextDocument
 
+from merge_runner.lint.containers.ipynb import notebook_cell
 from merge_runner.lint.containers.scala_strings import ScalaStrings
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol.diagnostics import diagnostics
@@ -17,7 +18,7 @@ from merge_runner.text import Place, SourceText
 
 _KINDS = {"safe": "", "unsafe": " (may change what the MERGE does)"}
 _COMMENTS = {".sql": "--", ".py": "#", ".scala": "//", ".yml": "#", ".yaml": "#"}
-_CELLS = {"sql": "--", "python": "#"}
+_CELLS = {"sql": "--", "python": "#", "scala": "//"}
 """The comments of a notebook's cell by its language."""
 
 
@@ -65,8 +66,9 @@ def _noqas(remarks: Sequence[Remark], document: TextDocument, positions: Positio
 def _mark(document: TextDocument, text: str, place: Place) -> str | None:
     """Return what begins a comment at the end of the line of a place; None where there can be none."""
     if place.cell is not None:
-        is_sql = text.lstrip().lower().startswith(("%%sql", "%sql"))
-        mark = "--" if is_sql else _CELLS.get(document.language_id or "")
+        cell = notebook_cell(SourceText(place.path, text), document.language_id or "")
+        in_line = any(sql.text and sql.place(0).line == place.line for sql in cell.sql)  # `%sql …` in a cell of Python
+        mark = "--" if in_line else _CELLS.get(cell.language)
     else:
         mark = next((mark for suffix, mark in _COMMENTS.items() if document.uri.lower().endswith(suffix)), None)
     in_code = {"#": _goes_on_in_python, "//": _goes_on_in_scala}.get(mark or "")

@@ -64,13 +64,13 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
-        plain = await find_plain(params.text_document.uri)
-        if plain is not None:
-            positions, looked = plain
-            found = merge_hover(positions.text, looked, positions.offset(params.position))
-            if found is not None:
-                return _hover(positions, found)
-        return await answer(params.text_document.uri, lambda asked: _hover_of(asked, params.position))
+        known = await answer(params.text_document.uri, lambda asked: _hover_of(asked, params.position))
+        plain = await find_plain(params.text_document.uri) if known is None else None
+        if plain is None:
+            return known
+        positions, looked = plain
+        found = merge_hover(positions.text, looked, positions.offset(params.position))
+        return _hover(positions, found) if found is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:

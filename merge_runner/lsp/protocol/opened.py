@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -14,6 +15,7 @@ from pygls.workspace import TextDocument, Workspace
 from merge_runner.lsp.documents.open_documents import real_path
 
 _LANGUAGES = {"sql", "python", "scala"}
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Cell(NamedTuple):
@@ -29,15 +31,14 @@ def document(workspace: Workspace, uri: str) -> TextDocument | None:
     return found
 
 
+def source(document: TextDocument) -> str:
+    """Return the text of a document; half of a character of UTF-16, which an edit may leave, is one that is unknown."""
+    return _HALVES.sub("\ufffd", document.source)
+
+
 def documents(workspace: Workspace) -> list[TextDocument]:
     """Return all documents that are open, cells among them; each has the URI that the client gave."""
     return list(workspace.text_documents.values())
-
-
-def versions(workspace: Workspace) -> frozenset[tuple[str, int | None]]:
-    """Return what differs after each change of a document, or of the cells that a notebook has."""
-    opened = workspace.text_documents.items(), workspace.notebook_documents.items()
-    return frozenset((uri, each.version) for found in opened for uri, each in found)
 
 
 def cell(workspace: Workspace, uri: str) -> Cell | None:
@@ -63,7 +64,7 @@ def texts(workspace: Workspace) -> dict[Path, str]:
     for each in documents(workspace):
         path = to_fs_path(each.uri)
         if path is not None and cell(workspace, each.uri) is None:
-            found[real_path(path)] = each.source
+            found[real_path(path)] = source(each)
     for notebook in workspace.notebook_documents.values():
         path = to_fs_path(notebook.uri)
         if path is not None:
@@ -81,7 +82,7 @@ def _notebook_text(workspace: Workspace, notebook: types.NotebookDocument) -> st
         cells.append(
             {
                 "cell_type": "code" if is_code else "markdown",
-                "source": found.source if found is not None else "",
+                "source": source(found) if found is not None else "",
                 "metadata": {"language_info": {"name": language}} if language is not None else {},
             }
         )

@@ -8,19 +8,21 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
-from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
+from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
+from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 from merge_runner.lsp.protocol.views import add_views
@@ -35,6 +37,18 @@ _TURN = 0.0005
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterNotebookType("jupyter-notebook"))], save=True
 )
+_CHANGES = (
+    types.TEXT_DOCUMENT_DID_OPEN,
+    types.TEXT_DOCUMENT_DID_CHANGE,
+    types.NOTEBOOK_DOCUMENT_DID_OPEN,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+)
+_CLOSES = (types.TEXT_DOCUMENT_DID_CLOSE, types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+_SAVES = (
+    types.TEXT_DOCUMENT_DID_SAVE,
+    types.NOTEBOOK_DOCUMENT_DID_SAVE,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+)
 _WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
 
 
@@ -45,12 +59,14 @@ class Server(LanguageServer):
     """
 
     def __init__(self) -> None:
-        super().__init__("merge-runner", version(), notebook_document_sync=_NOTEBOOKS)
+        super().__init__("merge-runner", version(), protocol_cls=Messages, notebook_document_sync=_NOTEBOOKS)
         self.documents = OpenDocuments(os.environ)
         self._looking: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
-        self._found: dict[str, tuple[frozenset[tuple[str, int | None]], Looked]] = {}
-        """By document: the versions of all that were open, and what is known of it."""
+        self._changes = 0
+        """Changes of documents and files: a client may open a text again with the version of another one."""
+        self._found: dict[str, tuple[int, Looked]] = {}
+        """By document: the number of changes before it was looked at, and what is known of it."""
         self.of_workspace = WorkspaceDiagnostics(self.documents)
 
     @property
@@ -61,7 +77,7 @@ class Server(LanguageServer):
 
     def positions(self, document: TextDocument) -> Positions:
         """Return the places in a document, in the units of the client."""
-        return Positions(document.source, self.workspace.position_codec)
+        return Positions(opened.source(document), self.workspace.position_codec)
 
     async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Looked]:
         """Return a document with the version that was the newest after it had been looked at, and what is known."""
@@ -71,16 +87,12 @@ class Server(LanguageServer):
                 document = opened.document(self.workspace, uri)
                 if document is None:
                     return None, None, Looked()
-                seen, versions, cell = (
-                    document.version,
-                    opened.versions(self.workspace),
-                    opened.cell(self.workspace, uri),
-                )
+                seen, changes, cell = document.version, self._changes, opened.cell(self.workspace, uri)
                 key = uri if cell is None else cell.notebook.uri
-                if key not in self._found or self._found[key][0] != versions:
+                if key not in self._found or self._found[key][0] != changes:
                     file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
                     found = await asyncio.to_thread(self._look, file, texts) if file is not None else Looked()
-                    self._found[key] = (versions, found)
+                    self._found[key] = (changes, found)
                 found = self._found[key][1]
             if opened.document(self.workspace, uri) is document and document.version == seen:
                 return document, seen, _of_cell(found, cell)
@@ -90,6 +102,8 @@ class Server(LanguageServer):
         path, document = to_fs_path(uri), opened.document(self.workspace, uri)
         if path is None or document is None or opened.cell(self.workspace, uri) is not None:
             return None
+        if len(document.source) > LONGEST:
+            return None
         found = self.documents.located(real_path(path))
         if found is None:
             return None
@@ -97,7 +111,7 @@ class Server(LanguageServer):
         if project.known is None:
             await self.looked(uri)
         known, document = project.known_for(inner), opened.document(self.workspace, uri)
-        return Opened(known, inner, document.source) if known is not None and document is not None else None
+        return Opened(known, inner, opened.source(document)) if known is not None and document is not None else None
 
     async def plain(self, uri: str) -> tuple[Positions, Looked] | None:
         """Return a document that is no file of a project with what is known of it; None for any other."""
@@ -133,17 +147,18 @@ class Server(LanguageServer):
         return types.RelatedFullDocumentDiagnosticReport(found, result_id=result)
 
     def changed(self, uri: str) -> None:
-        """Look at a document that has another text, and at all where each may depend on it."""
-        file = opened.file_of(self.workspace, uri)
-        shared = file is not None and self.documents.is_shared(file)
-        for each in [each.uri for each in opened.documents(self.workspace)] if shared else (uri,):
-            self._look_at(each)
-
-    def changed_notebook(self, uri: str) -> None:
-        """Look at the cells of a notebook: each may depend on those before it."""
+        """Look at a document that has another text, at all where each may depend on it, or at a notebook's cells."""
+        self._changes += 1
         notebook = self.workspace.get_notebook_document(notebook_uri=uri)
-        for each in notebook.cells if notebook is not None else ():
-            self._look_at(each.document)
+        file = opened.file_of(self.workspace, uri)
+        if notebook is not None:
+            uris = [cell.document for cell in notebook.cells]
+        elif file is not None and self.documents.is_shared(file):
+            uris = [each.uri for each in opened.documents(self.workspace)]
+        else:
+            uris = [uri]
+        for each in uris:
+            self._look_at(each)
 
     def _look_at(self, uri: str) -> None:
         if self.pulls:
@@ -156,14 +171,16 @@ class Server(LanguageServer):
         seen, found = await self.diagnosed(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, seen))
 
-    def closed(self, uri: str) -> None:
-        """Forget a document: its file counts again, and the client shows nothing of it."""
-        self._look_at(uri)
+    def closed(self, uris: Sequence[str]) -> None:
+        """Forget documents: their files count again, and the client shows nothing of them."""
+        for each in uris:
+            self._look_at(each)
         self.saved()
 
     def saved(self) -> None:
         """Look at all open documents: they may depend on what is on disk now."""
         self.documents.forget()
+        self._changes += 1
         self._found.clear()
         self.of_workspace.changed()
         workspace = self.client_capabilities.workspace
@@ -203,42 +220,19 @@ def make_server() -> Server:
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
         await ls.watch()
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def opened_text(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
-        ls.changed(params.text_document.uri)
+    async def changed(ls: Server, params: Any) -> None:
+        ls.changed((getattr(params, "notebook_document", None) or params.text_document).uri)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
-        ls.changed(params.text_document.uri)
+    async def closed(ls: Server, params: Any) -> None:
+        cells = getattr(params, "cell_text_documents", None)
+        ls.closed([each.uri for each in cells] if cells is not None else [params.text_document.uri])
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
-        ls.closed(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(ls: Server, _params: types.DidSaveTextDocumentParams) -> None:
+    async def saved(ls: Server, _params: Any) -> None:
         ls.saved()
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
-    async def opened_notebook(ls: Server, params: types.DidOpenNotebookDocumentParams) -> None:
-        ls.changed_notebook(params.notebook_document.uri)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    async def changed_notebook(ls: Server, params: types.DidChangeNotebookDocumentParams) -> None:
-        ls.changed_notebook(params.notebook_document.uri)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
-    async def saved_notebook(ls: Server, _params: types.DidSaveNotebookDocumentParams) -> None:
-        ls.saved()
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    async def closed_notebook(ls: Server, params: types.DidCloseNotebookDocumentParams) -> None:
-        for each in params.cell_text_documents:
-            ls.closed(each.uri)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def changed_on_disk(ls: Server, _params: types.DidChangeWatchedFilesParams) -> None:
-        ls.saved()
+    for kinds, take in ((_CHANGES, changed), (_CLOSES, closed), (_SAVES, saved)):
+        for kind in kinds:
+            server.feature(kind)(take)
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
@@ -263,14 +257,12 @@ def make_server() -> Server:
         document, _, found = await ls.looked(uri)
         if document is None:
             return []
-        fixes, opened = (
-            code_actions(found.remarks, document, params.range, ls.positions(document)),
-            await ls.opened(uri),
-        )
-        if opened is None:
+        fixes = code_actions(found.remarks, document, params.range, ls.positions(document))
+        inner = await ls.opened(uri)
+        if inner is None:
             return fixes
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
-        return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, opened), params, edits or None)]
+        return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, inner), params, edits or None)]
 
     add_features(server, server.opened, server.plain)
     add_views(server, server.opened)

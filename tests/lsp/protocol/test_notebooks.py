@@ -71,6 +71,35 @@ def test_a_client_that_does_not_ask_is_sent_what_is_in_each_cell(notebook):
     assert found == [[], ["P001 3:16"]]
 
 
+SCALA = 'val frame = spark.sql("""\n' + SQL.partition("\n")[2] + '\n""")'
+LINE = SQL.partition("\n")[2].replace("\n", " ")
+COMMENTS = {
+    "SQL": ("sql", SQL, 3, "--"),
+    "a magic of SQL": ("python", "%%sql\n" + SQL, 4, "--"),
+    "a line of SQL": ("python", f"x = 1\n%sql {LINE}", 2, "--"),
+    "a string of Python": ("python", CODE, 3, "--"),
+    "a line of Python": ("python", f'spark.sql("{LINE}")', 1, "#"),
+    "a string of Scala": ("scala", SCALA, 3, "--"),
+    "a line of Scala": ("scala", f'spark.sql("{LINE}")', 1, "//"),
+    "a magic of Scala": ("python", f'%scala\nspark.sql("{LINE}")', 2, "//"),
+}
+
+
+@pytest.mark.parametrize("case", COMMENTS)
+def test_a_noqa_comment_is_one_of_the_language_of_its_cell(editor, tmp_path, case):
+    language, text, line, mark = COMMENTS[case]
+    notebook = tmp_path / "load.ipynb"
+    (cell,) = editor.open_notebook(notebook, (language, text))
+    (action,) = editor.actions_at(cell, line)
+    ((edit,),) = action.edit.changes.values()
+    lines = text.split("\n")
+    lines[edit.range.start.line] += edit.new_text
+    editor.change_notebook(notebook, 2, text_change(cell, 2, "\n".join(lines)))
+    hidden = short(editor.cell_diagnostics(cell))
+    editor.close_notebook(notebook, [cell])
+    assert (edit.new_text.split()[0], hidden) == (mark, [])
+
+
 def test_a_notebook_that_is_open_as_a_text_has_its_findings_at_its_beginning(editor, notebook):
     editor.open(notebook, JSON)
     found = short(editor.diagnostics(notebook))
