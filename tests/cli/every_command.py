@@ -135,7 +135,8 @@ class Called:
 class Part:
     """What is called: all nodes `together`, `each` node alone, all `options`, with `most` of their values.
 
-    Options select `few` nodes where these are given.
+    Options select `few` nodes where these are given. `shared`: of an option that many commands have, how many of them are
+    called with it; None: each.
     """
 
     together: bool = True
@@ -143,6 +144,7 @@ class Part:
     options: bool = False
     most: int | None = None
     few: str | None = None
+    shared: int | None = None
 
 
 def commands() -> dict[str, click.Command]:
@@ -150,6 +152,17 @@ def commands() -> dict[str, click.Command]:
     context = click.Context(cli)
     found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
     return {name: command for name, command in found.items() if command is not None}
+
+
+def _owners(param: click.Parameter) -> list[str]:
+    """Return the commands that have a parameter of this name and type, in an order that differs from name to name."""
+    same = [
+        name
+        for name, command in commands().items()
+        if any((each.name, str(each.type)) == (param.name, str(param.type)) for each in command.params)
+    ]
+    turn = len(str(param.name)) % len(same)
+    return same[turn:] + same[:turn]
 
 
 def values(param: click.Parameter) -> Iterator[list[str]]:
@@ -207,6 +220,8 @@ def invocations(name: str, command: click.Command, nodes: Sequence[str], part: P
         for selected in (*nodes, *_SELECTED):
             yield [*begin, "-s", selected]
     for param in command.params if part.options else ():
+        if part.shared is not None and name not in _owners(param)[: part.shared]:
+            continue
         if isinstance(param, click.Argument) and not param.required:
             for value in values(param):
                 yield [name, *value]
@@ -375,7 +390,7 @@ def script() -> None:
     parser.add_argument("--spark", action="store_true", help="on a warm driver; default: nothing starts a JVM")
     parser.add_argument("--brief", action="store_true", help="each command on all nodes together, without options")
     parser.add_argument(
-        "--options", action="store_true", help="each command with each option and one value of it, and nothing else"
+        "--options", action="store_true", help="each option with one value of it, on one command that has it"
     )
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # the warm driver is stopped then
@@ -391,7 +406,12 @@ def script() -> None:
             few = "numbers" if asked.spark else None
             complete = not asked.brief and not asked.options
             part = Part(
-                not asked.options, complete and not asked.spark, complete or asked.options, None if complete else 1, few
+                together=not asked.options,
+                each=complete and not asked.spark,
+                options=complete or asked.options,
+                most=None if complete else 1,
+                few=few,
+                shared=1 if asked.options else None,
             )
             done = [run(project, asked.commands, env, part)]
             if complete and not asked.spark:

@@ -126,11 +126,15 @@ def compare(session, table_format, merge, target, source, wanted="on", types=COL
 
 
 def _cases():
-    """All in each run: one in ten on Delta, whose MERGE takes three times as long, the others on Iceberg."""
+    """All in each run: one in ten on Delta, whose MERGE takes three times as long, the others on Iceberg.
+
+    On the other format a third is slow, the rest nightly.
+    """
     for place, case in enumerate(CASES):
         often = "delta" if place % 10 == 0 or case.get("fails") == ["delta"] else "iceberg"
         for table_format in SCHEMA:
-            marks = () if table_format == often else pytest.mark.slow
+            other = pytest.mark.nightly if place % 3 else pytest.mark.slow
+            marks = () if table_format == often else other
             yield pytest.param(table_format, case, id=f"{case['name']}-{table_format}", marks=marks)
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,11 @@ from .hostile.make import (
 pytestmark = pytest.mark.fuzz("SQL and projects for lint")
 
 SECONDS = forks.SECONDS
-LONGEST = ("statements", "ephemeral models that double")
-"""What takes half a minute: nightly, as something of the kind that takes less is slow."""
+LONGEST = (
+    *("statements", "ephemeral models that double", "conjuncts", "the same conjunct", "an IN list", "many comments"),
+    *("assignments", "the same assignment", "calls that double", "a list that doubles"),
+)
+"""What takes seconds: nightly, as something of the kind that takes less is slow."""
 FAULTS = ("Traceback (most recent call last)", "[internal]", '"internal"', "RecursionError", "MemoryError")
 PROJECT: Files = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
@@ -200,6 +204,11 @@ def halves(first: int) -> list:
     return [pytest.param(name, marks=marks(number, name)) for number, name in enumerate(STATEMENTS)]
 
 
+def all_but_the_longest(names: Iterable[str]) -> list:
+    """All as parameters: the longest nightly, the others slow."""
+    return [pytest.param(name, marks=pytest.mark.nightly if name in LONGEST else pytest.mark.slow) for name in names]
+
+
 @pytest.mark.parametrize("name", halves(1))
 def test_a_plain_statement(process, tmp_path, name):
     write(tmp_path, {"m.sql": as_plain(STATEMENTS[name]())})
@@ -211,16 +220,12 @@ def test_a_statement_as_model(process, tmp_path, name):
     process(write(tmp_path, as_model(STATEMENTS[name]())))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("name", all_but_the_longest(TEMPLATES))
 def test_a_template(process, tmp_path, name):
     process(write(tmp_path, as_model(TEMPLATES[name]())))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.nightly if name in LONGEST else pytest.mark.slow) for name in PROJECTS],
-)
+@pytest.mark.parametrize("name", all_but_the_longest(PROJECTS))
 def test_a_project(process, tmp_path, name):
     process(write(tmp_path, {**PROJECT, **PROJECTS[name]()}))
 

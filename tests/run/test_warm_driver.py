@@ -180,9 +180,13 @@ def test_every_run_finds_what_is_there_now(shop, spark):
     assert shop.facts("-s", "+fct") == (1, 1)
     assert shop.warm_jvm() == jvm
 
-    # Another conf needs another JVM, which takes the place of this one.
+
+@pytest.mark.nightly
+def test_another_conf_needs_another_jvm_and_ci_uses_none(shop):
+    (shop.root / "profiles.yml").write_text(PROFILE.format(own="a"))
+    jvm = shop.started()
     (shop.root / "profiles.yml").write_text(PROFILE.format(own="b"))
-    assert shop.facts() == (1, 0)
+    assert shop.facts("-s", "+fct") == (2, 2)
     other = shop.warm_jvm()
     assert other not in (None, jvm)
     assert not alive(jvm)
@@ -190,7 +194,7 @@ def test_every_run_finds_what_is_there_now(shop, spark):
     # Where nobody asks for it in CI (all tests run as there), it is not used.
     warm_log = shop.root / "target/logs/warm.log"
     before = warm_log.stat().st_size
-    assert shop.facts(MERGE_RUNNER_WARM="") == (1, 0)
+    assert shop.facts(MERGE_RUNNER_WARM="") == (2, 0)
     assert warm_log.stat().st_size == before
     assert shop.warm_jvm() == other
 
