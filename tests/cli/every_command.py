@@ -219,16 +219,23 @@ def invocations(name: str, command: click.Command, nodes: Sequence[str], part: P
     if "select" in params and part.each:
         for selected in (*nodes, *_SELECTED):
             yield [*begin, "-s", selected]
-    for param in command.params if part.options else ():
+    if part.options:
+        yield from with_options(name, command, begin, part)
+
+
+def with_options(name: str, command: click.Command, begin: Sequence[str], part: Part) -> Iterator[list[str]]:
+    """Yield a command with each of its options, and with each argument that it can do without."""
+    for param in command.params:
         if part.shared is not None and name not in _owners(param)[: part.shared]:
             continue
         if isinstance(param, click.Argument) and not param.required:
             for value in values(param):
                 yield [name, *value]
         elif isinstance(param, click.Option) and param.name not in ("select", "available_now"):
-            few = ["-s", part.few] if part.few and "select" in params else []
+            selects = any(each.name == "select" for each in command.params)
+            few = ["-s", part.few] if part.few and selects else []
             for words in of_option(param, part.most):
-                if "select" in params or "-s" not in words:
+                if selects or "-s" not in words:
                     yield [*begin, *few, *words]
 
 
