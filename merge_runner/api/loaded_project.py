@@ -84,10 +84,13 @@ class LoadedProject:
         selector: str | None = None,
         state: str | Path | None = None,
         indirect: Indirect = "eager",
+        *,
+        columns: bool = False,
     ) -> Selection:
         """Return the selected nodes, parents first, and warnings of what matches nothing.
 
-        `indirect` says which tests come along, as --indirect-selection does.
+        `indirect` says which tests come along, as --indirect-selection does. With `columns`, what is below
+        `state:modified` is selected only where a changed column can reach it.
         """
         if isinstance(select, Selection):
             return select
@@ -97,7 +100,12 @@ class LoadedProject:
 
             return changed_inputs(self.prepared)
 
-        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect, changed)
+        reach = None
+        if columns:
+            from merge_runner.plan.lineage.column_reach import column_reach
+
+            reach = column_reach(self.prepared)
+        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect, changed, reach)
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

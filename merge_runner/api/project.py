@@ -196,7 +196,8 @@ class Project(QueriedProject):
 
         def chosen() -> tuple[str, ...]:
             return self.select(
-                options.select, options.exclude, options.selector, options.state, options.indirect_selection
+                *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
+                columns=options.columns,
             ).ids
 
         ids = chosen() if selection is None else selection.ids
@@ -257,7 +258,8 @@ class Project(QueriedProject):
         from merge_runner.run.stream.stream import stream
 
         chosen = selection or self.select(
-            options.select, options.exclude, options.selector, options.state, options.indirect_selection
+            *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
+            columns=options.columns,
         )
         settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
         events = events_to(on_event, on_driver)

@@ -83,11 +83,14 @@ def with_default_selector(project: Project, options: _Selection) -> _Selection:
 
 
 def selected(project: Project, options: Selection) -> Chosen:
-    """Return the nodes that the options select; warn of what matches nothing."""
+    """Return the nodes that the options select; warn of what matches nothing. Raise UsageError."""
     from merge_runner.cli.display.problems import show_warnings
 
+    if options.columns and options.state is None:
+        raise click.UsageError("--columns needs --state, the folder with the manifest.json to compare with.")
     selection = project.select(
-        options.select, options.exclude, options.selector, options.state, options.indirect_selection
+        *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
+        columns=options.columns,
     )
     show_warnings(selection.warnings, as_errors=options.warn_error)
     return selection

@@ -69,6 +69,9 @@ class Selection(ProjectOptions):
         kept=True,
         help="A folder with the artifacts of an earlier run, for state:, result: and --defer.",
     )
+    columns: bool = flag(
+        "--columns", kept=True, help="Of what is below state:modified, take only what a changed column can reach."
+    )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

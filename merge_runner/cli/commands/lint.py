@@ -147,6 +147,7 @@ def _request(options: Options) -> LintRequest:
         exclude=options.exclude,
         selector=options.selector,
         state=None if options.paths and "state" not in given() else options.state,  # paths have no use for a variable
+        columns=options.columns,
         changed=options.changed,
         rules=_words(options.rules),
         ignore=_words(options.ignore),

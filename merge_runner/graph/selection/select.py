@@ -114,10 +114,18 @@ class _Run:
 
     def related(self, criterion: Criterion, ids: frozenset[str]) -> set[str]:
         """The ids and what the operators of the criterion add to them."""
-        above, below = self.graph.dag.pred, self.graph.dag.succ
+        above = self.graph.dag.pred
         if criterion.relatives:
-            return relatives(above, relatives(below, ids, inf), inf)
-        return relatives(above, ids, criterion.parents) | relatives(below, ids, criterion.children)
+            return relatives(above, self.below(criterion, ids, inf), inf)
+        return relatives(above, ids, criterion.parents) | self.below(criterion, ids, criterion.children)
+
+    def below(self, criterion: Criterion, ids: frozenset[str], most: float) -> set[str]:
+        """The ids and what is up to `most` edges below; of `state:modified` only what its changed columns reach."""
+        found = relatives(self.graph.dag.succ, ids, most)
+        if not most or criterion.method != "state" or not criterion.value.startswith("modified"):
+            return found
+        reached = self.lookup.reached(ids)
+        return found if reached is None else found & set(reached)
 
     def selector(self, name: str, within: tuple[str, ...]) -> _Found:
         """Return what a named selector selects; raise ProblemsError where it is unknown or contains itself."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.manifest import entry
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.template.redact import same_but_hidden
@@ -46,6 +46,13 @@ def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Ch
             differing.add("macros")
         found[unique_id] = frozenset(differing)
     return found
+
+
+def changed_contract(graph: Graph, previous: Mapping[str, Any], node: Node) -> frozenset[str]:
+    """The declared columns of a node that differ from the previous manifest, by type or constraints, case folded."""
+    before = {**previous["nodes"], **previous["sources"]}.get(node.unique_id, {})
+    old, new = _compared(before)["contract"], _compared(entry(graph, node))["contract"]
+    return frozenset(name.casefold() for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
 def read_manifest(state_dir: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from merge_runner.project.load.not_read import DBT_PROJECT
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
 
-_ABOUT_MODELS = ("select", "exclude", "selector", "state")
+_ABOUT_MODELS = ("select", "exclude", "selector", "state", "columns")
 
 
 def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> Linted:
@@ -87,7 +87,12 @@ def baseline_file(request: LintRequest) -> tuple[Path, bool]:
 
 def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: LintMessages) -> list[str]:
     """The nodes that are selected, among those that the paths mean."""
-    selection = prepared.select(request.select, request.exclude, request.selector, request.state)
+    reach = None
+    if request.columns:
+        from merge_runner.plan.lineage.column_reach import column_reach
+
+        reach = column_reach(prepared)
+    selection = prepared.select(request.select, request.exclude, request.selector, request.state, column_reach=reach)
     messages.warn(selection.warnings)
     ids = list(selection.ids)
     if request.changed is not None:

@@ -43,6 +43,7 @@ class LintRequest:
     exclude: tuple[str, ...] = ()
     selector: str | None = None
     state: Path | None = None
+    columns: bool = False
     changed: str | None = None
     rules: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from functools import cached_property
 from merge_runner.errors import Problem, ProblemsError, did_you_mean, nearest
 from merge_runner.graph.graph import DataTestNode, ModelNode, Node, UnitTestNode
 from merge_runner.graph.order import topological
+from merge_runner.lineage.edge import Table
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.lineage.answer import ColumnKey, Direction, Lineage
 from merge_runner.plan.lineage.model_lineage import (
@@ -95,7 +96,7 @@ class ProjectLineage:
         table = self._models.table(node.unique_id)
         names = list(dict.fromkeys([*known, *table.columns]))
         if not has_lineage(node) and not table.complete:
-            readers = self._readers(relation.casefold())
+            readers = self.readers(relation.casefold())
             named = (part for each in readers for entry in self._columns(each, direct) for part in entry.inputs)
             names += sorted({part.column for part in named if part.relation.casefold() == relation.casefold()})
         keys = {each.casefold(): (relation.casefold(), each.casefold()) for each in names}
@@ -139,7 +140,7 @@ class ProjectLineage:
             if key[0] not in by_relation:
                 by_relation[key[0]] = [
                     (entry, {(part.relation.casefold(), part.column.casefold()) for part in entry.inputs})
-                    for unique_id in self._readers(key[0])
+                    for unique_id in self.readers(key[0])
                     for entry in self._columns(unique_id, direct)
                 ]
             for entry, inputs in by_relation[key[0]]:
@@ -154,21 +155,31 @@ class ProjectLineage:
                     todo.append(_key(entry))
         return found
 
-    def _readers(self, relation: str) -> list[str]:
+    def table(self, unique_id: str) -> Table:
+        """A model, seed or source as the SQL of others sees it."""
+        return self._models.table(unique_id)
+
+    def readers(self, relation: str) -> list[str]:
         """The models that may read a relation: its children, through ephemeral models, and those that name it."""
         found: dict[str, None] = {}
         for node in self._by_relation.get(relation, ()):
             if has_lineage(node):
                 found[node.unique_id] = None  # a MERGE may read its own target
-            todo = [node.unique_id]
-            for unique_id in todo:  # it grows
-                for child in self._graph.dag.succ[unique_id]:
-                    if has_lineage(self._graph.nodes[child]):
-                        found[child] = None
-                    elif isinstance(self._graph.nodes[child], ModelNode) and child not in todo:
-                        todo.append(child)
+            found.update(dict.fromkeys(self.readers_through(node.unique_id)))
             words = _words(node.relation.identifier) if node.relation is not None else frozenset()
             found.update({key: None for key, known in self._words.items() if words and words <= known})
+        return list(found)
+
+    def readers_through(self, unique_id: str) -> list[str]:
+        """The models below a node that have lineage, over ephemeral ones between."""
+        found: dict[str, None] = {}
+        todo = [unique_id]
+        for each in todo:  # it grows
+            for child in self._graph.dag.succ[each]:
+                if has_lineage(self._graph.nodes[child]):
+                    found[child] = None
+                elif isinstance(self._graph.nodes[child], ModelNode) and child not in todo:
+                    todo.append(child)
         return list(found)
 
     @cached_property

@@ -12,7 +12,7 @@ from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.selection.methods.lookup import SelectionContext
+from merge_runner.graph.selection.methods.lookup import ColumnReach, SelectionContext
 from merge_runner.graph.selection.select import Selection
 from merge_runner.graph.selection.select import select as select_nodes
 from merge_runner.plan.load.defer import Deferral
@@ -94,13 +94,20 @@ class Prepared:
         state: Path | None = None,
         indirect: Indirect = "eager",
         changed_inputs: Callable[[], Collection[str]] | None = None,
+        column_reach: ColumnReach | None = None,
     ) -> Selection:
         """Return the selected nodes, parents first, and warnings of what matches nothing.
 
-        `changed_inputs` returns what `state:inputs` selects.
+        `changed_inputs` returns what `state:inputs` selects. With `column_reach`, what is below `state:modified` is
+        selected only where a changed column can reach it.
         """
         context = SelectionContext(
-            self.files.root, state, self.files.selectors, indirect, changed_inputs=changed_inputs
+            self.files.root,
+            state,
+            self.files.selectors,
+            indirect,
+            changed_inputs=changed_inputs,
+            column_reach=column_reach,
         )
         return select_nodes(self.graph, context, select, exclude, selector)
 

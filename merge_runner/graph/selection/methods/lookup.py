@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean, nearest
 from merge_runner.graph.git import changed_files
@@ -13,6 +14,10 @@ from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.selection.criterion import Criterion
 from merge_runner.graph.selection.state import Change, changes, read_manifest, read_results
 from merge_runner.project.schema.selectors import Indirect, Selector
+
+ColumnReach = Callable[[Mapping[str, Any], Mapping[str, frozenset[Change]], Collection[str]], Collection[str]]
+"""Returns the nodes that a changed column of some nodes can reach, these included, given the earlier manifest and what
+differs from it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class SelectionContext:
     """Files relative to `root` that concern every node: when one has changed, `git:` selects them all."""
     changed_inputs: Callable[[], Collection[str]] | None = None
     """Returns the nodes that a build would run, since their inputs have changed; None: that is not known here."""
+    column_reach: ColumnReach | None = None
+    """Returns what changed columns can reach (--columns); None: all that is downstream counts."""
 
 
 class Lookup:
@@ -58,7 +65,16 @@ class Lookup:
     @cached_property
     def changes(self) -> Mapping[str, frozenset[Change]]:
         """In what each node differs from the earlier manifest."""
-        return changes(self.graph, read_manifest(self._state_dir("state")))
+        return changes(self.graph, self._manifest)
+
+    def reached(self, ids: Collection[str]) -> Collection[str] | None:
+        """What a changed column of some nodes can reach; None where all that is downstream counts."""
+        reach = self.context.column_reach
+        return None if reach is None else reach(self._manifest, self.changes, ids)
+
+    @cached_property
+    def _manifest(self) -> Mapping[str, Any]:
+        return read_manifest(self._state_dir("state"))
 
     @cached_property
     def results(self) -> Mapping[str, str]:
