@@ -36,6 +36,7 @@ from merge_runner.project.schema.config_layers import resolve
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
+from merge_runner.template.packages import packaged_macro
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import Place, PlacedText, SourceText
 
@@ -318,7 +319,11 @@ class Builder:
         self.problems.add("unknown-source", f'there is no source table "{source}.{table}"', place, hint)
 
     def _called(self, macros: Iterable[str]) -> tuple[str, ...]:
-        return tuple(f"macro.{self.project}.{name}" for name in sorted(macros))
+        return tuple(self._macro_id(name) for name in sorted(macros))
+
+    def _macro_id(self, name: str) -> str:
+        """Return the id of a macro; one of a package has a dotted name."""
+        return f"macro.{name}" if "." in name else f"macro.{self.project}.{name}"
 
     def _add_tests(self, singular: Mapping[str, Captured]) -> None:
         for source in self.files.singular_tests:
@@ -394,6 +399,10 @@ class Builder:
         return None
 
     def _macros(self) -> dict[str, Macro]:
-        prefix = f"macro.{self.project}."
-        found = self.templates.macros()
-        return {prefix + each.name: Macro(prefix + each.name, each.name, each.place.path, each.text) for each in found}
+        """The project's macros, and those of packages that a node calls."""
+        found = {self._macro_id(each.name): each for each in self.templates.macros()}
+        called = {key for node in (*self.nodes.values(), *self.disabled) for key in node.macros}
+        for key in sorted(called - found.keys()):
+            if (packaged := packaged_macro(key.removeprefix("macro."))) is not None:
+                found[key] = packaged.definition
+        return {key: Macro(key, each.name, each.place.path, each.text) for key, each in found.items()}

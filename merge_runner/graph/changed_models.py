@@ -44,6 +44,8 @@ def with_changed_models(
     same = all(_is_same_table(graph, node) for node in builder.nodes.values() if isinstance(node, ModelNode))
     if not same or builder.disabled or any(builder.changes.values()):
         return None
+    if any(not graph.macros.keys() >= set(node.macros) for node in builder.nodes.values()):
+        return None  # a macro of a package that no node has called before
     nodes = {**graph.nodes, **builder.nodes}
     check_streams(nodes, builder.problems)
     if builder.problems:

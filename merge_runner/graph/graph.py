@@ -43,12 +43,12 @@ class UnitTestCase:
 
 @dataclass(frozen=True)
 class Macro:
-    """One macro. `unique_id` is dbt's: `macro.<project>.<name>`; `sql` is its text from `{% macro` to `endmacro %}`."""
+    """One macro. `unique_id` is dbt's: `macro.<package>.<name>`; `sql` is its text from `{% macro` to `endmacro %}`."""
 
     unique_id: str
     name: str
     path: str
-    """The author's file, relative to the project with forward slashes."""
+    """The author's file, relative to the project with forward slashes; of a package it begins with its name."""
     sql: str
     macros: tuple[str, ...] = ()
     """Ids of the macros that it calls itself."""
@@ -80,7 +80,7 @@ class Node:
     raw_code: str = ""
     """The author's text, Jinja included; empty where there is none (a source, a seed)."""
     macros: tuple[str, ...] = ()
-    """Ids of the project's macros that it calls itself, those that name its relation included."""
+    """Ids of the macros that it calls itself, those that name its relation included."""
     patch_path: str | None = None
     """The YAML file that describes a node of another file, relative to the project with forward slashes."""
 
@@ -209,7 +209,7 @@ class Graph:
     nodes: Mapping[str, Node]
     dag: Dag
     macros: Mapping[str, Macro] = field(default_factory=dict)
-    """The project's own macros by id."""
+    """The project's own macros by id, and those of packages that a node calls."""
     disabled: tuple[Node, ...] = ()
     """Nodes that config turned off: in no selection, but in the manifest."""
     unread: frozenset[str] = frozenset()

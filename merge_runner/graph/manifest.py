@@ -62,7 +62,7 @@ def manifest(
         },
         "nodes": of("model", "seed", "test"),
         "sources": of("source"),
-        "macros": {unique_id: _macro(graph, macro) for unique_id, macro in graph.macros.items()},
+        "macros": {unique_id: _macro(macro) for unique_id, macro in graph.macros.items()},
         "docs": {},
         "exposures": {},
         "metrics": {},
@@ -319,12 +319,12 @@ def _fixture(rows: Mapping[str, Any]) -> dict[str, Any]:
     return {key: rows[key] for key in ("input", "rows", "format", "fixture") if key in rows}
 
 
-def _macro(graph: Graph, macro: Macro) -> dict[str, Any]:
+def _macro(macro: Macro) -> dict[str, Any]:
     return {
         "unique_id": macro.unique_id,
         "name": macro.name,
         "resource_type": "macro",
-        "package_name": graph.project,
+        "package_name": macro.unique_id.split(".")[1],
         "path": macro.path,
         "original_file_path": macro.path,
         "macro_sql": macro.sql,

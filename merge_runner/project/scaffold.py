@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal, get_args
 
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.json_schemas import write_copies
 
-_STARTER = Path(__file__).parent / "starter"
+_STARTERS = Path(__file__).parent / "starters"
+_COMMON = "common"
+"""What all projects have; the other folders have the models and seeds of one starter, and its vars."""
+_VARS = "vars.toml"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
+Pattern = Literal[
+    "upsert",
+    "scd1",
+    "scd2",
+    "cdc",
+    "soft_delete",
+    "insert_only",
+    "snapshot_partition",
+    "late_facts",
+    "accumulating_snapshot",
+    "history_by_source",
+    "gdpr_delete",
+]
+"""A pattern of merge_patterns: the starter of this name has a model that calls it."""
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
-def scaffold(folder: Path) -> list[Path]:
+
+def scaffold(folder: Path, pattern: Pattern | None = None) -> list[Path]:
     """Writes the starter project into a new or empty folder; its last part names the project. Gives the files.
 
-    The first lines of its YAML and TOML files name the schemas that are written with them.
+    `pattern`: its model calls this one of merge_patterns; None: it writes its MERGE itself. The first lines of its YAML
+    and TOML files name the schemas that are written with them.
 
     Raises ProblemsError `bad-name` or `folder-not-empty`; nothing is overwritten.
     """
@@ -28,10 +50,21 @@ def scaffold(folder: Path) -> list[Path]:
         hint = "name a new folder, or an empty one"
         raise ProblemsError([Problem("folder-not-empty", f"{folder} is there already and not empty", hint=hint)])
     written = []
-    for source in sorted(_STARTER.rglob("*")):
-        if source.is_file():
-            # The starter's own name has no dot in front: packaging tools leave hidden files out.
-            target = folder / str(source.relative_to(_STARTER)).replace("gitignore", ".gitignore")
-            write_atomic(target, source.read_text(encoding="utf-8").replace("__project__", name))
-            written.append(target)
+    for path, text in _starter_files(pattern):
+        write_atomic(folder / path, text.replace("__project__", name))
+        written.append(folder / path)
     return [*written, *write_copies(folder, ("properties", "profiles", "pyproject"))]
+
+
+def _starter_files(pattern: Pattern | None) -> Iterator[tuple[str, str]]:
+    own = _STARTERS / (pattern or "orders")
+    for folder in (_STARTERS / _COMMON, own):
+        for source in sorted(folder.rglob("*")):
+            path = source.relative_to(folder).as_posix()
+            if not source.is_file() or path == _VARS:
+                continue
+            text = source.read_text(encoding="utf-8")
+            if path == "pyproject.toml" and (own / _VARS).exists():
+                text += f"\n[tool.merge-runner.vars]\n{(own / _VARS).read_text(encoding='utf-8')}"
+            # The starter's own name has no dot in front: packaging tools leave hidden files out.
+            yield path.replace("gitignore", ".gitignore"), text

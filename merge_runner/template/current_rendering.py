@@ -7,6 +7,7 @@ from typing import Any, NoReturn, Protocol
 
 from merge_runner.template.context import Context
 from merge_runner.template.limits import Limits
+from merge_runner.template.packages import package_macros
 from merge_runner.template.undefined import ReportedUndefined
 from merge_runner.text import Place
 
@@ -51,3 +52,18 @@ class ProjectMacro:
 
     def __call__(self) -> NoReturn:
         raise TypeError(f"the macro {self.name} is called outside a rendering")
+
+
+class MacroPackage:
+    """A package of macros as a value in templates: its attributes are macros with dotted names."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, name: str) -> ProjectMacro:
+        if name not in package_macros(self.name):
+            raise AttributeError(name)
+        return ProjectMacro(f"{self.name}.{name}")
+
+    def __dir__(self) -> list[str]:
+        return list(package_macros(self.name))

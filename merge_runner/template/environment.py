@@ -18,7 +18,7 @@ from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_si
 from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
-from merge_runner.template.literal import identifier, literal
+from merge_runner.template.literal import column_name, identifier, literal
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 
@@ -55,6 +55,7 @@ class ModelEnvironment(SandboxedEnvironment):
         del self.filters["random"]
         self.filters["literal"] = _literal
         self.filters["identifier"] = _identifier
+        self.filters["column_name"] = _column_name
         self.filters["tojson"] = _tojson
         for name, function in self.filters.items():
             self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
@@ -209,6 +210,10 @@ def _literal(value: Any) -> str:
 
 def _identifier(value: Any) -> str:
     return _quoted(identifier, value)
+
+
+def _column_name(value: Any) -> str:
+    return _quoted(column_name, value)
 
 
 def _quoted(quote: Callable[[Any], str], value: Any) -> str:

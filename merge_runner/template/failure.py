@@ -15,6 +15,7 @@ from jinja2.sandbox import MAX_RANGE
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
 from merge_runner.template.built_ins import InlineConfig
+from merge_runner.template.current_rendering import MacroPackage
 from merge_runner.template.dbt_hints import ATTRIBUTE_HINTS, HINTS, RELATION_HINTS, TARGET_HINTS
 from merge_runner.template.dbt_names import Adapter
 from merge_runner.template.environment import RELATION_ATTRIBUTES
@@ -98,6 +99,9 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
         return Problem("undefined-name", f'there is no key "{name}"', place, hint)
     if isinstance(owner, Adapter):
         return Problem("undefined-name", f'adapter has no "{name}" here', place, HINTS["run_query"])
+    if isinstance(owner, MacroPackage):
+        hint = did_you_mean(name, dir(owner))
+        return Problem("undefined-name", f'the package {owner.name} has no macro "{name}"', place, hint)
     if isinstance(owner, InlineConfig):
         message = f'config has no "{name}" here'
         return Problem("undefined-name", message, place, ATTRIBUTE_HINTS.get(name) or f"write config.get('{name}')")

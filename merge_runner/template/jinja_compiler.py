@@ -94,6 +94,13 @@ _AT_OFFSET = re.compile(r" at \d+\Z")
 """What the lexer adds to a message: an offset, which is in the place."""
 
 
+def required_arguments(environment: Environment, source: SourceText) -> tuple[str, ...]:
+    """Return the arguments without a default of the first macro in a text that can be compiled."""
+    macro = OffsetParser(environment, source).parse().find(nodes.Macro)
+    names = [argument.name for argument in macro.args] if macro is not None else []
+    return tuple(names[: len(names) - len(macro.defaults)]) if macro is not None else ()
+
+
 class OffsetParser(Parser):
     """Jinja's parser over tokens whose line number is their offset plus one; collects the span of each tag."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.template.current_rendering import ProjectMacro
+from merge_runner.template.current_rendering import MacroPackage, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
-from merge_runner.template.jinja_compiler import Compiled, compile_template
+from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
+from merge_runner.template.packages import PACKAGES, packaged_macro
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
 
@@ -20,13 +22,23 @@ class Library:
         """`macro_files` are the files by the names of their macros, `sources` all files, also those without any."""
         self.environment = ModelEnvironment()
         self.macros = {name: ProjectMacro(name) for name in macro_files}
+        self.packages = {name: MacroPackage(name) for name in PACKAGES}
         self._macro_files = macro_files
         self._sources = sources
         self._compiled: dict[str, Compiled] = {}
 
     def macro_file(self, name: str) -> SourceText:
-        """The file that defines the macro."""
-        return self._macro_files[name]
+        """The file that defines the macro; one of a package has a dotted name."""
+        packaged = packaged_macro(name)
+        return self._macro_files[name] if packaged is None else packaged.source
+
+    def missing_arguments(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[str]:
+        """Return the arguments without a default that a call of a macro of a package leaves out."""
+        packaged = packaged_macro(name)
+        if packaged is None:
+            return ()
+        names = required_arguments(self.environment, SourceText(packaged.source.path, packaged.definition.text))
+        return [each for each in names[len(args) :] if each not in kwargs]
 
     def broken_definition(self, name: str) -> tuple[Problem, ...]:
         """Return what is wrong with a macro file that cannot be read and seems to define the macro."""

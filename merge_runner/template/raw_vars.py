@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MAY_READ = re.compile(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
 _TARGET = re.compile(r"target\s*(?:\.\s*\w+|\[[^\]]*\])")
-_QUOTING = frozenset({"literal", "identifier", "int", "float", "length", "count", "wordcount"})
+_QUOTING = frozenset({"literal", "identifier", "column_name", "int", "float", "length", "count", "wordcount"})
 """Filters whose result is a quoted text or a number."""
 _TEXT_METHODS = frozenset(
     {"upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "format", "get", "join"}

@@ -21,7 +21,8 @@ from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
 from merge_runner.template.operation.names import OperationNames
-from merge_runner.template.outcome import Returned
+from merge_runner.template.outcome import RefusedError, Returned
+from merge_runner.template.packages import PACKAGES
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap
@@ -50,6 +51,7 @@ class Rendering:
         self._names = {
             **library.environment.globals,
             **DbtNames(self, self.built_ins).names(own),
+            **library.packages,
             **library.macros,
             **own,
             **(OperationNames(context.operation, self.limits).names() if context.operation is not None else {}),
@@ -65,6 +67,8 @@ class Rendering:
         self._running: list[tuple[str, int]] = []
         """Where each running macro was called, the model's call first."""
         self._macros: dict[str, Macro] = {}
+        self._macro_names: dict[Macro, str] = {}
+        """By a macro its name as others know it, with its package."""
         self._macros_called: set[str] = set()
         self._loading: set[str] = set()
         self._has_placeholders = False
@@ -104,7 +108,7 @@ class Rendering:
         running = len(self._running)
         try:
             if isinstance(callee, ProjectMacro):
-                callee = self._macro(callee.name)
+                callee = self._given_macro(callee.name, args, kwargs)
             if isinstance(callee, Macro):
                 self._enter(callee, context.path, offset)
             elif (undefined := use_undefined((*args, *kwargs.values()))) is not None:
@@ -169,8 +173,10 @@ class Rendering:
             self._assigned[path] = assigned_names(self._library.environment, source)
         known = {*self._names, *self._assigned[path]}
         problem = undefined_use(undefined, source, offset, known)
-        if problem.place is not None:
-            self.add(problem.code, problem.message, problem.place, problem.hint)
+        author, at = self._authors(path, offset)
+        place = self._sources[author].place(at) if (author, at) != (path, offset) else problem.place
+        if place is not None:
+            self.add(problem.code, problem.message, place, problem.hint)
 
     def _render(self, compiled: Compiled) -> Rendered:
         pieces: list[str] = []
@@ -227,9 +233,18 @@ class Rendering:
 
     def _ended(self, error: Exception, problem: Problem, path: str, offset: int) -> ProblemsError:
         """Return the problem that ends the rendering, placed in the innermost running template; else at the offset."""
-        path, offset = innermost(error.__traceback__) or (path, offset)
+        path, offset = self._authors(*(innermost(error.__traceback__) or (path, offset)))
         place = self._sources[path].place(offset)
         return ProblemsError([self._redacted_problem(problem.code, problem.message, place, problem.hint)])
+
+    def _authors(self, path: str, offset: int) -> tuple[str, int]:
+        """Return a place that the author can change: for one in a package it is where the package was called."""
+        calls = (call for call in reversed(self._running) if not self._is_packaged(call[0]))
+        return next(calls, (path, offset)) if self._is_packaged(path) else (path, offset)
+
+    @staticmethod
+    def _is_packaged(path: str) -> bool:
+        return path.partition("/")[0] in PACKAGES
 
     def _redacted_problem(self, code: str, message: str, place: Place, *hints: str | None) -> Problem:
         """A problem with its hints and the calls that led to it, and without secrets."""
@@ -237,8 +252,9 @@ class Rendering:
         return Problem(code, redact(message, self.secrets), place, hint, self._calls(place))
 
     def _calls(self, place: Place) -> tuple[str, ...]:
-        """Return the calls that led to a place in a macro, the innermost first and the model's last."""
-        calls = [str(self._sources[path].place(offset)) for path, offset in reversed(self._running)]
+        """Return the author's calls that led to a place in a macro, the innermost first and the model's last."""
+        running = [call for call in reversed(self._running) if not self._is_packaged(call[0])]
+        calls = [str(self._sources[path].place(offset)) for path, offset in running]
         if calls and calls[0] == str(place):
             del calls[0]  # the call itself is what is wrong
         if len(calls) > _MAX_CALLS:
@@ -252,6 +268,13 @@ class Rendering:
         context.rendering, context.path = self, path
         return context
 
+    def _given_macro(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Macro:
+        """Return the macro that a template calls; RefusedError where one of a package is not given what it needs."""
+        macro = self._macro(name)
+        if missing := self._library.missing_arguments(name, args, kwargs):
+            raise RefusedError("jinja-runtime", f"{name} is called without {' and '.join(missing)}")
+        return macro
+
     def _macro(self, name: str) -> Macro:
         """The project macro, bound to this rendering; evaluates its file on first use."""
         if name not in self._macros:
@@ -264,7 +287,12 @@ class Rendering:
             for _ in compiled.root(context):
                 pass  # The text between the macros of a file is not rendered anywhere.
             self._loading.remove(source.path)
-            self._macros.update((key, value) for key, value in context.vars.items() if isinstance(value, Macro))
+            package = name.rpartition(".")[0]
+            for key, value in context.vars.items():
+                if isinstance(value, Macro):
+                    known_as = f"{package}.{key}" if package else key
+                    self._macros[known_as] = value
+                    self._macro_names[value] = known_as
         if name not in self._macros:
             raise LookupError(f'the macro "{name}" is defined under a condition that is false')
         return self._macros[name]
@@ -274,8 +302,8 @@ class Rendering:
         if len(self._running) >= MAX_DEPTH:
             raise RecursionError
         self._running.append((path, offset))
-        if self._macros.get(macro.name) is macro:
-            self._macros_called.add(macro.name)
+        if macro in self._macro_names:
+            self._macros_called.add(self._macro_names[macro])
 
 
 def _always(value: Any) -> Callable[..., Any]:

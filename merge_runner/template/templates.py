@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
+from merge_runner.template.packages import packaged_macro
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions
 from merge_runner.template.static.plain_macros import plain_macros
@@ -78,7 +79,7 @@ class Templates:
 
         That is where it, or the file of a macro that it calls, names `is_incremental` or `is_full_refresh`.
         """
-        return _names_run_flag(text) or not self._differing_macros.isdisjoint(macros)
+        return _names_run_flag(text) or any(self._differs(name) for name in macros)
 
     def check(self) -> None:
         """Compiles every macro file, also those that no model uses; raises ProblemsError with all broken ones."""
@@ -125,6 +126,12 @@ class Templates:
         if name not in self._macro_files:
             raise KeyError(name)
         return self._rendering(context).call_macro(name, args, kwargs)
+
+    def _differs(self, macro: str) -> bool:
+        if macro in self._macro_files:
+            return macro in self._differing_macros
+        packaged = packaged_macro(macro)
+        return packaged is not None and _names_run_flag(packaged.source.text)
 
     @cached_property
     def _differing_macros(self) -> frozenset[str]:

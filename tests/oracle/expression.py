@@ -115,5 +115,6 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "concat": _strict(operator.add),
     "upper": _strict(str.upper),
     "coalesce": lambda *values: next((value for value in values if value is not None), None),
+    "least": lambda *values: min((value for value in values if value is not None), default=None),
     "case": _case,
 }
