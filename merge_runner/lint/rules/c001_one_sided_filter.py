@@ -9,6 +9,9 @@ the filters are `incremental_predicates`, and the source is the model's query. I
 nothing is known is not judged: it may be a view that filters. Where the clause inserts a constant that does not satisfy
 the filter, the source does not matter: that is a warning there, since a view may also compare with the target.
 
+A source that leaves out each row whose key is in the target is fine, whatever the filter: an anti join with the target,
+NOT EXISTS, NOT IN, or an outer join that finds nothing, by columns that ON joins by and the INSERT writes.
+
 ## Why it matters
 A source row outside of the filter matches nothing, even when its row is in the table already. So it counts as NOT
 MATCHED and is inserted, again on every run. No error is raised: the table fills with duplicates. A condition on the
@@ -54,9 +57,10 @@ SEVERITY: Severity = "error"
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each filter of the target that rows to be inserted need not satisfy."""
     from merge_runner.pruning.judge.insert_consistency import contradicted_filters, one_sided_filters
+    from merge_runner.pruning.judge.new_keys import inserts_new_keys_alone
 
     statement = merge.statement
-    if not merge.inserts:
+    if not merge.inserts or inserts_new_keys_alone(statement, merge.scope, merge.source):
         return
     facts = (statement, merge.layout, merge.scope, merge.source)
     is_unknown = merge.has_unknown_dbt_query or merge.may_read_unknown_view

@@ -15,7 +15,7 @@ from merge_runner.pruning.logic.restriction import restricted_columns
 from merge_runner.pruning.logic.term import Call, Col, Term, conjuncts, is_constant
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
 from merge_runner.pruning.predicate.scope import name_parts
-from merge_runner.pruning.query.relation import Queries, Relation
+from merge_runner.pruning.query.relation import ComparedJoin, Queries, Relation, whole_table
 from merge_runner.pruning.query.renamed import renamed
 from merge_runner.pruning.query.source import UNREADABLE, SourceFacts
 
@@ -35,6 +35,9 @@ class JoinedRows:
         self.terms: list[Term] = []
         self.lost: set[Col] = set()
         """Columns that are restricted where an outer join does not fill them with NULL."""
+        self.compared: list[ComparedJoin] = []
+        self.filled = False
+        """An outer join may fill the columns of what is before it with NULL."""
         self.keys: list[Key] = [frozenset()]
         self.readable = True
         self._found: dict[tuple[str, ...], tuple[Relation, tuple[str, ...]] | None] = {}
@@ -162,7 +165,9 @@ class JoinedRows:
             facts = SourceFacts()
         if isinstance(alias, exp.TableAlias) and not isinstance(node, exp.Values):
             facts = renamed(facts, [column.name for column in alias.columns])
-        relation = Relation(len(self.relations) + 1, names, facts, versioned=node.args.get("version") is not None)
+        table = whole_table(node) if isinstance(node, exp.Table) else ()
+        versioned = node.args.get("version") is not None
+        relation = Relation(len(self.relations) + 1, names, facts, versioned=versioned, table=table)
         self.relations.append(relation)
         self.readable &= facts.readable
         return relation
@@ -181,6 +186,9 @@ class JoinedRows:
         on = self._using(using, left_relations, new, from_right=side == "RIGHT")
         if join.args.get("on") is not None:
             on += self.conditions(join.args["on"])
+        self.filled |= side in ("RIGHT", "FULL")
+        if kind == "ANTI" or side == "LEFT":
+            self.compared.append(ComparedJoin(new, tuple(on), anti=kind == "ANTI"))
         own = [new.lifted(item) for item in new.facts.restrictions]
         equated = Facts([*on, *own]) if side != "FULL" else Facts(())
         left_keys, right_keys = self.keys, _keys(new)

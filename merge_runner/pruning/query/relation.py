@@ -27,6 +27,8 @@ class Relation:
     """Its columns are rows' columns: not so after a semi or anti join."""
     versioned: bool = False
     """It is read as of an older version, which may have had other columns."""
+    table: tuple[str, ...] = ()
+    """The case folded parts of its name where it is all rows of a table, view or CTE."""
 
     def column(self, name: str) -> Col:
         """The term of a column."""
@@ -47,6 +49,21 @@ class Relation:
 def replace_column(part: Term, number: int) -> Term | None:
     """An output column as a column of the relation with that number."""
     return Col(number, part.name, part.path) if isinstance(part, Col) and part.relation == 0 else None
+
+
+def whole_table(node: exp.Table) -> tuple[str, ...]:
+    """Return the case folded parts of a name in FROM; none where what follows it may leave rows out."""
+    others = {key for key, value in node.args.items() if value} - {"this", "db", "catalog", "alias", "joins"}
+    return () if others or not isinstance(node.this, exp.Identifier) else tuple(p.name.casefold() for p in node.parts)
+
+
+@dataclass(frozen=True)
+class ComparedJoin:
+    """A LEFT or ANTI join: `relation` is what is joined by the conditions `on`."""
+
+    relation: Relation
+    on: tuple[Term, ...]
+    anti: bool
 
 
 @dataclass(frozen=True)

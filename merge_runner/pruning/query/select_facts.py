@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -15,6 +16,7 @@ from merge_runner.pruning.logic.restriction import is_plain, restricted_columns
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.predicate.expression_type import Typed, expression_type
 from merge_runner.pruning.predicate.scope import name_parts
+from merge_runner.pruning.query.absent_rows import absences
 from merge_runner.pruning.query.joined_rows import AMBIGUOUS, JoinedRows, Key
 from merge_runner.pruning.query.output import (
     NAMELESS,
@@ -206,7 +208,10 @@ class _Select:
                 restrictions[fixed_to(Col(0, name_at("", place)), output.term)] = None
             if output.name:
                 self._name(output, terms, known, names, restrictions, fixed=not one and not several)
-        self._pass_on(terms, keys, names)
+        absent = [] if one or several else list(absences(select, self.rows))
+        compared = frozenset[Term](own for each in absent for _, own, _ in each.pairs)
+        self._pass_on(terms, [*keys, compared], names)
+        passed = tuple(each for item in absent if (each := item.of_columns(names.get)) is not None)
         for item in list(names):
             for other in known.same_as(item):
                 names.setdefault(other, names[item])
@@ -225,13 +230,12 @@ class _Select:
             unique.append(frozenset(output.name.casefold() if output.name else NAMELESS for output in outputs))
         kept = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
         not_null, nulled = self._histories(names, known) if not several and not one else ((), frozenset())
+        facts = SourceFacts(None, kept, tuple(restrictions), self.rows.readable, (), 0, not_null, nulled, passed)
         if self.complete:
-            return SourceFacts(
-                tuple(found), kept, tuple(restrictions), self.rows.readable, unique_not_null=not_null, nulled=nulled
-            )
+            return replace(facts, columns=tuple(found))
         leading = self.leading or 0
         some = tuple(column for place, column in enumerate(found) if column.name or place < leading)
-        return SourceFacts(None, kept, tuple(restrictions), self.rows.readable, some, leading, not_null, nulled)
+        return replace(facts, some=some, leading=leading)
 
     def _histories(self, names: dict[Term, Col], known: Facts) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
         """What one relation by itself passes on of the columns that a branch of its UNION sets to NULL."""

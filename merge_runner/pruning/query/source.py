@@ -12,7 +12,7 @@ from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 
 if TYPE_CHECKING:
     from merge_runner.pruning.logic.implication import Facts
-    from merge_runner.pruning.logic.term import Term
+    from merge_runner.pruning.logic.term import Col, Term
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,22 @@ Lookup = Callable[[tuple[str, ...]], KnownTable | None]
 
 
 @dataclass(frozen=True)
+class Absence:
+    """No row of a table, by the case folded parts of its name, agrees with a row in all of these columns.
+
+    `pairs` are columns of the table, each with the column that it would be equal to, and whether NULL counts as equal.
+    """
+
+    table: tuple[str, ...]
+    pairs: tuple[tuple[str, Col, bool], ...]
+
+    def of_columns(self, moved: Callable[[Col], Col | None]) -> Absence | None:
+        """Return the same of the columns that these are passed on as; None where one of them is not."""
+        pairs = [(name, own, null_safe) for name, at, null_safe in self.pairs if (own := moved(at)) is not None]
+        return Absence(self.table, tuple(pairs)) if len(pairs) == len(self.pairs) else None
+
+
+@dataclass(frozen=True)
 class SourceFacts:
     """What is known of the rows of a query or table.
 
@@ -43,7 +59,7 @@ class SourceFacts:
     query cannot be read to its ground, so that there may be more keys and restrictions than these. Of `some`, the first
     `leading` columns are the first of the rows. `unique_not_null` are sets in which no two rows agree that have no NULL
     there; the columns of `nulled` are NULL in all rows of one branch of a UNION: such a row is meant to match nothing,
-    as the new version in a history is.
+    as the new version in a history is. `absent` is what other tables do not have.
     """
 
     columns: tuple[TableColumn, ...] | None = None
@@ -54,6 +70,7 @@ class SourceFacts:
     leading: int = 0
     unique_not_null: tuple[frozenset[str], ...] = ()
     nulled: frozenset[str] = frozenset()
+    absent: tuple[Absence, ...] = ()
 
     @property
     def known(self) -> tuple[TableColumn, ...]:

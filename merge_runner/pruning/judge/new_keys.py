@@ -1,0 +1,69 @@
+"""Whether a MERGE inserts only rows whose key the target does not have."""
+
+from __future__ import annotations
+
+from merge_runner.merge.statement import Clause, MergeStatement
+from merge_runner.pruning.judge.insert_consistency import SOURCE, EquatedColumns, equated_columns, source_terms
+from merge_runner.pruning.logic.canonical import term
+from merge_runner.pruning.logic.term import Col
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.query.source import Absence, SourceFacts
+
+
+def inserts_new_keys_alone(statement: MergeStatement, scope: Scope, source: SourceFacts) -> bool:
+    """Whether the source leaves out each row whose key, or a part of it, is in the target; False: not proven.
+
+    ON compares the key as the source does, and each INSERT writes it, so that the next run leaves the row out, too.
+    """
+    target = tuple(part.casefold() for part in statement.target.parts)
+    known = [each for each in source.absent if each.table == target]
+    if not known or (len(target) == 1 and target[0] in _named_by_ctes(statement)):
+        return False
+    pairs = {
+        (pair.target.casefold(), pair.source.casefold()): pair
+        for pair in equated_columns(statement, scope)
+        if pair.bare
+    }
+    inserts = [clause for clause in statement.clauses if clause.action == "insert"]
+    return any(_is_of_key(each, pairs, inserts, scope, source) for each in known)
+
+
+def _is_of_key(
+    absence: Absence,
+    pairs: dict[tuple[str, str], EquatedColumns],
+    inserts: list[Clause],
+    scope: Scope,
+    source: SourceFacts,
+) -> bool:
+    """Whether a row of the target that ON joins a source row to would be one that is absent."""
+    for name, own, null_safe in absence.pairs:
+        pair = pairs.get((name, own.name))
+        if pair is None or own.path:
+            return False
+        column = source.column(own.name)
+        if pair.null_safe and not null_safe and (column is None or column.nullable is not False):
+            return False
+        if not all(_inserts(clause, pair, scope) for clause in inserts):
+            return False
+    return True
+
+
+def _inserts(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
+    """Whether an INSERT clause writes the very column of the source into the target's."""
+    if clause.star:
+        return pair.target.casefold() == pair.source.casefold()
+    trees = [
+        each.value.expression for each in clause.assignments if each.column[-1].casefold() == pair.target.casefold()
+    ]
+    value = Col(SOURCE, pair.source.casefold())
+    return any(tree is not None and term(tree, source_terms(scope)) == value for tree in trees)
+
+
+def _named_by_ctes(statement: MergeStatement) -> set[str]:
+    """The names of all CTEs, which take the place of a table that is called alike."""
+    from sqlglot import exp
+
+    queries = [*(cte.query for cte in statement.ctes), statement.source.query]
+    trees = [query.expression for query in queries if query is not None and query.expression is not None]
+    named = {each.alias.casefold() for tree in trees for each in tree.find_all(exp.CTE)}
+    return named | {cte.name.casefold() for cte in statement.ctes}
