@@ -44,11 +44,11 @@ class OpenDocuments:
         found = self.located(path)
         return found is not None and found[0].is_shared(found[1])
 
-    def forget(self) -> None:
-        """Read again from disk what is next asked for: files have changed there, settings perhaps."""
+    def check_files(self) -> None:
+        """See what has changed on disk when something is next asked: files may have, settings among them."""
         self._roots.clear()
         for project in self._projects.values():
-            project.forget()
+            project.check_files()
 
     def look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
         """Return what is known of a document; `texts` are those of all open ones, this among them."""

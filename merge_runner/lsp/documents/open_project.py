@@ -1,8 +1,8 @@
 """A project as an editor has it: its files, with the texts that are not saved yet.
 
-Most changes are in the SQL of one model. The project is not loaded again for these: the new text takes the place of the
-old one where both ask for the same refs, sources, config, vars and macros. Where the newest state cannot be loaded, the
-last one that could be serves.
+Most changes are in the SQL of one model. The project is not loaded again for these, on disk or not: the new text takes
+the place of the old one where both ask for the same refs, sources, config, vars and macros. Where the newest state
+cannot be loaded, the last one that could be serves.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.state import ProjectState, profiles_outside
 from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS
@@ -52,7 +53,13 @@ class OpenProject:
         self._env = env
         self._texts: dict[str, str] = {}
         self._loaded: dict[str, str] | None = None
-        """The texts that `known` was loaded with; None: it is to be loaded again."""
+        """The texts of open documents that `known` has; None: it is to be loaded again."""
+        self._on_disk: Mapping[str, bytes] | None = None
+        """Hashes of the project's files as `known` has them; None: nothing is known of them."""
+        self._is_checked = False
+        """Whether nothing can have changed on disk since they were hashed."""
+        self._is_kept = True
+        """Whether the next start of the server has the project as it was loaded: it had no unsaved texts."""
         self._jinja: tuple[Problem, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._replaced: tuple[Prepared, str, str, Prepared | None] | None = None
@@ -65,23 +72,20 @@ class OpenProject:
         """Whether a file is one that the project reads, as far as that is known."""
         return self.known is not None and not self._is_plain(path)
 
-    def forget(self) -> None:
-        """Load the project again when it is next looked at: a file has changed on disk."""
-        self._loaded = None
+    def check_files(self) -> None:
+        """See what has changed on disk when the project is next looked at: something may have."""
+        self._is_checked = False
 
     def update(self, texts: Mapping[str, str], path: str) -> None:
         """Take the texts of the open documents, by path in the project, to look at that of `path`."""
         self._texts = dict(texts)
-        if self._loaded is not None and not self._problems:
-            changed = set(self._changed(self._loaded))
-            if changed <= {path} and all(map(self._fits, changed)):
-                return
-        if self._loaded == self._texts:  # as wrong as before
+        if self._is_current(path):
             return
         self._loaded = dict(self._texts)
         try:
             # a project without unsaved texts is taken as an earlier run has kept it
-            unsaved = {path: text for path, text in self._texts.items() if text != self._saved(path)}
+            unsaved = self._unsaved()
+            self._is_kept = not unsaved
             prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), unsaved)
         except ProblemsError as error:
             self._problems = error.problems
@@ -90,6 +94,25 @@ class OpenProject:
         self.known = KnownProject(prepared, self._texts)
         if not self._jinja:
             self._whole = self.known
+
+    def _is_current(self, path: str) -> bool:
+        """Whether `known` has all that is newest; changes of single models are given to it, but that of `path`."""
+        was_checked, on_disk = self._is_checked, self._changed_on_disk()
+        if self._loaded is None or on_disk is None:
+            return False
+        if not was_checked and not self._is_kept and not self._unsaved():
+            return False  # it can be kept now
+        if self._problems:
+            return self._loaded == self._texts and not on_disk  # as wrong as before
+        on_disk -= self._loaded.keys() & self._texts.keys()  # the text of an open document is the editor's
+        for each in self._texts.keys() - self._loaded.keys() - on_disk:
+            if self._texts[each] == self._saved(each):
+                self._loaded[each] = self._texts[each]
+        changed = {*self._changed(self._loaded), *on_disk}
+        return all(map(self._takes, changed - {path})) and all(map(self._fits, changed & {path}))
+
+    def _unsaved(self) -> dict[str, str]:
+        return {path: text for path, text in self._texts.items() if text != self._saved(path)}
 
     def _saved(self, path: str) -> str | None:
         """Return the text of a file on disk; None where it cannot be read."""
@@ -105,6 +128,38 @@ class OpenProject:
 
     def _changed(self, loaded: Mapping[str, str]) -> Iterator[str]:
         return (path for path in {*loaded, *self._texts} if loaded.get(path) != self._texts.get(path))
+
+    def _changed_on_disk(self) -> set[str] | None:
+        """Return the files that have changed on disk since this was last asked; None where that cannot be known."""
+        if self._is_checked:
+            return set()
+        self._is_checked = True
+        state = ProjectState.of(self.root, None, [profiles_outside(self._env, None)])
+        before, now = self._on_disk, state.hashes if state is not None else None
+        self._on_disk = now
+        if before is None or now is None:
+            return None
+        return {path for path in {*before, *now} if before.get(path) != now.get(path)}
+
+    def _takes(self, path: str) -> bool:
+        """Give `known` the newest text of a file that has another one, where that leaves the graph as it is."""
+        assert self.known is not None and self._loaded is not None
+        newest, had = self._texts.get(path, self._saved(path)), self._loaded.get(path)
+        node = self.known.model_at(path)
+        if node is not None and newest is not None:
+            changed = self._with_text(self.known.prepared, node, newest)
+            if changed is None:
+                return False
+            if changed is not self.known.prepared:
+                self.known = KnownProject(changed, self._texts)
+                self._whole = self._whole if self._jinja else self.known
+        elif newest != had and (self._on_disk is None or path in self._on_disk):
+            return False
+        if path in self._texts:
+            self._loaded[path] = self._texts[path]
+        else:
+            self._loaded.pop(path, None)
+        return True
 
     def _fits(self, path: str) -> bool:
         """Whether a text that has changed leaves the graph as it is."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 from collections.abc import Mapping
+from functools import cache
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
 
 from merge_runner.api.lint import linted
@@ -22,14 +24,23 @@ _POLL = 0.02
 """Seconds between looks at whether the process has sent what it found."""
 
 
+@cache
+def _processes() -> SpawnContext | ForkServerContext:
+    """Return what starts a process that has imported everything, from the second on, where the system can do that."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
 async def project_remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
     """Return the remarks on the project at `root` by file. Where it cannot be loaded, these are the reasons.
 
     The process ends with this one, and where the task is cancelled.
     """
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(sender, root, dict(env)), daemon=True)
+    receiver, sender = _processes().Pipe(duplex=False)
+    process = _processes().Process(target=_send, args=(sender, root, dict(env)), daemon=True)
     process.start()
     sender.close()
     try:

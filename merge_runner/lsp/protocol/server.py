@@ -37,12 +37,8 @@ _TURN = 0.0005
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterNotebookType("jupyter-notebook"))], save=True
 )
-_CHANGES = (
-    types.TEXT_DOCUMENT_DID_OPEN,
-    types.TEXT_DOCUMENT_DID_CHANGE,
-    types.NOTEBOOK_DOCUMENT_DID_OPEN,
-    types.NOTEBOOK_DOCUMENT_DID_CHANGE,
-)
+_OPENS = (types.TEXT_DOCUMENT_DID_OPEN, types.NOTEBOOK_DOCUMENT_DID_OPEN)
+_CHANGES = (types.TEXT_DOCUMENT_DID_CHANGE, types.NOTEBOOK_DOCUMENT_DID_CHANGE)
 _CLOSES = (types.TEXT_DOCUMENT_DID_CLOSE, types.NOTEBOOK_DOCUMENT_DID_CLOSE)
 _SAVES = (
     types.TEXT_DOCUMENT_DID_SAVE,
@@ -179,7 +175,7 @@ class Server(LanguageServer):
 
     def saved(self) -> None:
         """Look at all open documents: they may depend on what is on disk now."""
-        self.documents.forget()
+        self.documents.check_files()
         self._changes += 1
         self._found.clear()
         self.of_workspace.changed()
@@ -230,7 +226,11 @@ def make_server() -> Server:
     async def saved(ls: Server, _params: Any) -> None:
         ls.saved()
 
-    for kinds, take in ((_CHANGES, changed), (_CLOSES, closed), (_SAVES, saved)):
+    async def opened_one(ls: Server, params: Any) -> None:
+        ls.documents.check_files()  # a client may watch none, and this one may have another text since
+        await changed(ls, params)
+
+    for kinds, take in ((_OPENS, opened_one), (_CHANGES, changed), (_CLOSES, closed), (_SAVES, saved)):
         for kind in kinds:
             server.feature(kind)(take)
 
