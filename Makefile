@@ -4,6 +4,7 @@
 # make test       what a change has to pass: check, and all tests but the slow ones
 # make test-slow  the tests that take long: a real Spark cluster, killed processes, large inputs, the other format
 # make test-nightly  what only repeats with more: all facts, the year of flights, all moments of kills, property tests with many examples
+# make test-lines  the tests of each line of Spark but 4.1, in an environment of each (LINES='35' for one)
 # make test-plain  the package without extras, in an environment of its own: no Spark is there, and lint works
 # make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 # Images of Python often set it: each of the processes that tests start would compile the package again, half of its time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-slow test-nightly test-plain check docs clean java data
+.PHONY: demo test test-fast test-slow test-nightly test-lines test-plain check docs clean java data
 
 demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
@@ -33,6 +34,14 @@ test-slow: $(VENV)/.dev java data
 
 test-nightly: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile many
+
+LINES ?= 35 40 42
+test-lines: java data
+	for line in $(LINES); do \
+		$(PYTHON) -m venv $(VENV)-spark$$line && \
+		$(VENV)-spark$$line/bin/python -m pip install --quiet --editable ".[spark$$line,test]" && \
+		$(VENV)-spark$$line/bin/python -m pytest -m lines tests/engine tests/examples tests/flights tests/formats || exit 1; \
+	done
 
 test-plain:
 	@$(PYTHON) -m venv --clear $(VENV)-plain
@@ -73,4 +82,4 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-plain target warehouse site data/*.csv
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-spark* target warehouse site data/*.csv

@@ -1,4 +1,4 @@
-"""The Spark driver of tests: an embedded target with Delta, and Iceberg in a catalog named ice."""
+"""The Spark driver of tests: an embedded target with Delta, and Iceberg in a catalog named ice where it has a build."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ _FOR_A_FEW_ROWS = {
 def started_driver(root: Path) -> Iterator:
     """Give a driver whose warehouse and log are in a folder, and stop it."""
     from merge_runner.engine.startup import start_driver
+    from merge_runner.formats.lines import installed_line
     from merge_runner.project.schema.profile import Profile
 
     ice = {"type": "hadoop", "warehouse": str(root / "ice"), "cache-enabled": "false"}
     embedded = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse")
-    profile = replace(embedded, catalogs={"ice": ice}, conf=_FOR_A_FEW_ROWS)
+    profile = replace(
+        embedded, catalogs={"ice": ice} if "iceberg" in installed_line().formats else {}, conf=_FOR_A_FEW_ROWS
+    )
     running = start_driver(profile, root, root / "spark.log", os.environ)
     try:
         yield running

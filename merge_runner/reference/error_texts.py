@@ -311,6 +311,10 @@ _START = {
         "Write it into the output of profiles.yml, as the message says.",
     ),
     "connect-missing": Meaning("Python packages of Spark Connect are missing.", "`pip install 'pyspark[connect]'`."),
+    "connect-iceberg": Meaning(
+        "Iceberg on a Spark Connect server of Spark 3.5 records no commit metadata; a retry finds commits by it.",
+        "Run the models with `master`, or on a server of Spark 4.0 or newer.",
+    ),
     "connect-warehouse": Meaning(
         "An output with `remote` has a `warehouse`.", "Remove it: the server's catalog keeps the tables."
     ),

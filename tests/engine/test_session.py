@@ -126,6 +126,34 @@ def test_confs_that_the_server_has_fixed_are_told_and_left_out(packages):
     ]
 
 
+class OldServer(FakeServer):
+    """A server of Spark 3.5."""
+
+    def session(self):
+        made = super().session()
+        made.version = "3.5.9"
+        return made
+
+
+def test_a_server_of_another_line_than_lint_judges_for_is_told(packages):
+    told = []
+    connect(far(), far().remote, told.append, OldServer())
+    (note,) = told
+    assert note.startswith("lint judges for Spark 4.1, and the models run on Spark 3.5.9: a MERGE may scan more")
+    told.clear()
+    connect(far(spark="3.5"), far().remote, told.append, OldServer())
+    assert told == []
+
+
+def test_iceberg_on_a_server_that_records_no_commit_metadata_is_refused(packages):
+    profile = far(catalogs={"ice": {"type": "rest", "uri": "http://host"}}, spark="3.5")
+    with pytest.raises(ProblemsError) as caught:
+        connect(profile, profile.remote, print, OldServer())
+    (problem,) = caught.value.problems
+    assert problem.code == "connect-iceberg"
+    assert connect(profile, profile.remote, [].append, FakeServer())
+
+
 def test_each_session_of_a_server_ends_with_its_block():
     driver = ConnectDriver(FakeSession(), {}, FakeServer())
     with driver.session() as first, driver.session() as second:

@@ -46,7 +46,7 @@ def test_what_is_said_before_spark_starts(case, tmp_path):
     jars.mkdir()
     for name in case.get("home", ()):
         (jars / name).touch()
-    home = SparkHome(tmp_path, named="home" in case, defaults=case.get("defaults", {}))
+    home = SparkHome(tmp_path, "home" in case, case.get("version"), defaults=case.get("defaults", {}))
     said = [note.replace(str(tmp_path), "HOME") for note in notes(profile(case), home, JARS)]
     assert said == case["said"]
 

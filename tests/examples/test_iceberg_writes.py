@@ -5,10 +5,15 @@ import re
 import pytest
 
 from merge_runner import Project
+from merge_runner.formats.lines import installed_line
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.skipif("iceberg" not in installed_line().formats, reason="Iceberg has no build for this line of Spark"),
+]
 
 WRITES = ("files_added", "files_removed", "rows_copied")
 READS = ("verdict", "verdict_held", "files_scanned", "files_total")
@@ -85,11 +90,31 @@ def test_what_a_merge_reads_and_writes(example, driver, spark):
     ]
 
     # However they are written: the same rows.
-    relations = [Project.load(root).graph.nodes[f"model.iceberg_writes.{name}"].relation for name in second]
-    union = " union all ".join(f"select * from {relation}" for relation in relations)
-    counts = spark.sql(f"select region, status, count(*) from ({union}) group by all").collect()
-    assert {tuple(row) for row in counts} == {
+    assert rows_of(root, second, spark) == {
         ("north", "day 0", 10 * 96),
         ("north", "day 1", 10 * 4),
         *((region, "day 0", 10 * 100) for region in ("east", "south", "west")),
+    }
+
+
+def rows_of(root, models, spark):
+    """How many rows the tables of models have together, by region and status."""
+    relations = [Project.load(root).graph.nodes[f"model.iceberg_writes.{name}"].relation for name in models]
+    union = " union all ".join(f"select * from {relation}" for relation in relations)
+    counts = spark.sql(f"select region, status, count(*) from ({union}) group by region, status").collect()
+    return {tuple(row) for row in counts}
+
+
+@pytest.mark.lines
+@pytest.mark.nightly
+def test_each_line_of_spark_writes_the_rows_and_a_second_run_none(example, driver, spark):
+    root, _ = example("iceberg_writes")
+    models = ("spread_hash", "copied", "marked")
+    for variables in ({}, DAY_1, DAY_1):
+        results = Project.load(root, vars=variables).build([f"+{name}" for name in models], driver=driver)
+        assert results.ok, [result.message for result in results.results]
+    assert rows_of(root, models, spark) == {
+        ("north", "day 0", 3 * 96),
+        ("north", "day 1", 3 * 4),
+        *((region, "day 0", 3 * 100) for region in ("east", "south", "west")),
     }

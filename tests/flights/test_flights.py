@@ -176,6 +176,7 @@ def windows(driver, tmp_path_factory):
     return history
 
 
+@pytest.mark.lines
 def test_two_days_give_the_expected_tables(two_days):
     assert two_days.differences["built"] == {}
     tables = expected.tables(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)

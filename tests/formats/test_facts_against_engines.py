@@ -1,4 +1,4 @@
-"""Every row of the facts against the real engines: Delta 4.4.0 and Iceberg 1.12.0 on Spark 4.1.
+"""Every row of the facts against the real engines, as they are on the installed line of Spark.
 
 A row is one MERGE, analysed, optimised and, up to the choice of the target's files, carried out by the engine's own
 code, without running its joins: Delta's MergeIntoCommand gives the predicates that it would skip files by, and the
@@ -6,7 +6,8 @@ table's snapshot skips; Iceberg's scan of the target is planned. `test_the_short
 
 `make test` measures, on a few of the tables, a fifth of the rows whose answer differs between the formats and a fifteenth of the
 others, chosen by a hash; `make test-slow` measures the first row of each subject on every other table, and a tenth of the
-rows of these few; `make test-nightly` measures the rest. Only tables that the selected rows read are created.
+rows of these few; `make test-nightly` measures the rest. `make test-lines` measures on each line what `make test` does, and
+all rows that differ by line. Only tables that the selected rows read are created.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pytest
 
 from merge_runner.formats.facts.literals import REFUSED_LITERALS
 from merge_runner.formats.facts.table import Fact
+from merge_runner.formats.lines import LINES, installed_line
 from tests.formats import probe_tables
 from tests.formats.engine_scans import CONFS, Engines
 from tests.formats.probe_tables import CLAUSES
@@ -47,16 +49,23 @@ def _sampled(*key: str, one_in: int) -> bool:
     return zlib.crc32(" ".join(key).encode()) % one_in == 0
 
 
-def _answers(form: str) -> dict[tuple[str, str], str]:
-    return {(name, fact.subject): fact.answer for name, fact in probe_tables.conditions(form)}
+def _answers(form: str, line=None) -> dict[tuple[str, str], str]:
+    found = probe_tables.conditions(form, line or installed_line())
+    return {(name, fact.subject): fact.answer for name, fact in found}
+
+
+def _here(*formats: str) -> list[str]:
+    """The formats that have a build for the installed line."""
+    return [form for form in formats if form in installed_line().formats]
 
 
 def _conditions(*formats: str):
     answers = {form: _answers(form) for form in ("delta", "iceberg")}
     rows = []
-    for form in formats:
+    for form in _here(*formats):
         seen = set()
-        for name, fact in probe_tables.conditions(form):
+        by_line = [_answers(form, line) for line in LINES.values()]
+        for name, fact in probe_tables.conditions(form, installed_line()):
             key = name, fact.subject
             first = (name, fact.table) not in seen
             seen.add((name, fact.table))
@@ -65,7 +74,9 @@ def _conditions(*formats: str):
             often = sampled or (form == "delta" and key in _REAL)
             once = first and _sampled(fact.table, one_in=2)
             now_and_then = once or (fact.table in _OFTEN and _sampled(*key, one_in=10))
-            marks = () if often else pytest.mark.slow if now_and_then else pytest.mark.nightly
+            marks = [] if often else [pytest.mark.slow if now_and_then else pytest.mark.nightly]
+            if often or len({found[key] for found in by_line}) > 1:
+                marks.append(pytest.mark.lines)
             rows.append(pytest.param(form, name, fact, id=f"{form}-{name}-{fact.subject}", marks=marks))
     return rows
 
@@ -98,13 +109,14 @@ def engines(driver, request):
         for key, value in CONFS.items():
             session.conf.set(key, value)
         session.udf.register("probe_upper", lambda text: (text or "").upper(), "string")
-        session.sql("declare or replace variable probe_k int default 100")
+        if installed_line() != LINES["3.5"]:  # the first with session variables is 4.0
+            session.sql("declare or replace variable probe_k int default 100")
         built = Engines(session, "facts")
         if _all_rows(request):
             read = {(form, name) for form, tables in probe_tables.TABLES.items() for name in tables}
         else:
             read = {(of["form"], of["fact"].table) for of in _selected(request) if "fact" in of}
-        built.build(read | {("delta", "data"), ("delta", "small"), ("iceberg", "data")})
+        built.build(read | {("delta", "data"), ("delta", "small"), *((form, "data") for form in _here("iceberg"))})
         yield built
 
 

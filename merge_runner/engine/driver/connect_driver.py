@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.confs import session_confs
 from merge_runner.engine.spark.errors import first_line, silence_error_log
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.sql import set_confs
+from merge_runner.engine.spark.user_confs import other_line
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError, missing_extra
+from merge_runner.formats.lines import line_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -165,8 +168,8 @@ def connect(
 
     `server` is asked instead of the one there.
 
-    Raises ProblemsError: `connect-warehouse`, `missing-extra` and `connect-missing` (the Python packages),
-    `spark-not-started`.
+    Raises ProblemsError: `connect-warehouse`, `connect-iceberg`, `missing-extra` and `connect-missing` (the Python
+    packages), `spark-not-started`.
     """
     if profile.warehouse is not None:
         problem = Problem(
@@ -192,6 +195,7 @@ def connect(
     try:
         server.wait()
         spark = server.session()
+        version = str(spark.version)
         confs = _accepted(spark, session_confs(profile), notify)
     except Exception as error:  # gRPC and PySpark raise many kinds; to the user all mean the same
         problem = Problem(
@@ -200,9 +204,24 @@ def connect(
             hint="check that the server is running and that host and token are correct",
         )
         raise ProblemsError([problem]) from error
+    _check_line(profile, version)
+    for note in other_line(profile, version):
+        notify(note)
     if profile.jvm is not None:
         notify("`jvm` has no effect over Spark Connect: the server's JVM is running already")
     return ConnectDriver(spark, confs, server)
+
+
+def _check_line(profile: Profile, version: str) -> None:
+    """Refuse tables whose commits could not be stamped there, so that a retry would write rows twice.
+
+    Raises ProblemsError `connect-iceberg`.
+    """
+    line = line_of(version)
+    if line is not None and profile.iceberg_catalogs and not internals(line).has_snapshot_confs:
+        message = f"Iceberg on {line} records no commit metadata over Spark Connect: a retry could write rows twice"
+        hint = "run these models with `master` instead of `remote`, or on a server of Spark 4.0 or newer"
+        raise ProblemsError([Problem("connect-iceberg", message, hint=hint)])
 
 
 def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[str], None]) -> dict[str, str]:
@@ -212,7 +231,7 @@ def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[s
         try:
             spark.conf.set(key, value)
         except Exception as error:
-            condition = getattr(error, "getCondition", lambda: None)()
+            condition = getattr(error, internals().condition, lambda: None)()
             if not str(condition).startswith("CANNOT_MODIFY"):
                 raise
             notify(f"{key} has no effect over Spark Connect: it is fixed when the server starts")

@@ -15,6 +15,7 @@ from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.connection_loss import forget, knows_its_end
 from merge_runner.engine.spark.errors import EngineError, Kind, from_engine, silence_error_log
 from merge_runner.engine.spark.health_check import Pulse
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import java_class
 from merge_runner.engine.spark.sql import name_caller, set_confs
 from merge_runner.engine.table_format.registry import table_format
@@ -105,7 +106,7 @@ class ClassicDriver:
     def _cancel(self, group: str) -> None:
         # A MERGE is several jobs, so the group's later ones must not start either; PySpark has no name for this.
         with _if_it_is_there():
-            self.spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+            internals().cancel(self.spark.sparkContext._jsc.sc(), group)
 
     def tasks(self, group: str) -> tuple[int, int]:
         """Tasks done and known of a group's active stages."""

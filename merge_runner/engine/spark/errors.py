@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java_exception import Raised, raised_chain
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
@@ -73,9 +74,7 @@ def silence_error_log() -> None:
 
     The node's result says what a failure means.
     """
-    from pyspark.logger import PySparkLogger
-
-    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    internals().silence_query_log()
     logging.getLogger().addFilter(_is_not_of_py4j)  # it writes to the root logger; adding it twice is adding it once
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from merge_runner.engine.spark.internals import internals
+
 _LONGEST_CHAIN = 20
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\]\s*")
 _CLASS = re.compile(r"((?:[\w$]+\.)+[\w$]+)(?:: |\Z)")
@@ -88,7 +90,7 @@ def _java_text(java: Any) -> str:
 
 
 def _condition(error: BaseException) -> str | None:
-    getter = getattr(error, "getCondition", None)
+    getter = getattr(error, internals().condition, None)
     try:
         condition = getter() if getter else None
     except Exception:  # PySpark asks the JVM, which may be gone

@@ -13,7 +13,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.connection_loss import send_once
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
@@ -143,7 +143,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
                 [
                     *_DEAF_TO_CTRL_C,
                     str(home / "bin" / "spark-submit"),
-                    *("--properties-file", str(settings), "--load-spark-defaults"),
+                    *("--properties-file", str(settings), *internals().submit_options),
                     *arguments,
                 ],
                 stdin=subprocess.PIPE,
@@ -189,8 +189,8 @@ def running_already() -> bool:
     """Whether PySpark in this process has a JVM that other code started, as in a notebook."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return True
-    context = sys.modules.get("pyspark.core.context")
-    return context is not None and context.SparkContext._gateway is not None
+    context = internals().loaded_context()
+    return context is not None and context._gateway is not None
 
 
 def _properties(confs: Mapping[str, str]) -> str:

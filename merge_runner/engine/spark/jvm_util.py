@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.spark.internals import internals
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -29,9 +31,6 @@ def plain_value(value: Any) -> Any:
     return value
 
 
-_COMPANION = "org.apache.spark.sql.classic.SparkSession$"
-
-
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
     """Makes a session the current one of this thread inside the block, as `session.sql` does for itself.
@@ -43,7 +42,7 @@ def active_session(session: SparkSession) -> Iterator[None]:
     if own is None:
         yield
         return
-    companion = getattr(java_class(session, _COMPANION), "MODULE$")  # no name that Python could write
+    companion = getattr(java_class(session, f"{internals().session}$"), "MODULE$")  # no name that Python could write
     before = companion.getActiveSession()
     companion.setActiveSession(own)
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats.lines import line_of
 from merge_runner.project.schema.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG, keeping_catalog
 
 if TYPE_CHECKING:
@@ -114,9 +115,21 @@ def notes(profile: Profile, home: SparkHome, jars: Sequence[Path]) -> list[str]:
         f"{where} has {name} {version}, and merge-runner adds {name} {ours}: take it out, or classes of both mix"
         for where, name, version, ours in _other_versions(theirs, home, jars)
     ]
+    found += other_line(profile, home.version)
     if theirs.get(_DEPLOY, "client") != "client":
         found.append(f"{_DEPLOY} is {theirs[_DEPLOY]}, and the driver is this process: it starts in client mode")
     return found
+
+
+def other_line(profile: Profile, version: str | None) -> list[str]:
+    """Return the warning where a project runs on another line of Spark than its verdicts are for; else nothing."""
+    line = line_of(version)
+    if line is None or line == profile.line:
+        return []
+    return [
+        f"lint judges for {profile.line}, and the models run on Spark {version}: a MERGE may scan more than its "
+        f"verdict says; set `engine: {{spark: '{line.spark}'}}` in the output {profile.target}"
+    ]
 
 
 def _other_versions(

@@ -8,11 +8,11 @@ from typing import Any
 
 from merge_runner.engine.driver.local_driver import ClassicDriver, forget_gateway, release
 from merge_runner.engine.spark.errors import silence_error_log
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm import gateway
 
 _CONTEXT = "org.apache.spark.SparkContext"
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
-_SESSION = "org.apache.spark.sql.classic.SparkSession"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _fresh_session(jvm: Any, context: Any) -> Any:
     A catalog in memory belongs to the state that sessions share, so the session gets a new one: that forgets every
     table and view, and no file is touched as DROP TABLE might. Another catalog holds its tables by itself.
     """
-    session_class = getattr(jvm, _SESSION)
+    session_class = getattr(jvm, internals().session)
     if context.conf().get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
         return session_class(context, {})
     return session_class.getDefaultSession().get().newSession()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.spark.snapshot_properties import PREFIX
 from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
 from merge_runner.engine.table_format.iceberg.log import ancestry, branches
 from merge_runner.relation import Relation, string_literal
@@ -34,8 +35,8 @@ class Record:
 def batch_confs(app: str, batch: int) -> Mapping[str, str]:
     """Return the confs of a session whose commits are of a batch."""
     return {
-        f"spark.sql.iceberg.snapshot-property.{_APP_KEY}": app,
-        f"spark.sql.iceberg.snapshot-property.{_BATCH_KEY}": str(batch),
+        f"{PREFIX}{_APP_KEY}": app,
+        f"{PREFIX}{_BATCH_KEY}": str(batch),
     }
 
 
