@@ -178,11 +178,12 @@ class Builder:
             self.vars_of[path] = self.vars_of.get(path, frozenset()) | names
 
     def _configs(self, names: Iterable[str], captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
-        found = {}
-        for name in names:
-            own = [captured[name].config] if name in captured else []
-            found[name] = resolve([*self.files.models[name].layers, *own], self.problems, f"model {name}")
-        return found
+        return {name: self.config(name, captured.get(name)) for name in names}
+
+    def config(self, name: str, captured: Captured | None) -> ModelConfig:
+        """Return the config of a model; `captured` None: its text could not be read."""
+        own = [captured.config] if captured is not None else []
+        return resolve([*self.files.models[name].layers, *own], self.problems, f"model {name}")
 
     def _name_refs(self, configs: Mapping[str, ModelConfig]) -> None:
         for kind, names in (("model", self.files.models), ("seed", self.files.seeds)):

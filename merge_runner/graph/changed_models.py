@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from merge_runner.contributions import Contributions
+from merge_runner.contributions import Contributions, key
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.build import Builder
 from merge_runner.graph.cycles import dag_of
@@ -15,6 +15,8 @@ from merge_runner.graph.graph import Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.streams import check_streams
 from merge_runner.project.load.files import ModelFile, ProjectFiles
+from merge_runner.project.schema.config import ModelConfig
+from merge_runner.template.captured import Captured
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 
@@ -37,7 +39,7 @@ def with_changed_models(
         return None
     models = {name: replace(files.models[name], source=source) for name, source in texts.items()}
     files = replace(files, models=ChainMap(models, cast("dict[str, ModelFile]", files.models)))  # it is never written
-    builder = Builder(files, templates, invocation, kept)
+    builder = _Builder(files, templates, invocation, kept, graph)
     builder.refs = {node.name: node.unique_id for node in graph.nodes.values() if isinstance(node, RefNode)}
     builder.add_models(texts)
     builder.captures.write(len(files.models) + len(files.singular_tests))
@@ -55,11 +57,36 @@ def with_changed_models(
     except ProblemsError:
         return None
     paths = {source.path for source in texts.values()}
-    warnings = {key: found for key, found in graph.warnings.items() if key not in builder.nodes}
+    warnings = {unique_id: found for unique_id, found in graph.warnings.items() if unique_id not in builder.nodes}
     vars_of = {path: found for path, found in graph.vars_of.items() if path not in paths}
     return files, replace(
         graph, nodes=nodes, dag=dag, warnings=warnings | builder.warnings, vars_of=vars_of | builder.vars_of
     )
+
+
+class _Builder(Builder):
+    """Makes nodes of a project that has the nodes of `graph` already."""
+
+    def __init__(
+        self, files: ProjectFiles, templates: Templates, invocation: Invocation, kept: Contributions, graph: Graph
+    ) -> None:
+        super().__init__(files, templates, invocation, kept)
+        self._graph = graph
+
+    def config(self, name: str, captured: Captured | None) -> ModelConfig:
+        """Return the config of a model: that which it had, where its text gives the same as before."""
+        node = self._graph.nodes.get(f"model.{self.project}.{name}")
+        if captured is None or not isinstance(node, ModelNode):
+            return super().config(name, captured)
+        if key(dict(captured.config.values)) != key(node.unrendered_config):
+            return super().config(name, captured)
+        written = [
+            layer.values["materialized"]
+            for layer in (*self.files.models[name].layers, captured.config)
+            if "materialized" in layer.values
+        ]
+        # Where nothing says how it is built, its text does; a model that is built in another way is refused below.
+        return node.config if written and written[-1] is not None else replace(node.config, materialized=None)
 
 
 def _is_same_table(graph: Graph, node: ModelNode) -> bool:
