@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.reads import NEVER, Question
-from merge_runner.version import pyspark_version
+from merge_runner.version import package_version, pyspark_version
 
 FILE = "contributions.sqlite"
 """The name of the file in the target folder."""
@@ -138,9 +138,7 @@ def key(*parts: Any) -> bytes:
 
 def makers() -> list[Any]:
     """Return all that makes contributions: Python's version, those of the libraries, the files of this package."""
-    from importlib.metadata import version
-
-    libraries = [*(version(library) for library in _LIBRARIES), pyspark_version()]  # lint judges for a line of Spark
+    libraries = [*map(package_version, _LIBRARIES), pyspark_version()]  # lint judges for a line of Spark
     return [sys.version, libraries, list(status(Path(__file__).parent))]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from functools import cache
 from pathlib import Path
 
 _PYSPARK = re.compile(r"""__version__[^=]*=\s*['"]([^'"]+)['"]""")
@@ -15,6 +18,12 @@ def version() -> str:
 
 def package_version(package: str) -> str | None:
     """The installed version of a package; None where it is not installed."""
+    suffix = ".dist-info"
+    wanted = _normal(package)
+    for folder in _metadata_folders() or ():
+        name, _, found = os.path.basename(folder).removesuffix(suffix).partition("-")  # noqa: PTH119 -- of hundreds
+        if folder.endswith(suffix) and found and _normal(name) == wanted:
+            return found
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as of
 
@@ -22,6 +31,51 @@ def package_version(package: str) -> str | None:
         return of(package)
     except PackageNotFoundError:
         return None
+
+
+def may_provide(group: str) -> bool:
+    """Return whether an installed package may have entry points of a group. Where it cannot be said, it may."""
+    folders = _metadata_folders()
+    if folders is None:
+        return True
+    for folder in folders:
+        try:
+            with open(f"{folder}/entry_points.txt", "rb") as stream:  # noqa: PTH123 -- of hundreds
+                if group.encode() in stream.read():
+                    return True
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+    return False
+
+
+@cache
+def _metadata_folders() -> tuple[str, ...] | None:
+    """Return the folders with the metadata of the installed packages, in the order of sys.path.
+
+    They are what importlib.metadata looks into, whose import takes longer than a command whose answer is kept. None
+    where there may be metadata elsewhere: in an archive or an egg, or where another finder looks.
+    """
+    if sum(hasattr(finder, "find_distributions") for finder in sys.meta_path) > 1:
+        return None
+    found = []
+    for path in sys.path:
+        try:
+            with os.scandir(path or ".") as entries:
+                names = sorted(entry.name for entry in entries)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return None
+        if any(name.endswith(".egg") for name in names):
+            return None
+        found += [f"{path or '.'}/{name}" for name in names if name.endswith((".dist-info", ".egg-info"))]
+    return tuple(found)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).lower()
 
 
 def pyspark_folder() -> Path | None:

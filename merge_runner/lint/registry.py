@@ -12,16 +12,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields, replace
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
 from merge_runner.lint import rules as package
 from merge_runner.lint.finding import SEVERITIES
 from merge_runner.lint.rule import Rule, RuleOptions
+from merge_runner.version import may_provide
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "merge_runner.rules"
 """The entry point group of rules in other packages."""
@@ -64,6 +67,10 @@ def provided_paths() -> list[Path]:
 
 @cache
 def _entry_points() -> list[EntryPoint]:
+    if not may_provide(GROUP):
+        return []
+    from importlib.metadata import entry_points
+
     return sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value))
 
 

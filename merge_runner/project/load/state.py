@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +23,11 @@ _PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["
 FILES_OF_ALL = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml")
 _SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md", ".py")
 _NONE = b"-"
+_UNSURE = 2_000_000_000
+"""Nanoseconds: a file that had changed so shortly before it was read may have changed again in the same tick."""
+
+Stamp = tuple[int, int, int, int]
+"""Times of the last change of a file and of its entry in nanoseconds, size, number."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,8 @@ class ProjectState:
     """A hash of each file; folders end in a slash, and what is looked for and not there has a dash."""
     named: tuple[str | None, tuple[Path, ...], tuple[str, ...]] = (None, (), ())
     """What it was made for besides the project: the arguments of `of`."""
+    stamps: Mapping[str, tuple[Stamp, int]] = field(default_factory=dict, repr=False)
+    """By path the stamp of each file in the folders, and when it was read: with the same stamp it is not read again."""
 
     @classmethod
     def of(
@@ -50,15 +58,16 @@ class ProjectState:
         try:
             table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
             target = str(target_path or table.get("target-path") or "target")
+            read = _Files(root, target)
             found: dict[str, bytes | None] = {name: _content(root / name) for name in (*FILES_OF_ALL, *also)}
             for key, default in _PATHS.items():
                 for folder in _listed(table.get(key, default)):
-                    found.update(_files(root, folder, target, skip_python=key == "test-paths"))
+                    found.update(read.folder(folder, skip_python=key == "test-paths"))
             named = table.get("lint", {}).get("baseline")
             if named:
                 found.setdefault(named, _content(root / named))
             for folder in FOLDERS:
-                found.update(_files(root, folder, target))
+                found.update(read.folder(folder))
             outside = {f"outside {path}": _content(path) for path in others}
             there = {f"there {name}": b"" if os.path.lexists(root / name) else None for name in FILES}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -66,7 +75,9 @@ class ProjectState:
         hashes = {path: _NONE if content is None else _hash(content) for path, content in sorted(found.items())}
         hashes |= {path: _NONE if content is None else _hash(content) for path, content in (outside | there).items()}
         contents = {path: content for path, content in found.items() if content is not None}
-        return cls(root, target, contents, hashes, (target_path, tuple(others), tuple(also)))
+        state = cls(root, target, contents, hashes, (target_path, tuple(others), tuple(also)), read.stamps)
+        _latest[root] = state
+        return state
 
     def again(self) -> ProjectState | None:
         """Return the state of the same project now."""
@@ -88,19 +99,44 @@ def profiles_outside(env: Mapping[str, str], profiles_dir: Path | None) -> Path:
     return (profiles_dir or (Path(home) if home else Path.home()) / ".merge-runner") / "profiles.yml"
 
 
-def _files(root: Path, start: str, target: str, *, skip_python: bool = False) -> Iterator[tuple[str, bytes]]:
-    """What the project reads in a folder, by path. Raises OSError where that cannot be done."""
-    problems = Problems()
-    base = os.fspath(root)
-    for folder in scan(base, start, problems, skip=frozenset({target}), skip_python=skip_python):
-        yield f"{folder.path}/", b""
-        for name in folder.files:
-            if name.lower().endswith(_SUFFIXES):
-                path = folder.join(name)
-                with open(os.path.join(base, path), "rb") as stream:  # noqa: PTH118, PTH123 -- of thousands
-                    yield path, stream.read()
-    if len(problems):
-        raise OSError("a folder cannot be read as a whole")
+_latest: dict[Path, ProjectState] = {}
+"""The state that was read last of each project in this process."""
+
+
+class _Files:
+    """Reads the files of a project that have changed since its state was read last."""
+
+    def __init__(self, root: Path, target: str) -> None:
+        self._root = os.fspath(root)
+        self._skip = frozenset({target})
+        self._before = _latest.get(root)
+        self.stamps: dict[str, tuple[Stamp, int]] = {}
+
+    def folder(self, start: str, *, skip_python: bool = False) -> Iterator[tuple[str, bytes]]:
+        """Yield what the project reads in a folder, by path. Raises OSError where that cannot be done."""
+        problems = Problems()
+        for folder in scan(self._root, start, problems, skip=self._skip, skip_python=skip_python):
+            yield f"{folder.path}/", b""
+            for name in folder.files:
+                if name.lower().endswith(_SUFFIXES):
+                    path = folder.join(name)
+                    yield path, self._content(path)
+        if len(problems):
+            raise OSError("a folder cannot be read as a whole")
+
+    def _content(self, path: str) -> bytes:
+        full = os.path.join(self._root, path)  # noqa: PTH118 -- of thousands
+        now = time.time_ns()
+        found = os.stat(full)  # noqa: PTH116
+        stamp = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+        if self._before is not None and path in self._before.stamps:
+            known, read_at = self._before.stamps[path]
+            if known == stamp and max(stamp[:2]) + _UNSURE < read_at:
+                self.stamps[path] = known, read_at
+                return self._before.contents[path]
+        self.stamps[path] = stamp, now
+        with open(full, "rb") as stream:  # noqa: PTH123
+            return stream.read()
 
 
 def _content(path: Path) -> bytes | None:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import yaml
-
 from merge_runner.text import Place, SourceText
 
 Event = Any
@@ -44,7 +42,7 @@ class Locator:
     def place(self, event: Event) -> Place:
         """The place of an event: with its end for a scalar, without for a collection (YAML ends it lines below)."""
         start, end = event.start_mark, event.end_mark
-        scalar = isinstance(event, yaml.ScalarEvent)
+        scalar = hasattr(event, "value")  # of all events, scalars alone
         if self._odd:
             return self.source.place(start.index, end.index if scalar else None)
         path = self.source.path

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import yaml
-from yaml.reader import Reader
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.project.syntax.yaml_compose import OutOfBoundsError, compose
 from merge_runner.project.syntax.yaml_marks import Locator, Node, is_scalar, node_place
 from merge_runner.project.syntax.yaml_scalar import plain_scalar
 from merge_runner.text import Place, SourceText
+
+if TYPE_CHECKING:
+    import yaml
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,11 @@ def yaml_tree(source: SourceText, problems: Problems) -> YamlTree | None:
     Anchors, aliases and merge keys work within bounds. None is returned where the text is no YAML; every problem is
     added to `problems`, duplicate keys among them.
     """
+    import yaml  # a tree that an earlier run has kept needs no parser
+    from yaml.reader import Reader
+
+    from merge_runner.project.syntax.yaml_compose import OutOfBoundsError, compose
+
     if bad := Reader.NON_PRINTABLE.search(source.text):
         message = f"the character U+{ord(bad[0]):04X} is not allowed in YAML"
         problems.add("yaml-syntax", message, source.place(bad.start()), 'write it as an escape in a "quoted" text')
