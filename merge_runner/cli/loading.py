@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 _Selection = TypeVar("_Selection", bound=Selection)
 
 
-def load_project(options: ProjectOptions) -> Project:
-    """Return the project that the options mean; warn of vars that it does not read."""
+def load_project(options: ProjectOptions, env: RecordingEnv | None = None) -> Project:
+    """Return the project that the options mean; warn of vars that it does not read. `env` None: that of the process."""
     from merge_runner.cli.display.problems import show_warnings
 
-    project = project_of(options)
+    project = project_of(options, env)
     show_warnings(project.prepared.unread_vars, as_errors=options.warn_error)
     return project
 
 
-def project_of(options: ProjectOptions) -> Project:
+def project_of(options: ProjectOptions, env: RecordingEnv | None = None) -> Project:
     """Return the project that the options mean, whose secrets no message shows from here on."""
     from merge_runner.api.project import Project
 
     root = project_root(options.project_dir)
-    env = recording_env()
+    env = recording_env() if env is None else env
     project = Project.load(
         root,
         vars=options.vars_text,

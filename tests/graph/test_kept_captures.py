@@ -17,7 +17,7 @@ from merge_runner.contributions import FILE
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.output import output
 from merge_runner.lint.outputs import render
-from merge_runner.plan.load.kept_project import FOLDER
+from merge_runner.plan.load.loaded_state import FOLDER
 
 CALLS = (
     *("{{ one() }}", "{{ two('a') }}", "{{ adapter.dispatch('three')() }}", "{{ adapter.dispatch('th' ~ 'ree')() }}"),

@@ -16,7 +16,8 @@ from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.load import kept_project
 from merge_runner.plan.load.flags import Flags
-from merge_runner.plan.load.kept_project import FOLDER, MOST_CHANGED, KeptProject
+from merge_runner.plan.load.kept_project import MOST_CHANGED, KeptProject
+from merge_runner.plan.load.loaded_state import FOLDER
 from merge_runner.plan.load.project_context import prepare, prepare_to_lint
 from merge_runner.project.syntax.environment import RecordingEnv
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.cli.loading import load_project, recording_env, selected, with_default_selector
 from merge_runner.options.declaration import option, several
 from merge_runner.options.project import ProjectOptions, Selection
+
+if TYPE_CHECKING:
+    from merge_runner.api.kept_lines import KeptLines
+    from merge_runner.project.syntax.environment import RecordingEnv
+
+_OUTSIDE = ("state:", "result:", "git:")
+"""Methods of selection that look at more than the project."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +42,52 @@ class Options(Selection, ListOptions):
 def command(options: Options) -> int:
     """List the selected nodes."""
     from merge_runner.cli.display.messages import show
+
+    env = recording_env()
+    kept = _kept(options, env)
+    lines = kept.get(env) if kept is not None else None
+    for line in _made(options, env, kept) if lines is None else lines:
+        show(line)
+    return 0
+
+
+def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[str]:
+    """Return the lines of the project; they are kept where there are no messages besides."""
     from merge_runner.cli.display.problems import show_not_read
     from merge_runner.graph.output import output
 
-    project = load_project(options)
-    show_not_read(project.prepared.files.not_read, options)
-    ids = selected(project, with_default_selector(project, options)).ids
+    project = load_project(options, env)
+    prepared = project.prepared
+    show_not_read(prepared.files.not_read, options)
+    chosen = with_default_selector(project, options)
+    selection = selected(project, chosen)
+    ids = selection.ids
     if options.resource_type:
         ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options.resource_type)
-    for line in output(project.graph, ids, options.output, options.output_keys):
-        show(line)
-    return 0
+    lines = list(output(project.graph, ids, options.output, options.output_keys))
+    said = prepared.files.not_read or prepared.unread_vars or selection.warnings
+    if kept is not None and not said and chosen.selector is None:
+        kept.put(lines, prepared.files, env)
+    return lines
+
+
+def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:
+    """Return where the lines are kept; None where they depend on more than the files of the project.
+
+    A named selector may, and so do the methods state, result and git. `--vars` is a text that is not read here.
+    """
+    outside = any(method in text for text in (*options.select, *options.exclude) for method in _OUTSIDE)
+    if outside or options.selector or options.vars_text or options.debug:
+        return None
+    from merge_runner.api.kept_lines import KeptLines
+
+    form = (options.output, options.resource_type, options.output_keys)
+    return KeptLines.of(
+        env,
+        ("ls", options.select, options.exclude, options.indirect_selection, form),
+        folder=options.project_dir,
+        profile=options.profile,
+        target=options.target,
+        profiles_dir=options.profiles_dir,
+        target_path=options.target_path,
+    )

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.lint.run.cache import ReportCache
-from merge_runner.project.load.state import profiles_outside
+from merge_runner.project.load.state import nearest_project, profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
-from merge_runner.project.syntax.toml import parse_toml
 
 _UNCACHED = ("fix", "changed", "select", "exclude", "selector", "state")
 """A selection may depend on git or an earlier state, and what matches nothing is warned of each time."""
@@ -47,7 +46,7 @@ def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache |
         return None
     if any(getattr(request, name) for name in _UNCACHED):
         return None
-    root = _nearest_project(request)
+    root = nearest_project(request.project_dir or next(iter(request.paths), Path.cwd()))
     if root is None:
         return None
     outside = [path for path in (request.layout, request.baseline) if path is not None]
@@ -55,22 +54,3 @@ def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache |
     depends = {name: getattr(request, name) for name in _DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
     return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, profiles])
-
-
-def _nearest_project(request: LintRequest) -> Path | None:
-    """Return the project that is most likely meant, without reading its settings; caching a report verifies it."""
-    start: Path = request.project_dir or next(iter(request.paths), Path.cwd())
-    start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
-    for folder in (start, *start.parents):
-        try:
-            content = (folder / "pyproject.toml").read_bytes()
-            # Reading TOML takes long enough to leave out the files of other tools.
-            if b"merge-runner" not in content:
-                continue
-            tool = parse_toml(content.decode()).get("tool", {})
-            if "merge-runner" in tool:
-                # Settings of lint alone are of files outside of any project, whose reports are not kept.
-                return None if set(tool["merge-runner"]) == {"lint"} else folder
-        except (OSError, ValueError, TypeError):
-            continue
-    return None

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.atomic import keep_newest, write_atomic
-from merge_runner.contributions import key, tool
 from merge_runner.errors import Problems
 from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.graph import Graph, ModelNode, Node
+from merge_runner.plan.load.loaded_state import LoadedState, holds_value
 from merge_runner.project.load.files import ModelFile, ProjectFiles
-from merge_runner.project.load.state import ProjectState, profiles_outside
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.text import SourceText, as_source
@@ -33,8 +32,6 @@ from merge_runner.text import SourceText, as_source
 if TYPE_CHECKING:
     from merge_runner.plan.load.flags import Flags
 
-FOLDER = "project_cache"
-"""The folder of kept projects in the target folder."""
 _KEPT = 4
 """Files that stay: a project is loaded for a handful of targets and vars."""
 _BYTES = 200_000_000
@@ -45,8 +42,6 @@ MOST_CHANGED = 20
 
 _HASH = 20
 _PROTOCOL = 5
-_HOMES = ("HOME", "USERPROFILE")
-"""Where profiles.yml may be; the path of a project may begin with it."""
 _PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "template"))
 _MODULES = ("merge_runner.text", "merge_runner.errors", "merge_runner.relation")
 _OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
@@ -66,24 +61,20 @@ class Known:
 
 @dataclass(frozen=True)
 class KeptProject:
-    """Where the project of one invocation is kept, and the state of its files now."""
+    """Where the project of one invocation is kept."""
 
-    file: Path
-    state: ProjectState
-    key: bytes
+    loaded: LoadedState
 
     @classmethod
     def of(cls, root: Path, flags: Flags, env: Mapping[str, str]) -> KeptProject | None:
         """Return what an invocation may find and keep; None: nothing, its files cannot be read."""
-        whole = env.whole if isinstance(env, RecordingEnv) else env
-        state = ProjectState.of(root, flags.target_path, [profiles_outside(whole, flags.profiles_dir)])
-        if state is None:
-            return None
-        about = key(
-            tool(), str(root), flags.profile, flags.target, flags.profiles_dir, dict(flags.vars), flags.target_path
-        )
-        about = key(about, flags.full_refresh)
-        return cls(root / state.target / FOLDER / f"{about.hex()}.bin", state, about)
+        loaded = LoadedState.of(root, flags, env)
+        return None if loaded is None else cls(loaded)
+
+    @property
+    def file(self) -> Path:
+        """The file with the project."""
+        return self.loaded.folder / f"{self.loaded.key.hex()}.bin"
 
     def get(self, env: RecordingEnv, *, checked: bool) -> Known | None:
         """Return the project, if nothing has changed since but the texts of a few models.
@@ -92,17 +83,18 @@ class KeptProject:
         """
         try:
             content = self.file.read_bytes()
-            stream = io.BytesIO(content[_HASH:])
-            if _hash(stream.getbuffer()) != content[:_HASH]:
+            if _hash(memoryview(content)[_HASH:]) != content[:_HASH]:
                 return None
+            stream = io.BytesIO(content)  # which shares the bytes
+            stream.seek(_HASH)
             hashes, asked, answers, was_checked = read_values(stream)
-            now = self.state.hashes
+            now, contents = self.loaded.state.hashes, self.loaded.state.contents
             changed = [path for path in hashes.keys() | now.keys() if hashes.get(path) != now.get(path)]
             if len(changed) > MOST_CHANGED or (checked and not was_checked):
                 return None
-            if any(path not in hashes or path not in self.state.contents for path in changed):
+            if any(path not in hashes or path not in contents for path in changed):
                 return None  # a new file, or one that is gone, may change what others mean
-            if answers != self._answers({name: env.whole.get(name) for name in asked}):
+            if answers != self.loaded.answers({name: env.whole.get(name) for name in asked}):
                 return None
             files, parts, models = read_values(stream)
         except FileNotFoundError:
@@ -110,7 +102,7 @@ class KeptProject:
         except Exception as error:  # bytes of another process may mean anything
             _LOG.debug("%s: %s; the project is loaded again", self.file, error)
             return None
-        texts = _texts(files, parts["nodes"], {path: self.state.contents[path] for path in changed})
+        texts = _texts(files, parts["nodes"], {path: contents[path] for path in changed})
         if texts is None:
             return None
         for name in asked:
@@ -123,22 +115,20 @@ class KeptProject:
         asked = dict(env.asked)
         if [*files.profile.secrets, *secret_values(asked), *secret_vars(files.vars)]:
             return None
-        now = self.state.again()
-        if now is None or now.digest != self.state.digest:
+        if not self.loaded.unchanged:
             return None
         content = io.BytesIO()
         try:
             parts = {each.name: getattr(graph, each.name) for each in fields(graph) if each.name != "dag"}
             models = {name: pickle.dumps(model, _PROTOCOL) for name, model in files.models.items()}
-            hashes = dict(self.state.hashes)
-            pickle.dump((hashes, sorted(asked), self._answers(asked), checked), content, _PROTOCOL)
+            hashes = dict(self.loaded.state.hashes)
+            pickle.dump((hashes, sorted(asked), self.loaded.answers(asked), checked), content, _PROTOCOL)
             pickle.dump((replace(files, models={}), parts, models), content, _PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
             return None
         said = content.getvalue()
-        values = {value for name, value in asked.items() if value and name not in _HOMES}
-        if any(value.encode("utf-8", "surrogatepass") in said for value in values):
+        if holds_value(said, asked):
             return None
         try:
             write_atomic(self.file, _hash(said) + said)
@@ -147,10 +137,6 @@ class KeptProject:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)
             return None
         return _hash(said).hex()
-
-    def _answers(self, values: Mapping[str, str | None]) -> bytes:
-        """One hash of all: some are secrets, and a hash of a short one alone would give it away."""
-        return key(self.key, sorted(values.items()))
 
 
 class _KeptModels(Mapping[str, ModelFile]):

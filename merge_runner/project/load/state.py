@@ -43,7 +43,7 @@ class ProjectState:
     """A hash of each file; folders end in a slash, and what is looked for and not there has a dash."""
     named: tuple[str | None, tuple[Path, ...], tuple[str, ...]] = (None, (), ())
     """What it was made for besides the project: the arguments of `of`."""
-    stamps: Mapping[str, tuple[Stamp, int]] = field(default_factory=dict, repr=False)
+    stamps: Mapping[str, tuple[Stamp, int]] = field(default_factory=dict, repr=False, compare=False)
     """By path the stamp of each file in the folders, and when it was read: with the same stamp it is not read again."""
 
     @classmethod
@@ -91,6 +91,24 @@ class ProjectState:
             digest.update(f"\0{path}\0".encode("utf-8", "surrogatepass"))
             digest.update(each)
         return digest.digest()
+
+
+def nearest_project(start: Path) -> Path | None:
+    """Return the project that is most likely meant, from `start` upwards, without reading its settings as such."""
+    start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
+    for folder in (start, *start.parents):
+        try:
+            content = (folder / "pyproject.toml").read_bytes()
+            # Reading TOML takes long enough to leave out the files of other tools.
+            if b"merge-runner" not in content:
+                continue
+            tool = parse_toml(content.decode()).get("tool", {})
+            if "merge-runner" in tool:
+                # Settings of lint alone are of files outside of any project.
+                return None if set(tool["merge-runner"]) == {"lint"} else folder
+        except (OSError, ValueError, TypeError):
+            continue
+    return None
 
 
 def profiles_outside(env: Mapping[str, str], profiles_dir: Path | None) -> Path:

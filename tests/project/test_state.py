@@ -1,0 +1,38 @@
+"""The state of a project's files: what has not changed since is not read again, and whatever has changed is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from merge_runner.project.load.state import ProjectState
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_file_that_is_the_same_is_not_read_again():
+    first = ProjectState.of(ROOT, None, [])
+    assert first is not None
+    again = first.again()
+    assert again is not None
+    assert again.digest == first.digest
+    files = [path for path in first.stamps if path.endswith(".sql")]
+    assert files
+    assert all(again.contents[path] is first.contents[path] for path in files)
+
+
+def test_a_change_counts_that_keeps_size_and_time(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[tool.merge-runner]\nname = "shop"\n')
+    (tmp_path / "models").mkdir()
+    model = tmp_path / "models" / "m.sql"
+    model.write_text("select 1")
+    os.utime(model, (1, 1))
+    first = ProjectState.of(tmp_path, None, [])
+    assert first is not None
+    assert first.again() == first
+    model.write_text("select 2")
+    os.utime(model, (1, 1))
+    again = first.again()
+    assert again is not None
+    assert again.digest != first.digest
+    assert again.contents["models/m.sql"] == b"select 2"
