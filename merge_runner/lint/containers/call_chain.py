@@ -69,7 +69,7 @@ def chain(node: ast.expr, use: Use, values: Values) -> Chain:
             links.append(Link(node.func.attr, node, node, use))
             node = node.func.value
             continue
-        name = name or (node.id if isinstance(node, ast.Name) else None)
+        name = name or _variable(node)
         found = values.bindings(node, use)
         binding = found[0] if found else None
         if binding is None or not _is_followed(binding) or binding.value is None:
@@ -82,6 +82,13 @@ def chain(node: ast.expr, use: Use, values: Values) -> Chain:
             links.append(Link(None, None, node, use))
         node, use = binding.value, binding.use
     return Chain(node, use, tuple(reversed(links)), name)
+
+
+def _variable(node: ast.expr) -> str | None:
+    """What the author calls a value: a name, or an attribute of `self`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return f"self.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def _is_followed(binding: Binding) -> bool:

@@ -19,6 +19,9 @@ Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "
 
 CONTAINERS: tuple[Container, ...] = get_args(Container)
 
+NOT_FOLLOWED = "lint cannot follow its calls from `merge(…)` to `execute()`, or from `mergeInto(…)` to `merge()`"
+"""Why a builder is not read."""
+
 
 @dataclass(frozen=True)
 class FoundStatement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from merge_runner.lint.containers.call_chain import Chain, Link, chain
@@ -36,8 +36,33 @@ _DELTA = {
 }
 
 
-def built_merge(call: ast.Call, use: Use, values: Values) -> Traced | None:
-    """Return the text of the MERGE that a call runs, `….execute()` or `….merge()`; None where it is no such call."""
+WHEN = frozenset({*_DELTA, *ASKED})
+"""The calls that add a clause, of both builders."""
+_JOINS = frozenset({"left", "right", "inner", "outer", "cross"})
+"""What the second argument of `merge` is in pandas."""
+
+
+@dataclass(frozen=True)
+class BuiltMerge:
+    """The text of a MERGE, and the call that begins its chain."""
+
+    text: Traced
+    begins: ast.Call
+
+
+def begins_merge(call: ast.Call) -> bool:
+    """Return whether a call may begin a builder: `table.merge(source, condition)`, `frame.mergeInto(table, on)`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("merge", "mergeInto"):
+        return False
+    names = {each.arg for each in call.keywords}
+    if not names <= {"source", "table", "condition"} or len(call.args) + len(names) != 2:
+        return False
+    second = call.args[1] if len(call.args) > 1 else None
+    return not (isinstance(second, ast.Constant) and second.value in _JOINS)
+
+
+def built_merge(call: ast.Call, use: Use, values: Values) -> BuiltMerge | None:
+    """Return the MERGE that a call runs, `….execute()` or `….merge()`; None where it is no such call."""
     if not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
         return None
     ends_with = call.func.attr
@@ -45,31 +70,34 @@ def built_merge(call: ast.Call, use: Use, values: Values) -> Traced | None:
         return None
     whole = chain(call.func.value, use, values)
     begins = whole.index("merge" if ends_with == "execute" else "mergeInto")
-    if begins is None or whole.links[begins].call is None:
+    first = whole.links[begins].call if begins is not None else None
+    if begins is None or first is None or not isinstance(first.func, ast.Attribute):
         return None
-    return _Builder(whole, begins, values).text()
+    # The variable of the table is not that of the builder.
+    before = chain(first.func.value, whole.links[begins].use, values)
+    text = _Builder(before, whole.links[begins:], values).text()
+    return BuiltMerge(text, first) if text is not None else None
 
 
 @dataclass
 class _Builder:
-    whole: Chain
-    begins: int
+    before: Chain
+    links: tuple[Link, ...]
     values: Values
 
     def text(self) -> Traced | None:
         """The MERGE; None where the call that begins it has other arguments."""
-        link = self.whole.links[self.begins]
-        before = Chain(self.whole.root, self.whole.use, self.whole.links[: self.begins], self.whole.name)
+        link, *after = self.links
         condition = link.argument(1, "condition")
         first = link.argument(0, "source", "table")
         if condition is None or first is None:
             return None
         if link.name == "merge":
-            target, source = relation(before, self.values), relation(chain(first, link.use, self.values), self.values)
+            given = chain(first, link.use, self.values)
+            target, source = relation(self.before, self.values), relation(given, self.values)
         else:
             name = self.values.filled(first, link.use)
-            target, source = Relation(column_name(name)), relation(before, self.values)
-        after = self.whole.links[self.begins + 1 :]
+            target, source = Relation(column_name(name)), relation(self.before, self.values)
         return merge_text(
             link,
             target,
@@ -80,13 +108,13 @@ class _Builder:
             evolves=any(each.name == "withSchemaEvolution" for each in after),
         )
 
-    def _delta(self, links: tuple[Link, ...]) -> Iterator[tuple[str, Traced]]:
+    def _delta(self, links: Sequence[Link]) -> Iterator[tuple[str, Traced]]:
         for link in links:
             if link.name in _DELTA:
                 kind, action = _DELTA[link.name]
                 yield self._clause(kind, link, action, link, link.argument(1, "set", "values"))
 
-    def _spark(self, links: tuple[Link, ...]) -> Iterator[tuple[str, Traced]]:
+    def _spark(self, links: Sequence[Link]) -> Iterator[tuple[str, Traced]]:
         asked: Link | None = None
         for link in links:
             if link.name in ASKED:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from merge_runner.lint.containers.call_chain import chain
 from merge_runner.lint.containers.data_frame import relation
-from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
-from merge_runner.lint.containers.merge_builder import built_merge
+from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.merge_builder import WHEN, begins_merge, built_merge
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
 from merge_runner.lint.containers.python_strings import PythonFile
@@ -25,7 +25,14 @@ _MERGES = re.compile(
 )
 _DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b|\A\s*MERGE\b.*\bUSING\b.*\bON\b", re.IGNORECASE | re.DOTALL)
+_WHOLE = re.compile(
+    r"""
+      \bUSING\b.*\bWHEN\b
+    | \A\s*MERGE\b.*\bUSING\b.*\bON\b
+    | \A\s*(?-i:MERGE\s+INTO\s+[\w.`]+\s.*\bUSING\b | (?:MERGE\s+INTO|merge\s+into)\s+\Z)
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
 """What a string that is a MERGE, or its beginning, has; text about one has not."""
 _VIEWS = re.compile("create(?:OrReplace)?(Global)?TempView|registerTempTable")
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
@@ -99,13 +106,16 @@ class _Reader:
         """The string literals that a statement is made of."""
         self.inside: list[UnreadMerge] = []
         """MERGEs in texts that `.sql(…)` is given, and that are no statements."""
+        self.begun: set[int] = set()
+        """The calls of `merge` and `mergeInto` whose chains are read."""
 
     def statements(self) -> Iterator[FoundStatement]:
         seen: set[object] = set()
         for call, use in self.names.calls:
             built = built_merge(call, use, self.values)
             if built is not None:
-                yield FoundStatement("builder", with_placeholders(built).rendered(self.sources))
+                self.begun.add(id(built.begins))
+                yield FoundStatement("builder", with_placeholders(built.text).rendered(self.sources))
             for text in self._given(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:
@@ -151,8 +161,9 @@ class _Reader:
         return self.values.texts(given, use) if given is not None else []
 
     def unread(self) -> Iterator[UnreadMerge]:
-        """MERGEs in strings that no `.sql(…)` of these files is given, and in other statements."""
+        """MERGEs in strings that no `.sql(…)` of these files is given, and in other statements; builders not read."""
         yield from self.inside
+        yield from self._not_followed()
         for node, use in self.names.strings:
             text = node.value
             if not isinstance(text, str) or id(node) in self.used or _WHOLE.search(text) is None:
@@ -161,3 +172,14 @@ class _Reader:
                 at = use.file.origin(node)
                 place = use.file.source.place(at.start, at.end)
                 yield UnreadMerge("python", place, "lint finds no `.sql(…)` in this file that is given this text")
+
+    def _not_followed(self) -> Iterator[UnreadMerge]:
+        """The calls that begin a builder and that no chain is read from; without any, the first that adds a clause."""
+        named = [(call.func, call, use) for call, use in self.names.calls if isinstance(call.func, ast.Attribute)]
+        adding = [(called, use) for called, _, use in named if called.attr in WHEN]
+        if not adding:
+            return
+        begun = [(called, use) for called, call, use in named if begins_merge(call) and id(call) not in self.begun]
+        for called, use in begun if begun or self.begun else adding[:1]:
+            end = use.file.origin(called).end
+            yield UnreadMerge("builder", use.file.source.place(end - len(called.attr), end), NOT_FOLLOWED)

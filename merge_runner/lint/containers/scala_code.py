@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.scala_builder import ScalaBuilders
 from merge_runner.lint.containers.scala_strings import ScalaStrings
@@ -18,7 +18,6 @@ _WORDS = re.compile(r"merge|when(?:not)?matched|(?:create|alter)\b[^'\"]{0,40}\b
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
 _WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
 _NOT_GIVEN = "lint finds no `.sql(…)` in this file that is given this text"
-_NOT_FOLLOWED = "lint cannot follow its calls from `merge(…)` to `execute()`, or from `mergeInto(…)` to `merge()`"
 
 
 def read_scala(source: SourceText) -> Contents:
@@ -36,7 +35,7 @@ def read_scala(source: SourceText) -> Contents:
     found = sorted([*read, *built], key=lambda each: each.rendered.map.span(0).start)
     unread = [each for each in given if isinstance(each, UnreadMerge)]
     unread += [UnreadMerge("scala", place, _NOT_GIVEN) for place in _not_given(reader)]
-    unread += [UnreadMerge("builder", reader.place(i), _NOT_FOLLOWED) for i in builders.not_followed()]
+    unread += [UnreadMerge("builder", reader.place(i), NOT_FOLLOWED) for i in builders.not_followed()]
     return Contents(tuple(found), tuple(unread))
 
 

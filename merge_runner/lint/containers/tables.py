@@ -9,13 +9,14 @@ from functools import cached_property
 from merge_runner.formats.registry import inferred_format
 from merge_runner.lint.containers.ddl import AlterTable, CreateTable, CreateView, Use, read_ddl
 from merge_runner.lint.containers.found import FoundStatement
-from merge_runner.merge.syntax.placeholder import is_repeatable
+from merge_runner.merge.syntax.placeholder import has_placeholder, is_repeatable
 from merge_runner.plan.layout.layout_file import TableKey
 from merge_runner.pruning.layout.layout import UNKNOWN, TableLayout
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
 
 _SESSION = "spark_catalog"
+_CODE = ("python", "scala")
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,12 @@ def file_tables(statements: Sequence[FoundStatement], *, evolves: bool = False) 
                 scope = scope.after(use)
             case CreateTable() as create:
                 layout = created(create)
-                layout = replace(layout, complete=False) if evolves else layout
-                versions.setdefault(scope.key(create.name), []).append((index, KnownTable(layout)))
+                table = KnownTable(replace(layout, complete=False) if evolves else layout)
+                key = scope.key(create.name)
+                if statement.container in _CODE and has_placeholder(key[-1]) and _differs(versions.get(key), table):
+                    versions[key] = [(0, KnownTable(UNKNOWN))]
+                else:
+                    versions.setdefault(key, []).append((index, table))
             case CreateView() as view:
                 versions.setdefault(scope.key(view.name), []).append((index, KnownTable(UNKNOWN, view.query)))
             case AlterTable() as alter:
@@ -91,6 +96,11 @@ def file_tables(statements: Sequence[FoundStatement], *, evolves: bool = False) 
                     table = versions[key][-1][1]
                     versions[key].append((index, replace(table, layout=altered(table.layout, alter))))
     return FileTables(tuple(scopes), versions, changes)
+
+
+def _differs(versions: Sequence[tuple[int, KnownTable]] | None, table: KnownTable) -> bool:
+    """Whether a table is created in another way before: one `{table}` of code may be several tables."""
+    return any(other != table for _, other in versions or ())
 
 
 @dataclass(frozen=True)
@@ -108,14 +118,14 @@ class FolderTables:
         """Return the table that a name means in a statement of a file; None where no file says anything of it.
 
         What the file itself creates comes first. Where other files create the table in different ways, nothing is
-        known of it.
+        known of it; nor where the table's own name is filled in at run time: `{table}` is another one in each file.
         """
         own = self.files.get(path, FileTables())
         key = self.key(path, index, parts)
         if not all(map(is_repeatable, key)):
             return None
         table = own.version(key, index)
-        if table is not None:
+        if table is not None or has_placeholder(key[-1]):
             return table
         found, changes = self._created.get(key, []), self._changes.get(key, [])
         if any(table != found[0] for table in found) or not (found or changes):

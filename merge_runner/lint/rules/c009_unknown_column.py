@@ -147,6 +147,8 @@ def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[H
 
 def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] | None:
     """What is wrong with the name of a column, and what to do; None where nothing is, or that is not known."""
+    from merge_runner.pruning.predicate.scope import is_qualified_variable
+
     column, layout, source = reference.column, merge.layout, merge.source
     sources = [known.name for known in source.known if known.name]
     if reference.side == "target":
@@ -155,8 +157,8 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
     elif reference.side == "source":
         if source.has_column(column) is False:
             return f'the source has no column "{column}"', did_you_mean(column, sources)
-    elif merge.declares_variables:
-        return None  # a session variable has no qualifier
+    elif merge.declares_variables or is_qualified_variable(reference.path):
+        return None  # it may be a session variable
     elif source.has_column(column) is True and layout.has_column(column) is True:
         names = (merge.statement.target.qualifier, merge.statement.source.qualifier)
         either = " or ".join(f"{name}.{column}" for name in names if name)

@@ -98,9 +98,12 @@ class Scope:
         return found
 
     def is_variable(self, parts: tuple[str, ...]) -> bool:
-        """Whether the name is certain to be a session variable: columns come first."""
+        """Whether the name is certain to be a session variable: columns come first.
+
+        What is qualified as one may be declared in another script of the session.
+        """
         folded = tuple(part.casefold() for part in parts)
-        if folded[-1] not in self.variables or (len(folded) > 1 and folded[:-1] not in _OF_VARIABLES):
+        if not is_qualified_variable(parts) and (len(folded) > 1 or folded[0] not in self.variables):
             return False
         if len(folded) > 1 and self.resolve(parts).path != parts:
             return False
@@ -116,7 +119,10 @@ class Scope:
             for name in names:
                 if len(folded) > len(name) and folded[: len(name)] == name:
                     return ColumnRef(side, parts[len(name) :])
-        return ColumnRef(self._unqualified(parts[0]), parts)
+        side = self._unqualified(parts[0])
+        if is_qualified_variable(parts) and self.target.has_column(parts[0]) is not True and side != "unknown":
+            side = "source" if self._in_source(folded[0]) else "unknown"
+        return ColumnRef(side, parts)
 
     def reference(self, node: exp.Expr) -> ColumnRef | None:
         """What a column, or a path of names into one, refers to; None for any other expression."""
@@ -156,6 +162,11 @@ class Scope:
         if self.source is None:
             return None
         return any(column.name.casefold() == folded for column in self.source)
+
+
+def is_qualified_variable(parts: tuple[str, ...]) -> bool:
+    """Whether a name is a session variable's, `session.v` or `system.session.v`, where no column has its first part."""
+    return tuple(part.casefold() for part in parts[:-1]) in _OF_VARIABLES
 
 
 def name_parts(node: exp.Expr) -> tuple[str, ...] | None:

@@ -57,7 +57,9 @@ def with_variables(statement: MergeStatement, scope: Scope) -> MergeStatement:
 def as_parameters(expr: _Read, scope: Scope) -> _Read:
     """Return the expression with the variables in it as parameters, where a name is certain to be one."""
     tree = expr.expression
-    if not scope.variables or tree is None or tree.find(exp.Query, exp.Lambda) is not None:
+    if tree is None or not (scope.variables or "session" in expr.text.casefold()):
+        return expr
+    if tree.find(exp.Query, exp.Lambda) is not None:
         return expr
     return replace(expr, expression=tree.copy().transform(lambda node: _parameter(node, scope), copy=False))
 
@@ -67,5 +69,5 @@ def _parameter(node: exp.Expr, scope: Scope) -> exp.Expr:
     if not parts or not scope.is_variable(parts):
         return node
     found = exp.Parameter(this=exp.var(parts[-1]))
-    found.meta["type"] = scope.variables[parts[-1].casefold()]
+    found.meta["type"] = scope.variables.get(parts[-1].casefold())
     return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from merge_runner.formats.types import DataType
 from merge_runner.pruning.predicate.predicate import Other, Predicate, Some, Truth, columns_of
-from merge_runner.pruning.predicate.scope import ColumnRef
+from merge_runner.pruning.predicate.scope import ColumnRef, is_qualified_variable
 from merge_runner.pruning.verdict import Cause, Side, listed
 
 
@@ -59,10 +59,12 @@ def outside_the_target(predicate: Predicate) -> Outcome | None:
     if side == "none":
         return Outcome(None, "unreadable", "it names no column of the target, and its value is known at run time only")
     if side == "unknown":
-        names = [column.dotted for column in columns_of(predicate) if column.side == "unknown"]
-        return Outcome(
-            None, "unreadable", f"`{names[0]}` may belong to target or source: qualify it with the target's alias"
-        )
+        column = next(column for column in columns_of(predicate) if column.side == "unknown")
+        reason = f"`{column.dotted}` may belong to target or source: qualify it with the target's alias"
+        if is_qualified_variable(column.path):
+            first = column.column
+            reason = f"`{column.dotted}` is a session variable unless target or source have a column `{first}`"
+        return Outcome(None, "unreadable", reason)
     if side == "both" and isinstance(predicate, Some):
         return Outcome(False, "or", "a leg of the OR names the source, so the whole skips no file", "mixed")
     if side == "both" and isinstance(predicate, Other):
