@@ -5,15 +5,17 @@
 Generated jobs of `--lines` lines each; one in `--every` runs a MERGE, in turn an f-string given to `spark.sql`, a chain of
 `DeltaTable.merge` and a constant that a helper is given. The others use DataFrames, some of them pandas' `merge`.
 
+parse    Python's own parser over all files: what the others are compared with
 read     the readers alone, in this process
 command  the command as a whole process, parsing, judging and printing included
 
-Both are seconds of processor time, in one process each.
+All are seconds of processor time, in one process each; they take turns.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import resource
 import statistics
 import subprocess
@@ -105,13 +107,23 @@ def main() -> None:
             file = folder / f"team_{number % 20}" / f"job_{number}.py"
             file.parent.mkdir(exist_ok=True)
             file.write_text(source(number, options.lines, options.every))
-        reads, commands = [], []
+        measured: dict[str, list[float]] = {"parse": [], "read": [], "command": []}
         for _ in range(options.rounds):
-            reads.append(read(folder))
-            commands.append(command(folder))
+            for label, contender in (("parse", parse), ("read", read), ("command", command)):
+                measured[label].append(contender(folder))
     print(f"{options.files} files of {options.lines} lines, a MERGE in one of {options.every}")
-    for label, times in (("read", reads), ("command", commands)):
-        print(f"{label:8} {statistics.median(times):6.2f} s  (of {', '.join(f'{each:.2f}' for each in times)})")
+    base = statistics.median(measured["parse"])
+    for label, times in measured.items():
+        median = statistics.median(times)
+        print(f"{label:8} {median:6.2f} s  {median / base:5.2f}  (of {', '.join(f'{each:.2f}' for each in times)})")
+
+
+def parse(folder: Path) -> float:
+    """Seconds of processor time that Python's parser takes for all files."""
+    start = time.process_time()
+    for file in sorted(folder.rglob("*.py")):
+        ast.parse(file.read_text())
+    return time.process_time() - start
 
 
 def read(folder: Path) -> float:

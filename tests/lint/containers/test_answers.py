@@ -1,8 +1,9 @@
 """What Delta does with each MERGE of the corpus, recorded in answers.yml: it refuses it, or skips files of the target.
 
 Each runs on one pair of tables whatever names it has, with sample values for what is filled in at run time; those whose
-placeholders have no sample, or whose columns are qualified by the name of a table, are left out. `python -m pytest
-tests/lint/containers/test_answers.py -m spark` compares the recording, with `RECORD=1` it writes it.
+placeholders have no sample, whose columns are qualified by the name of a table, or that name a variable of the session,
+are left out. `python -m pytest tests/lint/containers/test_answers.py -m spark` compares the recording, with `RECORD=1`
+it writes it.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ SAMPLES = {
 _NAME = rf"(?:{PLACEHOLDER}|`[^`]*`|[\w.])+"
 _RELATION = re.compile(rf"(?<!distinct )\b(into|using|from|join)\s+({_NAME})", re.IGNORECASE)
 _IN_QUOTES = re.compile(rf"'{PLACEHOLDER}'")
+_VARIABLE = re.compile(r"\bsession`?\.", re.IGNORECASE)
 _MARKER = re.compile(r"(?<!:):day\b|\?")
 
 
@@ -109,7 +111,7 @@ def filled(text: str, statement: MergeStatement) -> str | None:
         spelled = found[0].removeprefix("${=").removeprefix("${").removesuffix("}")
         return SAMPLES.get(spelled[1:-1] if spelled[:1] + spelled[-1:] == "{}" else spelled, found[0])
 
-    if statement.target.alias is None or (statement.source.alias is None):
+    if statement.target.alias is None or statement.source.alias is None or _VARIABLE.search(text):
         return None
     text = _IN_QUOTES.sub("'2024-01-01'", _RELATION.sub(relation, text))
     text = " ".join(_MARKER.sub(DAY, re.sub(PLACEHOLDER, sample, text)).split())
