@@ -126,13 +126,14 @@ class _Conversion:
         self.made.models[path] = found.place
         if first is not model:
             self._decide(model, f"it writes the table of {first.name} too: make one model of both, or order them")
-        key = found.key(found.statement.target.parts)
-        written = as_written(".".join(key))
+        target = found.statement.target
+        key = found.key(target.parts)
+        written = as_written(".".join(key) or target.relation.of(found.statement.text))
         if _path(key) is not None:
             self._decide(
                 model, f"its target was the folder {_path(key)}: create a table there, and name it by schema and alias"
             )
-        elif any(map(has_placeholder, key)):
+        elif not key or any(map(has_placeholder, key)):
             self._decide(model, f"its target was {written}: the profile and `schema` name where the table is now")
         elif len(key) > 2:
             self._decide(

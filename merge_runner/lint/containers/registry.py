@@ -26,8 +26,8 @@ _WORD = re.compile("merge", re.IGNORECASE)
 _IN_CODE = re.compile(
     r"merge[\s\"'+\\]+(?:[rfu]{1,2}[\"'])?\s*(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE
 )
+_IN_STRING = re.compile(r"[\"']\s*(?P<merge>merge\s+into)\b", re.IGNORECASE)
 CODE = (".py", ".scala", ".ipynb")
-
 
 _TABLE = re.compile(
     r"(?:create|replace|alter)\s+(?:or\s+replace\s+)?(?:global\s+)?(?:temp(?:orary)?\s+|external\s+)?(?:table|view)\b",
@@ -57,9 +57,20 @@ def read_contents(source: SourceText, render: Render) -> Contents:
         read = _databricks(source, language, list(cells(source)))
     elif language == "sql":
         read = [read_script(render(source))]
+        if not source.path.lower().endswith(SUFFIXES) and read[0] == Contents():
+            read.append(_in_other_code(source))
     else:
         read = [_code(language, [source])]
     return _joined(read, (source,))
+
+
+def _in_other_code(source: SourceText) -> Contents:
+    """The first MERGE in a string of a file that is named, and whose language lint does not know: Java, R, a shell."""
+    found = _IN_STRING.search(source.text)
+    if found is None:
+        return Contents()
+    reason = f"lint reads code in {', '.join(CODE)} files"
+    return Contents(unread=(UnreadMerge("sql", source.place(*found.span("merge")), reason),))
 
 
 _LANGUAGES = {"py": "python", "scala": "scala"}

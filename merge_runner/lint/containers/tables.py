@@ -122,7 +122,7 @@ class FolderTables:
         """
         own = self.files.get(path, FileTables())
         key = self.key(path, index, parts)
-        if not all(map(is_repeatable, key)):
+        if not key or not all(map(is_repeatable, key)):
             return None
         table = own.version(key, index)
         if table is not None or has_placeholder(key[-1]):

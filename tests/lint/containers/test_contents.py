@@ -58,3 +58,18 @@ def test_contents(case, tmp_path):
 
 def test_there_are_enough_statements():
     assert sum(len(case.values[0].get("merges", [])) for case in CASES) >= 60
+
+
+def test_a_merge_in_a_language_that_lint_does_not_know_is_not_passed_over(tmp_path):
+    texts = {
+        "Job.java": 'class Job {\n  void run() { spark.sql("merge into t using s on t.id = s.id when matched then delete"); }\n}',
+        "load.hql": "-- 'merge into t'\nmerge into t using (select distinct id from s) s on t.id = s.id when matched then delete",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).write_text(text)
+    files = list(plain_files([tmp_path / path for path in texts], tmp_path))
+    assert outcome(lint_files(files, LintOptions(), {}, Surroundings(tmp_path))) == {
+        "merges": ["load.hql:2:1 sql none t"],
+        "findings": ["load.hql:2:53 P001"],
+        "not_judged": ["Job.java:2:27 sql: lint reads code in .py, .scala, .ipynb files"],
+    }
