@@ -44,7 +44,7 @@ class NameScope:
 
 @dataclass(frozen=True)
 class FileTables:
-    """The tables of one file. `scopes` are those of its statements, by their index.
+    """The tables of one file. `scopes` are those of its statements, by their index, and the one after all of them.
 
     `versions` are the tables that the file creates: after the statement with the index each is so. `changes` are those
     of tables that another file creates.
@@ -95,7 +95,7 @@ def file_tables(statements: Sequence[FoundStatement], *, evolves: bool = False) 
                 else:
                     table = versions[key][-1][1]
                     versions[key].append((index, replace(table, layout=altered(table.layout, alter))))
-    return FileTables(tuple(scopes), versions, changes)
+    return FileTables((*scopes, scope), versions, changes)
 
 
 def _differs(versions: Sequence[tuple[int, KnownTable]] | None, table: KnownTable) -> bool:

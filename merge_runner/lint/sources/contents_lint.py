@@ -59,7 +59,7 @@ class ContentsReader:
         holding = [self._holds_merge(file) for file in files]
         if not any(holding):
             return [ReadFile(file) for file in files]
-        return [self._read(file) if held else self._tables(file) for file, held in zip(files, holding, strict=True)]
+        return [self.whole(file) if held else self._tables(file) for file, held in zip(files, holding, strict=True)]
 
     def _holds_merge(self, file: PlainFile) -> bool:
         if file.source is not None:
@@ -67,7 +67,8 @@ class ContentsReader:
         # What is no UTF-8 may be meant for another tool, but for a file of SQL.
         return not file.path.lower().endswith(CODE) or b"merge into" in file.file.read_bytes().lower()
 
-    def _read(self, file: PlainFile) -> ReadFile:
+    def whole(self, file: PlainFile) -> ReadFile:
+        """Return what a file holds, also one without a MERGE."""
         source = file.source
         if source is None:
             nothing = SourceText(file.path, "")
@@ -85,7 +86,7 @@ class ContentsReader:
     def _tables(self, file: PlainFile) -> ReadFile:
         if file.source is None or not may_describe_tables(file.source):
             return ReadFile(file)
-        read = self._read(file)
+        read = self.whole(file)
         return ReadFile(file, tables=read.tables)
 
     def _rendered(self, source: SourceText) -> Rendered:

@@ -8,7 +8,8 @@ from merge_runner.lint.documentation import summary
 from merge_runner.lint.registry import rules
 from merge_runner.lsp.answers.lineage_view import column_origin
 from merge_runner.lsp.answers.verdict_text import columns_text, condition_text, node_text, type_text, verdict_text
-from merge_runner.lsp.documents.known_project import KnownColumn, KnownProject
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.query_columns import KnownColumn
 from merge_runner.lsp.documents.unsaved import unsaved
 from merge_runner.lsp.names.built_ins import BUILT_INS
 from merge_runner.lsp.names.documented_keys import config_keys, key_at, schema_name

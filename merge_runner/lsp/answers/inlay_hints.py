@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from merge_runner.lsp.answers.verdict_text import columns_text, verdict_text
-from merge_runner.lsp.documents.known_project import Columns, KnownProject
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.query_columns import Columns
 from merge_runner.lsp.documents.unsaved import unsaved
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.pruning.verdict import Verdict

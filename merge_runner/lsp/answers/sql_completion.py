@@ -9,7 +9,8 @@ from typing import Literal
 
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lint.registry import rules
-from merge_runner.lsp.documents.known_project import Columns, KnownProject
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.query_columns import Columns, QueryColumns
 from merge_runner.lsp.names.built_ins import BUILT_INS
 from merge_runner.lsp.names.documented_keys import DocumentedKey, config_keys
 from merge_runner.lsp.names.symbol import CONFIG_COLUMNS
@@ -38,14 +39,15 @@ class Completion:
 
 _BEFORE = re.compile(r"(?:(?P<qualifier>`[^`\n]+`|\w+)\s*\.\s*)?(?P<word>\w*)\Z")
 _NOQA_BEFORE = re.compile(r"(?:#|--|/\*|\{#)[^\n]*?\bnoqa\s*:\s*[\w ,-]*?(?P<word>\w*)\Z", re.IGNORECASE)
-_READS_NEXT = re.compile(r"\b(?:from|join|using|into)\s+\w*\Z", re.IGNORECASE)
+READS_NEXT = re.compile(r"\b(?:from|join|using|into)\s+(?P<word>[\w.]*)\Z", re.IGNORECASE)
+"""A relation is named next."""
 
 
 def sql_completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
     """Return what may be written at `offset` of a file with SQL and Jinja."""
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    if (noqa := _NOQA_BEFORE.search(line)) is not None:
-        return _rules(Span(offset - len(noqa["word"]), offset))
+    codes = noqa_codes(text, offset)
+    if codes is not None:
+        return codes
     read = statements(text)
     number = read.scan.tag_at(offset)
     if number is not None:
@@ -55,41 +57,60 @@ def sql_completions(project: KnownProject, path: str, text: str, offset: int) ->
     token = read.scan.token_at(offset)
     if token is not None and token.kind in ("string", "comment", "number") and token.start < offset:
         return []
-    return list(_in_sql(project, path, read, text[:offset], offset))
+    before = text[:offset]
+    found = list(in_sql(project, project.model_at(path), read, before, offset))
+    reads = READS_NEXT.search(before)
+    if reads is None or "." in reads["word"]:
+        return found
+    word = Span(reads.start("word"), offset)
+    tags = [(call, BUILT_INS[call].signature, f"{{{{ {call}('') }}}}") for call in ("ref", "source")]
+    return [*found, *(Completion(call, "builtin", word, signature, "", tag) for call, signature, tag in tags)]
 
 
-def _rules(replaces: Span) -> list[Completion]:
+def noqa_codes(text: str, offset: int) -> list[Completion] | None:
+    """Return the codes of the rules after `noqa:` in a comment; None where a cursor is elsewhere."""
+    noqa = _NOQA_BEFORE.search(text[text.rfind("\n", 0, offset) + 1 : offset])
+    if noqa is None:
+        return None
+    replaces = Span(offset - len(noqa["word"]), offset)
     return [Completion(rule.code, "rule", replaces, rule.name, f"**{rule.code}** {rule.name}") for rule in rules()]
 
 
-def _in_sql(
-    project: KnownProject, path: str, read: Statements, before: str, offset: int, *, columns_only: bool = False
+def in_sql(
+    names: QueryColumns,
+    here: ModelNode | None,
+    read: Statements,
+    before: str,
+    offset: int,
+    *,
+    columns_only: bool = False,
 ) -> Iterator[Completion]:
-    """Yield columns and relations; `before` is the text before the cursor, `offset` the place whose relations count."""
-    here, scope = project.model_at(path), read.at(offset)
+    """Yield columns and relations in a text of the model `here`, or of none.
+
+    `before` is the text before the cursor, `offset` the place whose relations count.
+    """
+    scope = read.at(offset)
     found = _BEFORE.search(before)
     word = Span(offset, offset) if found is None else Span(offset - len(found["word"]), offset)
     if found is not None and found["qualifier"] is not None:
-        relation = project.qualified(scope, found["qualifier"].strip("`"), here) if scope is not None else None
+        relation = names.qualified(scope, found["qualifier"].strip("`"), here) if scope is not None else None
         if relation is not None:
-            yield from columns(project.relation_columns(relation, here), word)
+            yield from columns(names.relation_columns(relation, here), word)
         return
-    if _READS_NEXT.search(before) and not columns_only:
+    if READS_NEXT.search(before) and not columns_only:
         for name in scope.ctes if scope is not None else ():
             yield Completion(name, "relation", word, "CTE")
-        for call in ("ref", "source"):
-            yield Completion(call, "builtin", word, BUILT_INS[call].signature, "", f"{{{{ {call}('') }}}}")
         return
     if scope is None:
         return
     if scope.target is not None and any(span.start <= offset <= span.end for span in scope.target_lists):
-        yield from columns(project.relation_columns(scope.target, here), word)
+        yield from columns(names.relation_columns(scope.target, here), word)
     for relation in scope.visible():
         if relation.qualifier is not None:
             yield Completion(relation.qualifier, "relation", word, ".".join(relation.subject.parts))
     if scope.kind == "select":
         for relation in scope.relations:
-            yield from columns(project.relation_columns(relation, here), word)
+            yield from columns(names.relation_columns(relation, here), word)
 
 
 def columns(known: Columns, replaces: Span) -> Iterator[Completion]:
@@ -171,7 +192,7 @@ def _in_string(
             yield from values(key, replaces)
     elif name in project.macros:
         written = read.scan.text[token.start + 1 : offset]
-        yield from _in_sql(project, path, read, written, offset, columns_only=True)
+        yield from in_sql(project, here, read, written, offset, columns_only=True)
 
 
 def refs(project: KnownProject, replaces: Span, here: ModelNode | None = None) -> Iterator[Completion]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from merge_runner.graph.graph import Node
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.report import ReportedMerge
-from merge_runner.lsp.documents.known_project import Columns, KnownColumn, KnownProject
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.query_columns import Columns, KnownColumn
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.plan.explain.join_strategy import engine_plan
 from merge_runner.pruning.layout.layout import TableLayout

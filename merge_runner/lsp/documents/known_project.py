@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, TypeVar
@@ -16,8 +15,9 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
+from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, KnownColumn, QueryColumns
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
-from merge_runner.lsp.syntax.relations import Relation, Select, Subject
+from merge_runner.lsp.syntax.relations import Subject
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.lineage.model_lineage import ModelLineages
 from merge_runner.plan.load.project_context import Prepared
@@ -28,7 +28,7 @@ from merge_runner.project.syntax.read_text import read_text
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.template.static.tags import STRING
-from merge_runner.text import Place, SourceText, Span
+from merge_runner.text import Place, SourceText
 
 _HEAD = re.compile(
     rf"\{{%[-+]?\s*(?:macro|test|data_test)\s+(?P<text>\w+\s*\((?:{STRING}|[^'\"])*?\))\s*[-+]?%\}}", re.S
@@ -36,42 +36,9 @@ _HEAD = re.compile(
 _COMMENT = re.compile(r"\{#[-+]?(?P<text>(?:(?!#\}).)*?)[-+]?#\}\s*\Z", re.S)
 T = TypeVar("T")
 _MOST_RECENT = 4
-_DEEPEST = 20
-"""Subqueries in subqueries, of which the columns are followed."""
 
 
-@dataclass(frozen=True)
-class KnownColumn:
-    """A column: its type as Spark writes it, "" where that is not known, and what YAML says that it is.
-
-    `node` is the model, seed or source that has it; None for a column that a query computes, which is at `span`.
-    """
-
-    name: str
-    data_type: str = ""
-    description: str = ""
-    nullable: bool | None = None
-    node: Node | None = None
-    span: Span | None = None
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of a relation; `complete`: there are no others."""
-
-    found: tuple[KnownColumn, ...] = ()
-    complete: bool = False
-
-    def named(self, name: str) -> KnownColumn | None:
-        """Return the column of this name."""
-        folded = name.casefold()
-        return next((column for column in self.found if column.name.casefold() == folded), None)
-
-
-_UNKNOWN = Columns()
-
-
-class KnownProject:
+class KnownProject(QueryColumns):
     """A loaded project; what costs time is found when it is first asked for. `open_texts` are texts by project path."""
 
     def __init__(self, prepared: Prepared, open_texts: Mapping[str, str] | None = None) -> None:
@@ -212,20 +179,12 @@ class KnownProject:
             found.setdefault(name.casefold(), known)
         return Columns(tuple(found.values()), self.layouts.names(node.unique_id) is not None)
 
-    def relation_columns(self, relation: Relation, here: ModelNode | None, depth: int = 0) -> Columns:
-        """Return the columns of a relation in a text of the model `here`."""
-        if relation.query is not None:
-            found = self.query_columns(relation.query, here, depth + 1)
-            if relation.is_source and not found.complete and here is not None:
-                found = _with(found, self._source_columns(here))
-            if relation.columns and len(relation.columns) == len(found.found):
-                pairs = zip(relation.columns, found.found, strict=True)
-                return Columns(tuple(KnownColumn(name, known.data_type) for name, known in pairs), found.complete)
-            return found if not relation.columns else Columns(tuple(map(KnownColumn, relation.columns)), True)
-        node = self.node(relation.subject, here)
-        return self.columns(node) if node is not None else _UNKNOWN
+    def table_columns(self, subject: Subject, here: ModelNode | None) -> Columns:
+        """Return the columns of what a relation in a text of the model `here` is."""
+        node = self.node(subject, here)
+        return self.columns(node) if node is not None else NO_COLUMNS
 
-    def _source_columns(self, here: ModelNode) -> Columns:
+    def analysed_source(self, here: ModelNode) -> Columns:
         """Return what the analysis knows of the source of a model's MERGE, as it was when the project was loaded."""
         if here.unique_id not in self._merge_sources:
             merge = ProjectLinter(self.prepared, self.layouts, RuleSelection()).merge(here.unique_id)
@@ -235,60 +194,13 @@ class KnownProject:
             self._merge_sources[here.unique_id] = Columns(found, complete)
         return self._merge_sources[here.unique_id]
 
-    def query_columns(self, query: Select, here: ModelNode | None, depth: int = 0) -> Columns:
-        """Return the columns that a SELECT gives."""
-        if depth > _DEEPEST:
-            return _UNKNOWN
-        found: list[KnownColumn] = []
-        complete = bool(query.outputs)
-        for output in query.outputs:
-            if output.star:
-                inner = self.star_columns(query, output.qualifier, here, depth)
-                found += inner.found
-                complete = complete and inner.complete
-            elif output.name is None:
-                complete = False
-            else:
-                origin = self.column(query, output.qualifier, output.column, here, depth) if output.column else None
-                data_type = origin.data_type if origin is not None else ""
-                description = origin.description if origin is not None else ""
-                found.append(KnownColumn(output.name, data_type, description, None, None, output.span))
-        return Columns(tuple(found), complete)
-
-    def star_columns(self, query: Select, qualifier: str | None, here: ModelNode | None, depth: int = 0) -> Columns:
-        """Return the columns of `*`, or of `qualifier.*`."""
-        if qualifier is not None:
-            relation = query.named(qualifier)
-            return self.relation_columns(relation, here, depth) if relation is not None else _UNKNOWN
-        parts = [self.relation_columns(relation, here, depth) for relation in query.relations]
-        return Columns(tuple(c for part in parts for c in part.found), all(part.complete for part in parts))
-
-    def column(
-        self, query: Select, qualifier: str | None, name: str, here: ModelNode | None, depth: int = 0
-    ) -> KnownColumn | None:
-        """Return the column that a name in a SELECT or MERGE means; None where that is not known."""
-        if depth > _DEEPEST:
-            return None
-        if qualifier is not None:
-            relation = self.qualified(query, qualifier, here)
-            return self.relation_columns(relation, here, depth).named(name) if relation is not None else None
-        for relation in query.visible():
-            found = self.relation_columns(relation, here, depth).named(name)
-            if found is not None:
-                return found
-        return None
-
-    def qualified(self, query: Select, qualifier: str, here: ModelNode | None) -> Relation | None:
-        """Return the relation of an alias or name; that of a target without an alias by the name of the model."""
-        found = query.named(qualifier)
-        if found is None and here is not None and here.name.casefold() == qualifier.casefold():
-            own = [each for each in query.visible() if each.qualifier is None]
-            return next((each for each in own if self.node(each.subject, here) is here), None)
-        if found is None:
-            unnamed = [each for each in query.visible() if each.qualifier is None]
-            named = (each for each in unnamed if _table(self.node(each.subject, here)) == qualifier.casefold())
-            return next(named, None)
-        return found
+    def is_named(self, subject: Subject, qualifier: str, here: ModelNode | None) -> bool:
+        """Whether a table without an alias has this name, or is the target of a model of this name."""
+        node = self.node(subject, here)
+        if here is not None and here.name.casefold() == qualifier.casefold():
+            return node is here
+        table = node.relation.identifier if node is not None and node.relation is not None else None
+        return table is not None and table.casefold() == qualifier.casefold()
 
     def place(self, node: Node) -> Place:
         """Return where a model, seed or source is defined."""
@@ -345,16 +257,6 @@ class KnownProject:
         comment = _COMMENT.search(before)
         lines = comment["text"].strip("\n").split("\n") if comment is not None else []
         return "\n".join(line.strip() for line in lines).strip()
-
-
-def _with(written: Columns, analysed: Columns) -> Columns:
-    """Return the columns that are written, and those that macros put between them."""
-    more = [column for column in analysed.found if column.name and written.named(column.name) is None]
-    return Columns((*written.found, *more), analysed.complete)
-
-
-def _table(node: Node | None) -> str | None:
-    return node.relation.identifier.casefold() if node is not None and node.relation is not None else None
 
 
 def _items(entry: Entry, key: str) -> list[Entry]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.paths.named import project_of, within
+from merge_runner.lsp.documents.described_tables import DescribedTables, Folders
 from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
 from merge_runner.lsp.documents.remark import Looked, Remark
@@ -24,6 +25,7 @@ class OpenDocuments:
         self.env = env
         self._projects: dict[Path, OpenProject] = {}
         self._roots: dict[Path, Path | None] = {}
+        self._folders = Folders(env)
 
     def located(self, path: Path) -> tuple[OpenProject, str] | None:
         """Return the project that a file is in, and the path of the file there; None outside of any project."""
@@ -61,6 +63,10 @@ class OpenDocuments:
         project, inner = found
         project.update(self._texts_of(project, texts), inner)
         return project.look(inner)
+
+    def tables(self, path: Path, texts: Mapping[Path, str]) -> DescribedTables:
+        """Return the tables that the files in the folder of a document create, the open ones as they are written."""
+        return self._folders.tables(path, texts)
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
         located = {path: self.located(path) for path, text in texts.items() if len(text) <= LONGEST}

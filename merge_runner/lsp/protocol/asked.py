@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
+from merge_runner.lsp.documents.described_tables import DescribedTables
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.syntax.sql_in_code import Language
 from merge_runner.text import Place
 
 
@@ -28,8 +31,18 @@ Find = Callable[[str], Awaitable[Opened | None]]
 """Finds the document of a URI; None for one that is of no project, or of one that cannot be loaded."""
 
 
-FindPlain = Callable[[str], Awaitable[tuple[Positions, Looked] | None]]
-"""Finds what is known of the document of a URI that is no file of a project."""
+@dataclass(frozen=True)
+class Plain:
+    """A document that is no file of a project: what is known of it, its language, and the tables of its folder."""
+
+    positions: Positions
+    looked: Looked
+    language: Language | None
+    tables: Callable[[], DescribedTables]
+
+
+FindPlain = Callable[[str], Awaitable[Plain | None]]
+"""Finds the document of a URI that is no file of a project."""
 
 
 class Asked:

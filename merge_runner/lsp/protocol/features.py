@@ -10,19 +10,22 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 
-from merge_runner.lsp.answers import completion, symbols
+from merge_runner.lsp.answers import symbols
 from merge_runner.lsp.answers.code_lenses import code_lenses
+from merge_runner.lsp.answers.completion import MOST, completions, typed
 from merge_runner.lsp.answers.definition import definition
 from merge_runner.lsp.answers.found_merges import merge_hints, merge_hover
 from merge_runner.lsp.answers.hover import Hover, hover
 from merge_runner.lsp.answers.inlay_hints import InlayHint, inlay_hints
+from merge_runner.lsp.answers.plain_completion import plain_completions
 from merge_runner.lsp.answers.references import references
 from merge_runner.lsp.answers.rename import RefusedRenameError, rename, renameable
 from merge_runner.lsp.answers.semantic_tokens import KINDS, semantic_tokens
 from merge_runner.lsp.answers.signature_help import signature_help
+from merge_runner.lsp.answers.sql_completion import Completion
 from merge_runner.lsp.answers.symbols import DocumentSymbol, document_symbols, folding_ranges, workspace_symbols
 from merge_runner.lsp.protocol import opened
-from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain
+from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
 from merge_runner.lsp.protocol.positions import Positions
 
 _COMPLETIONS = {
@@ -68,8 +71,8 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
         plain = await find_plain(params.text_document.uri) if known is None else None
         if plain is None:
             return known
-        positions, looked = plain
-        found = merge_hover(positions.text, looked, positions.offset(params.position))
+        positions = plain.positions
+        found = merge_hover(positions.text, plain.looked, positions.offset(params.position))
         return _hover(positions, found) if found is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
@@ -92,7 +95,15 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
         types.CompletionOptions(trigger_characters=["'", '"', ".", "(", "=", ":", "[", " "]),
     )
     async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
-        return await answer(params.text_document.uri, lambda asked: _completion(asked, params.position))
+        uri, at = params.text_document.uri, params.position
+        found = await answer(uri, lambda asked: _completion(asked.positions, at, completions(*asked.at(at))))
+        plain = await find_plain(uri)
+        if plain is None or plain.language is None:
+            return found
+        more = await asyncio.to_thread(_plain_completion, plain, at)
+        known = {each.label for each in more.items}
+        of_project = [each for each in found.items if each.label not in known] if found is not None else []
+        return types.CompletionList(more.is_incomplete, [*more.items, *of_project])
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
     async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
@@ -104,9 +115,9 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
         plain = await find_plain(params.text_document.uri)
         if plain is None:
             return hints
-        positions, looked = plain
+        positions = plain.positions
         start, end = positions.offset(params.range.start), positions.offset(params.range.end)
-        found = merge_hints(positions.text, looked, start, end)
+        found = merge_hints(positions.text, plain.looked, start, end)
         return [*(hints or ()), *(_inlay_hint(positions, each) for each in found)]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -164,10 +175,16 @@ def _hover(positions: Positions, found: Hover) -> types.Hover:
     return types.Hover(_markdown(found.markdown), positions.span(found.span))
 
 
-def _completion(asked: Asked, position: types.Position) -> types.CompletionList:
-    at = asked.at(position)
-    found = completion.typed(completion.completions(*at), asked.text, at[-1])
-    shown = found[: completion.MOST]
+def _plain_completion(plain: Plain, position: types.Position) -> types.CompletionList:
+    assert plain.language is not None
+    at = plain.positions.offset(position)
+    found = plain_completions(plain.tables(), plain.language, plain.positions.text, at)
+    return _completion(plain.positions, position, found)
+
+
+def _completion(positions: Positions, position: types.Position, offered: Sequence[Completion]) -> types.CompletionList:
+    found = typed(offered, positions.text, positions.offset(position))
+    shown = found[:MOST]
     items = [
         types.CompletionItem(
             each.label,
@@ -176,7 +193,7 @@ def _completion(asked: Asked, position: types.Position) -> types.CompletionList:
             documentation=_markdown(each.markdown) if each.markdown else None,
             sort_text=f"{number:03}",
             filter_text=each.label,
-            text_edit=types.TextEdit(asked.positions.span(each.replaces), each.insert or each.label),
+            text_edit=types.TextEdit(positions.span(each.replaces), each.insert or each.label),
         )
         for number, each in enumerate(shown)
     ]

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
+from merge_runner.lint.containers.ipynb import notebook_cell
 from merge_runner.lsp.documents.open_documents import real_path
+from merge_runner.lsp.syntax.sql_in_code import Language
+from merge_runner.text import SourceText
 
 _LANGUAGES = {"sql", "python", "scala"}
+_SUFFIXES = {"sql": "sql", "py": "python", "scala": "scala"}
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -49,6 +53,18 @@ def cell(workspace: Workspace, uri: str) -> Cell | None:
     found = (number for number, each in enumerate(notebook.cells, 1) if unquote(each.document) == unquote(uri))
     number = next(found, None)
     return Cell(notebook, number) if number is not None else None
+
+
+def language(workspace: Workspace, uri: str) -> Language | None:
+    """Return the language of a document, of a cell after its magic; None for another one."""
+    found = document(workspace, uri)
+    if found is None:
+        return None
+    if cell(workspace, uri) is not None:
+        name = notebook_cell(SourceText("", source(found)), found.language_id or "").language
+    else:
+        name = _SUFFIXES.get(uri.rpartition(".")[2].lower(), "")
+    return cast(Language, name) if name in _LANGUAGES else None
 
 
 def file_of(workspace: Workspace, uri: str) -> Path | None:

@@ -18,7 +18,7 @@ from pygls.workspace import TextDocument
 from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
-from merge_runner.lsp.protocol.asked import Asked, Opened
+from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
@@ -109,14 +109,18 @@ class Server(LanguageServer):
         known, document = project.known_for(inner), opened.document(self.workspace, uri)
         return Opened(known, inner, opened.source(document)) if known is not None and document is not None else None
 
-    async def plain(self, uri: str) -> tuple[Positions, Looked] | None:
-        """Return a document that is no file of a project with what is known of it; None for any other."""
+    async def plain(self, uri: str) -> Plain | None:
+        """Return a document that is no file of a project; None for any other."""
         path, cell = to_fs_path(uri), opened.cell(self.workspace, uri)
         inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
         if inner is not None and inner[0].is_own(inner[1]):
             return None
         document, _, found = await self.looked(uri)
-        return (self.positions(document), found) if document is not None else None
+        file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
+        if document is None or file is None:
+            return None
+        language = opened.language(self.workspace, uri)
+        return Plain(self.positions(document), found, language, lambda: self.documents.tables(file, texts))
 
     async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
         """Return a version of a document and what is wrong in it, once no more changes come."""
