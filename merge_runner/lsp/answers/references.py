@@ -38,7 +38,7 @@ def occurrences(project: KnownProject, path: str, text: str, symbol: Symbol) -> 
     name = symbol.name if is_source_name(symbol) else name
     wanted = _identity(symbol, path)
     found: list[Occurrence] = []
-    for file in _files(project, symbol, path):
+    for file in files_of(project, symbol, path):
         content = text if file == path else project.text(file)
         for offset in _candidates(file, content, name, quoted=symbol.kind == "var" and file != PYPROJECT):
             other = symbol_at(project, file, content, offset)
@@ -61,7 +61,7 @@ def _identity(symbol: Symbol, path: str) -> tuple[object, ...]:
     return (symbol.kind, symbol.name)
 
 
-def _files(project: KnownProject, symbol: Symbol, path: str) -> Iterable[str]:
+def files_of(project: KnownProject, symbol: Symbol, path: str) -> Iterable[str]:
     """Return the files in which a symbol may be named: all of the project, or those that read the table of a column."""
     if symbol.kind in ("relation", "key", "rule", "builtin"):
         return [path]

@@ -7,17 +7,21 @@ reason to refuse.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
-from merge_runner.lsp.answers.references import Occurrence, occurrences
+from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.lsp.answers.references import Occurrence, files_of, occurrences
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.names.built_ins import BUILT_INS
 from merge_runner.lsp.names.symbol import Symbol, symbol_at
+from merge_runner.lsp.syntax.outline import Entry
 from merge_runner.lsp.syntax.tokens import scanned
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.schema.selectors import FILE as SELECTORS
+from merge_runner.pruning.query.read_using import inserted_columns
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText, Span
 
@@ -44,7 +48,7 @@ def renameable(project: KnownProject, path: str, text: str, offset: int) -> Span
 
 
 def rename(project: KnownProject, path: str, text: str, offset: int, new_name: str) -> Renamed:
-    """Return the edits that give the model, macro, alias or CTE under a cursor another name.
+    """Return the edits that give the model, macro, alias, CTE or described column under a cursor another name.
 
     Raises RefusedRenameError.
     """
@@ -57,6 +61,8 @@ def rename(project: KnownProject, path: str, text: str, offset: int, new_name: s
             raise RefusedRenameError(f'there is a model or seed "{new_name}"')
         folder, slash, _ = symbol.node.path.rpartition("/")
         moved = (symbol.node.path, f"{folder}{slash}{new_name}.sql")
+    elif isinstance(symbol.node, ModelNode) and new_name.casefold() in _declared(project, path, text, symbol.node):
+        raise RefusedRenameError(f'the model has a column "{new_name}" already')
     elif symbol.kind == "macro" and (new_name in project.macros or new_name in BUILT_INS):
         raise RefusedRenameError(f'there is a macro or built-in "{new_name}"')
     elif symbol.kind == "relation" and _has_word(text, new_name):
@@ -79,18 +85,25 @@ def _checked(project: KnownProject, path: str, text: str, offset: int) -> tuple[
     elif symbol.kind == "relation" and symbol.relation is not None and symbol.relation.name_span is not None:
         _check_alias(symbol, text)
         files = (path,)
+    elif symbol.kind == "column" and isinstance(symbol.node, ModelNode) and not path.endswith(".sql"):
+        _check_description(project, path, text, symbol, symbol.node)
+        files = files_of(project, symbol, path)
     else:
         raise RefusedRenameError(_REFUSED.get(symbol.kind, "this is no name of the project"))
     found = occurrences(project, path, text, symbol)
     for file in dict.fromkeys((path, *files)):
         content = text if file == path else project.text(file)
-        _check_other_words(symbol, file, content, [each.span for each in found if each.path == file])
+        known = [each.span for each in found if each.path == file]
+        if symbol.kind == "column":
+            known += _of_other_tables(project, symbol, file, content)
+        _check_other_words(symbol, file, content, known)
     return symbol, found
 
 
 _REFUSED = {
     "node": "only models are renamed: a seed's or source's name is also that of files or tables",
-    "column": "columns are not renamed: tables that were built have the column, and so may queries of others",
+    "column": "columns are not renamed: tables that were built have the column, and so may queries of others; "
+    "one that YAML alone has is renamed there",
     "var": "vars are not renamed: schedulers and command lines may give them by name",
 }
 
@@ -104,6 +117,45 @@ def _check_model(node: ModelNode) -> None:
         raise RefusedRenameError(
             f'its {node.materialized} in the catalog has the name, which others may read: set alias="{node.name}" first'
         )
+
+
+def _check_description(project: KnownProject, path: str, text: str, symbol: Symbol, node: ModelNode) -> None:
+    """Raise RefusedRenameError unless a column is in YAML alone: no table has it, as far as the project says."""
+    given = _given(project, node)
+    if given is None:
+        raise RefusedRenameError(f'the columns of {node.path} are not all known: "{symbol.name}" may be one of them')
+    if symbol.name.casefold() in {each.casefold() for each in given}:
+        raise RefusedRenameError(f'{node.path} gives the column "{symbol.name}": {_REFUSED["column"]}')
+    declared = _declared(project, path, text, node).get(symbol.name.casefold())
+    if node.materialized == "merge" and declared is not None and declared.get("data_type") is not None:
+        raise RefusedRenameError(
+            f'"{symbol.name}" has a data_type, and a table is created of the declared columns: it may have the column'
+        )
+
+
+def _given(project: KnownProject, node: ModelNode) -> Collection[str] | None:
+    """Return the columns that the query or MERGE of a model gives; None where they are not all known."""
+    if node.materialized != "merge":
+        return project.layouts.names(node.unique_id)
+    merge = ProjectLinter(project.prepared, project.layouts, RuleSelection()).merge(node.unique_id)
+    found = inserted_columns(merge.statement, merge.source) if merge is not None else None
+    return [each.name for each in found] if found is not None else None
+
+
+def _declared(project: KnownProject, path: str, text: str, node: ModelNode) -> dict[str, Entry]:
+    """Return the entries of a model's columns in YAML by their names, case folded."""
+    entry = project.described(node, text if path == node.patch_path else None)
+    columns = entry.get("columns") if entry is not None else None
+    names = [(each.get("name"), each) for each in columns.children] if columns is not None else []
+    return {name.value.casefold(): each for name, each in names if name is not None}
+
+
+def _of_other_tables(project: KnownProject, symbol: Symbol, path: str, text: str) -> Iterator[Span]:
+    """Yield the places of columns of this name that other tables have."""
+    for span in _words(symbol, path, text):
+        other = symbol_at(project, path, text, span.start)
+        if other is not None and other.kind == "column" and other.node not in (None, symbol.node):
+            yield other.span
 
 
 def _check_macro(name: str) -> None:
@@ -137,7 +189,7 @@ def _words(symbol: Symbol, path: str, text: str) -> Iterator[Span]:
                 yield Span(*match.span())
         return
     for token in scanned(text).tokens:
-        in_tag = token.tag >= 0 or symbol.kind == "relation"
+        in_tag = token.tag >= 0 or symbol.kind in ("relation", "column")
         if in_tag and token.kind != "comment" and not (token.kind == "string" and token.tag < 0):
             for match in word.finditer(token.text):
                 yield Span(token.start + match.start(), token.start + match.end())

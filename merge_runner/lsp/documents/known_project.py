@@ -206,12 +206,12 @@ class KnownProject(QueryColumns):
         """Return where a model, seed or source is defined."""
         return node.place if isinstance(node, SourceNode) else Place(node.path, 1, 1)
 
-    def described(self, node: Node) -> Entry | None:
-        """Return the entry of YAML that describes a model, seed or source."""
+    def described(self, node: Node, text: str | None = None) -> Entry | None:
+        """Return the entry of YAML that describes a model, seed or source; in the `text` of its file if given."""
         path = self.described_in(node)
         if path is None:
             return None
-        root = yaml_outline(self.text(path))
+        root = yaml_outline(self.text(path) if text is None else text)
         if isinstance(node, SourceNode):
             sources = [each for each in _items(root, "sources") if _name(each) == node.source_name]
             tables = (table for source in sources for table in _items(source, "tables"))
