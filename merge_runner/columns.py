@@ -15,7 +15,7 @@ def cells(text: str) -> list[tuple[str, int]]:
 
     Control and format characters (escape sequences, marks that turn the direction of writing) show as `?`.
     """
-    if _is_plain(text):
+    if is_plain(text):
         return [(character, 1) for character in text]
     found: list[tuple[str, int]] = []
     column = 0
@@ -36,14 +36,14 @@ def cells(text: str) -> list[tuple[str, int]]:
 def one_line(text: str) -> str:
     """The text on one line: a run of blanks that holds a line's end becomes one blank."""
     joined = " ".join(part for part in (line.strip() for line in text.splitlines()) if part)
-    if _is_plain(joined):
+    if is_plain(joined):
         return joined
     return "".join(shown for shown, _ in cells(joined.replace("\t", " ")))
 
 
 def width(text: str) -> int:
     """How many columns the text takes."""
-    if _is_plain(text):
+    if is_plain(text):
         return len(text)
     return sum(columns for _, columns in cells(text))
 
@@ -106,6 +106,6 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Return whether each character shows as itself, in one column: most texts are so, and are many."""
     return text.isascii() and text.isprintable()

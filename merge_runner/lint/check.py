@@ -118,8 +118,10 @@ def _findings(
     selection: RuleSelection,
     file: LintedFile | None,
 ) -> Iterator[Finding]:
-    at = merge_place(file) if file is not None and file.statement is not None else None
+    at: Place | None = None
     for hit in _hits(rule, check, looks_at, selection, file):
+        if at is None and file is not None and file.statement is not None:
+            at = merge_place(file)
         place = hit.at if isinstance(hit.at, Place) else _place(hit.at, file)
         if not selection.selected(rule, place.path):
             continue

@@ -160,8 +160,8 @@ def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
             fresh = [said(state, root, "fresh", **options, cache=False) for options in asked]
             shutil.rmtree(root / "fresh", ignore_errors=True)
             assert kept == fresh
-        if (root / "target" / FILE).is_file():
-            assert b"s3cret-x" not in (root / "target" / FILE).read_bytes()
+        for file in (root / "target" / FILE, *(root / "target").rglob("*.bin")):
+            assert not file.is_file() or b"s3cret-x" not in file.read_bytes()
 
 
 @given(start, st.lists(edits, max_size=6))

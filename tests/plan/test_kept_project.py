@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from merge_runner import kept_values
 from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
-from merge_runner.plan.load import kept_project
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import MOST_CHANGED, KeptProject
 from merge_runner.plan.load.loaded_state import FOLDER
@@ -260,7 +260,7 @@ class _Call:
 def test_nothing_that_is_kept_is_called(root, value, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(pickle.UnpicklingError, match="is no value of a project"):
-        kept_project.read_values(pickle.dumps(value))
+        kept_values.read_values(pickle.dumps(value))
     assert not (tmp_path / "called").exists()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from merge_runner.columns import cells
+from merge_runner.columns import cells, is_plain
 from merge_runner.lint.outputs.style import Style
 from merge_runner.text import Place
 
@@ -64,6 +64,8 @@ def _marked(lines: Sequence[str], place: Place) -> Iterator[tuple[int, int, int]
 
 def _line(line: str, start: int, end: int, available: int, ellipsis: str) -> tuple[str, str]:
     """What is shown of a line in `available` columns, and the carets below it."""
+    if is_plain(line) and max(len(line), start + 1) <= available:
+        return line, " " * start + "^" * max(min(end, len(line)) - start, 1) if end > start else ""
     shown = cells(line)
     edges = [0]
     for _, columns in shown:

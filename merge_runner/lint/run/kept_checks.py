@@ -14,6 +14,7 @@ from merge_runner.contributions import key, most_of
 from merge_runner.graph.kept_captures import may_hold_secret
 from merge_runner.lint.check import Checked
 from merge_runner.lint.run.cache import linter
+from merge_runner.lint.run.kept_outcomes import KeptOutcomes
 from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
@@ -42,9 +43,23 @@ class KeptChecks:
             [(macro.name, macro.place.path) for macro in prepared.templates.macros()],
             prepared.graph.project,
         )
+        base = prepared.base if self._kept is not None and recorded_only else None
+        self._outcomes = None
+        if base is not None and base.graph is prepared.graph:
+            self._outcomes = KeptOutcomes(prepared, base, self._common, self._answers)
+        self._found: dict[str, Checked] = {}
 
     def get(self, unique_id: str) -> Checked | None:
         """Return what was found in a model, where nothing that it read has changed since."""
+        checked = self._outcomes.get(unique_id) if self._outcomes is not None else None
+        if checked is None:
+            checked = self._of_answers(unique_id)
+        if checked is not None:
+            self._found[unique_id] = checked
+        return checked
+
+    def _of_answers(self, unique_id: str) -> Checked | None:
+        """Return what was found in a model, where each of its questions has the same answer now."""
         found = self._kept.get(self._key(unique_id), self._answers) if self._kept is not None else None
         if found is None:
             return None
@@ -54,7 +69,7 @@ class KeptChecks:
                 self._prepared.invocation.env.get(name)  # as the model would: what was asked for is never shown
         merge = merge_of_json(value["merge"]) if value["merge"] is not None else None
         hooks = tuple(map(merge_of_json, value["hooks"]))
-        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks)
+        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, frozenset(asked))
 
     def put(self, unique_id: str, checked: Checked) -> None:
         """Keep what was found in a model."""
@@ -68,6 +83,7 @@ class KeptChecks:
             json.dumps(value)
         ):
             self._kept.put(self._key(unique_id), checked.reads, self._answers, value)
+            self._found[unique_id] = checked
 
     def close(self) -> None:
         """Close the file, before processes are forked."""
@@ -77,6 +93,8 @@ class KeptChecks:
     def write(self) -> None:
         """Write what was put."""
         if self._kept is not None:
+            if self._outcomes is not None and len(self._found) >= len(self._prepared.files.models):
+                self._outcomes.write(self._found)
             if self._lasting:
                 self._answers.keep(self._kept)
             self._kept.write(most_of(len(self._prepared.files.models)))

@@ -98,6 +98,11 @@ class Answers:
             self._answers[question] = self._kinds[kind](name)
         return self._answers[question]
 
+    def is_only_writer(self, unique_id: str) -> bool:
+        """Return whether no other model writes the table of a model, whatever their texts are."""
+        node = self._prepared.graph.nodes.get(unique_id)
+        return isinstance(node, ModelNode) and self._table_names.is_only_writer(node)
+
     def _var(self, name: str) -> str | None:
         values = self._prepared.files.vars
         return repr(values[name]) if name in values else None

@@ -56,14 +56,18 @@ class TableNames:
         """Return what is recorded of the table of a node."""
         return self._recorded.tables.get(self._key(node))
 
+    def is_only_writer(self, node: ModelNode) -> bool:
+        """Return whether a model shares its table with no other."""
+        return len(self._sharing.get(self._key(node), ())) < 2
+
     def writers(self, node: ModelNode) -> Sequence[ModelNode]:
         """The models whose layouts the table of a model may have: the one that creates it, where that is known.
 
         Several MERGEs may write one table. The one that all others depend on runs first; else any of them may.
         """
-        writers = self._sharing.get(self._key(node), ())
-        if len(writers) < 2:
+        if self.is_only_writer(node):
             return (node,)
+        writers = self._sharing[self._key(node)]
         names = {writer.unique_id for writer in writers}
         first = [each for each in writers if names - {each.unique_id} <= self._descendants(each.unique_id)]
         return first or writers

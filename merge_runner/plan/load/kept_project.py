@@ -13,16 +13,15 @@ import io
 import logging
 import pickle
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cache
-from importlib import import_module
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.errors import Problems
 from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.graph import Graph, ModelNode, Node
+from merge_runner.kept_values import PROTOCOL, read_values
 from merge_runner.plan.load.loaded_state import LoadedState, holds_value
 from merge_runner.project.load.files import ModelFile, ProjectFiles
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
@@ -41,10 +40,6 @@ MOST_CHANGED = 20
 """So many models may have other texts: from more on the project is better loaded, and kept again."""
 
 _HASH = 20
-_PROTOCOL = 5
-_PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "template"))
-_MODULES = ("merge_runner.text", "merge_runner.errors", "merge_runner.relation")
-_OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
 _LOG = logging.getLogger("merge_runner.contributions")
 
 
@@ -120,10 +115,10 @@ class KeptProject:
         content = io.BytesIO()
         try:
             parts = {each.name: getattr(graph, each.name) for each in fields(graph) if each.name != "dag"}
-            models = {name: pickle.dumps(model, _PROTOCOL) for name, model in files.models.items()}
+            models = {name: pickle.dumps(model, PROTOCOL) for name, model in files.models.items()}
             hashes = dict(self.loaded.state.hashes)
-            pickle.dump((hashes, sorted(asked), self.loaded.answers(asked), checked), content, _PROTOCOL)
-            pickle.dump((replace(files, models={}), parts, models), content, _PROTOCOL)
+            pickle.dump((hashes, sorted(asked), self.loaded.answers(asked), checked), content, PROTOCOL)
+            pickle.dump((replace(files, models={}), parts, models), content, PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
             return None
@@ -175,28 +170,6 @@ def _texts(
         return {models[path]: SourceText(path, as_source(text.decode("utf-8"))) for path, text in contents.items()}
     except UnicodeDecodeError:
         return None
-
-
-def read_values(content: bytes | io.BytesIO) -> Any:
-    """Return the next values of a pickle. Raises UnpicklingError where it has anything but data of a project."""
-    return _Reader(io.BytesIO(content) if isinstance(content, bytes) else content).load()
-
-
-class _Reader(pickle.Unpickler):
-    """Reads data alone: no bytes make it call anything but the classes of a project's values."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        return _value_class(module, name)
-
-
-@cache
-def _value_class(module: str, name: str) -> Any:
-    """Return a class whose values a kept project may have. Raises UnpicklingError for anything else."""
-    if (module, name) in _OTHERS or module.startswith(_PACKAGES) or module in _MODULES:
-        found = getattr(import_module(module), name, None)
-        if (module, name) in _OTHERS or (isinstance(found, type) and is_dataclass(found)):
-            return found
-    raise pickle.UnpicklingError(f"{module}.{name} is no value of a project")
 
 
 def _hash(content: bytes | memoryview) -> bytes:

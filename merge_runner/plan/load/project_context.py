@@ -40,6 +40,8 @@ class Base:
     id: str
     graph: Graph
     """The graph of which this is true; one that was made of it is another."""
+    unchanged: Callable[[], bool] = field(repr=False, compare=False)
+    """Whether the files are those that were loaded, still."""
     changed: frozenset[str] = frozenset()
 
 
@@ -224,7 +226,7 @@ def prepare_to_lint(
     if blocking:
         raise ProblemsError(blocking)
     same = whole.put(files, graph, env, checked=True) if whole is not None and not problems and not found else None
-    base = Base(same, graph) if same is not None else None
+    base = Base(same, graph, lambda: whole.loaded.unchanged) if whole is not None and same is not None else None
     reads = Reads(kept is not None)
     return Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=reads), tuple(found)
 
@@ -248,7 +250,8 @@ def _known(
             return None
         files, graph = changed
     nodes = frozenset(f"model.{graph.project}.{name}" for name in known.texts)
-    return Prepared(files, templates, graph, invocation, base=Base(known.id, graph, nodes))
+    base = Base(known.id, graph, lambda: whole.loaded.unchanged, nodes)
+    return Prepared(files, templates, graph, invocation, base=base)
 
 
 def _kept(files: ProjectFiles) -> Contributions:

@@ -1,0 +1,41 @@
+"""Values that are kept between runs as pickles: read as data alone, whatever the bytes are."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+PROTOCOL = 5
+
+_PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "template"))
+_MODULES = (
+    *("merge_runner.text", "merge_runner.errors", "merge_runner.relation"),
+    *("merge_runner.lint.check", "merge_runner.lint.finding", "merge_runner.lint.report"),
+)
+_OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
+
+
+def read_values(content: bytes | io.BytesIO) -> Any:
+    """Return the next values of a pickle. Raises UnpicklingError where it has anything but data of a project."""
+    return _Reader(io.BytesIO(content) if isinstance(content, bytes) else content).load()
+
+
+class _Reader(pickle.Unpickler):
+    """Reads data alone: no bytes make it call anything but the classes of a project's values."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return _value_class(module, name)
+
+
+@cache
+def _value_class(module: str, name: str) -> Any:
+    """Return a class whose values may be kept. Raises UnpicklingError for anything else."""
+    if (module, name) in _OTHERS or module.startswith(_PACKAGES) or module in _MODULES:
+        found = getattr(import_module(module), name, None)
+        if (module, name) in _OTHERS or (isinstance(found, type) and is_dataclass(found)):
+            return found
+    raise pickle.UnpicklingError(f"{module}.{name} is no value of a project")
