@@ -37,7 +37,7 @@ class KeptLines:
     def of(
         cls,
         env: RecordingEnv,
-        question: Sequence[object],
+        question: str,
         *,
         folder: Path | None,
         profile: str | None,
@@ -45,7 +45,7 @@ class KeptLines:
         profiles_dir: Path | None,
         target_path: str | None,
     ) -> KeptLines | None:
-        """Return the place of an answer to `question`, plain values, about the project in `folder`.
+        """Return the place of an answer to `question` about the project in `folder`.
 
         `folder` None: the nearest one from the working directory upwards. None where its files cannot be read.
         """
@@ -53,7 +53,7 @@ class KeptLines:
         if root is None:
             return None
         loaded = LoadedState.of(root, Flags(profile, target, profiles_dir, {}, target_path), env)
-        return None if loaded is None else cls(loaded, key(loaded.key, loaded.state.digest, *question))
+        return None if loaded is None else cls(loaded, key(loaded.key, loaded.state.digest, question))
 
     def get(self, env: RecordingEnv) -> list[str] | None:
         """Return the lines, where the environment variables that loading asked for are the same."""

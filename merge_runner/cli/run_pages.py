@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from merge_runner.cli.display.messages import concealed, say
-from merge_runner.options.nodes import Reporting
+
+if TYPE_CHECKING:
+    from merge_runner.options.nodes import Reporting
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 

@@ -182,3 +182,26 @@ def test_what_is_kept_changes_no_finding_in_many_edits(first, changes):
 @settings(max_examples=4 * settings.default.max_examples)
 def test_what_is_kept_changes_no_finding_in_many_more_edits(first, changes):
     check(first, changes)
+
+
+def test_outcomes_that_were_damaged_are_found_again(tmp_path):
+    state = State(
+        {
+            "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
+            "profiles.yml": "shop: {outputs: {dev: {schema: a}}}\n",
+            "models/m0.sql": "merge into {{ this }} as t using a.s as s on t.id = s.id when matched then delete\n",
+            "models/m1.sql": "merge into {{ this }} as t using a.s as s on t.id = s.id when matched then delete\n",
+        }
+    )
+    write(state, tmp_path)
+    first = said(state, tmp_path, "target", project_dir=tmp_path)
+    (outcomes,) = (tmp_path / "target/lint_cache").glob("*.bin")
+    (tmp_path / "models/m0.sql").write_text(state.files["models/m0.sql"].replace("t.id = s.id", "t.id > s.id"))
+    changed = said(state, tmp_path, "fresh", project_dir=tmp_path, cache=False)
+    assert changed != first
+    content = outcomes.read_bytes()
+    for bytes_ in (content, content[:-1], b"", content[:20] + bytes([content[20] ^ 1]) + content[21:]):
+        outcomes.write_bytes(bytes_)
+        for report in outcomes.parent.glob("*.json"):
+            report.unlink()
+        assert said(state, tmp_path, "target", project_dir=tmp_path) == changed

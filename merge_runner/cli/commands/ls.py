@@ -81,10 +81,9 @@ def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:
         return None
     from merge_runner.api.kept_lines import KeptLines
 
-    form = (options.output, options.resource_type, options.output_keys)
     return KeptLines.of(
         env,
-        ("ls", options.select, options.exclude, options.indirect_selection, form),
+        repr(options),
         folder=options.project_dir,
         profile=options.profile,
         target=options.target,
