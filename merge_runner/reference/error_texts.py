@@ -391,6 +391,10 @@ _RUN = {
         "target.",
         "Nothing: it is run again as often as `retries` allows.",
     ),
+    "no-schema-evolution": Meaning(
+        "A MERGE WITH SCHEMA EVOLUTION, on a line of Spark that has none for the format: it would lose columns.",
+        "Add the columns before, as `on_schema_change: append_new_columns` does, or use a newer line.",
+    ),
     "expect-merge-unknown": Meaning(
         "This Iceberg does not report the row counts that `expect_merge` needs; nothing is committed.",
         "Use Iceberg 1.12 on Spark 4.1, or remove the limit.",

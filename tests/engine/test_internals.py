@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from merge_runner import Project
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java_exception import raised_chain
@@ -150,3 +151,30 @@ def test_clustering_columns_are_named(driver):
         )
         layout = table_format("delta").layout(session, Relation("clustered", "internals"))
     assert layout.cluster_by == ("day",)
+
+
+EVOLVING = """
+{{ config(format='iceberg') }}
+merge with schema evolution into {{ this }} as t using (select 1L as id, 2 as b) as s on t.id = s.id
+when matched then update set * when not matched then insert *
+"""
+
+
+@pytest.mark.skipif("iceberg" not in installed_line().formats, reason="no build")
+def test_a_line_evolves_an_iceberg_table_or_writes_nothing(driver, make_project):
+    root = make_project(
+        {
+            "models/fct.sql": EVOLVING,
+            "models/m.yml": "models: [{name: fct, columns: [{name: id, data_type: bigint}]}]\n",
+        },
+        "iceberg",
+    )
+    project = Project.load(root)
+    result = project.build(driver=driver, lint=False)["fct"]
+    rows = driver.spark.table(str(project.graph.nodes["model.shop.fct"].relation)).collect()
+    if installed_line() == LINES["4.1"]:
+        assert [row.asDict() for row in rows] == [{"id": 1, "b": 2}]
+    else:
+        assert result.status == "error"
+        assert f"Iceberg on {installed_line()} has no MERGE WITH SCHEMA EVOLUTION: nothing is written" in result.message
+        assert rows == []

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from merge_runner.formats.lines import installed_line
 from tests.formats import probe_tables
 
 _NUMBERS = "(select id, cast(id div 24 as int) f, cast(id % 24 as int) i from range(0, 240, 1, 10))"
@@ -26,8 +27,8 @@ class Engines:
     def __init__(self, session, schema: str) -> None:
         self.session = session
         self.schemas = {"delta": schema, "iceberg": f"ice.{schema}"}
-        for each in self.schemas.values():
-            session.sql(f"create schema if not exists {each}")
+        for form in installed_line().formats:
+            session.sql(f"create schema if not exists {self.schemas[form]}")
         self.jvm = session._jvm
         mode = getattr(self.jvm.org.apache.spark.sql.execution, "CommandExecutionMode$")
         self.skip = getattr(mode, "MODULE$").SKIP()
@@ -41,7 +42,7 @@ class Engines:
             list(threads.map(lambda each: self._probe(*each), sorted(tables)))
 
     def _probe(self, form: str, table_name: str) -> None:
-        self.make(table_name, form, probe_tables.TABLES[form][table_name])
+        self.make(table_name, form, probe_tables.TABLES[form][table_name].on(installed_line()))
 
     def make(self, table_name: str, form: str, table: probe_tables.Table) -> None:
         """Create a table with the rows that its columns say."""
@@ -89,7 +90,7 @@ class Engines:
         column = "c1" if table.startswith("wide") else "id"
         clauses = clauses or f"when matched then update set {column} = s.id"
         plan = self._plan(f"merge into {name} as t using ({using}) as s on {on} {clauses}").sparkPlan()
-        planned = [self._planned(scan) for scan in _scans(plan) if f"table={name}," in scan.description()]
+        planned = [self._planned(scan) for scan in _scans(plan) if _reads(scan.description(), name)]
         # A plan without a scan of the target: it reads nothing. A table of the probes has ten files or more.
         return max(planned, key=lambda found: found[1]) if planned else (10, 0)
 
@@ -105,6 +106,11 @@ class Engines:
     def files(self, form: str, *merge: str) -> tuple[int, int]:
         """`delta` or `iceberg`."""
         return self.delta(*merge) if form == "delta" else self.iceberg(*merge)
+
+
+def _reads(description: str, table: str) -> bool:
+    """Whether a scan of Iceberg is one of the table: by its description on Spark 4.1, and on 3.5 and 4.0."""
+    return f"table={table}," in description or description.startswith(f"{table} (")
 
 
 def _scans(node) -> Iterator:

@@ -66,6 +66,8 @@ def _conditions(*formats: str):
         seen = set()
         by_line = [_answers(form, line) for line in LINES.values()]
         for name, fact in probe_tables.conditions(form, installed_line()):
+            if not probe_tables.can_be_asked(fact, installed_line()):
+                continue
             key = name, fact.subject
             first = (name, fact.table) not in seen
             seen.add((name, fact.table))

@@ -44,7 +44,9 @@ from merge_runner.engine.spark.sql import Ran, run_measured
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.formats import Format
 from merge_runner.formats.failures import UNREADABLE
+from merge_runner.formats.lines import line_of
 from merge_runner.formats.merge_plans import duplicates_rows
+from merge_runner.formats.syntax import runs
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.merge import RunMerge
@@ -61,6 +63,8 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
     A claim is made again on each attempt: a retry may have been needed because another run consumed some changes.
     Raises EngineError.
     """
+    if step.judged.statement.schema_evolution:
+        _refuse_ignored_evolution(step, context)
     target = context.output.response.target
     commit = committed_earlier(context, step.target, step.judged.layout.format) if context.earlier else None
     if commit is not None and not (target is not None and target.is_new):
@@ -82,6 +86,19 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
         if step.feed is None and context.batch is not None:
             context.output.response.batch_id = context.batch.id
         warn_of_empty_table(step, context)
+
+
+def _refuse_ignored_evolution(step: RunMerge, context: NodeContext) -> None:
+    """Raise EngineError on a line of Spark that has no WITH SCHEMA EVOLUTION: 4.0 may run it and drop new columns."""
+    line, capabilities = (
+        line_of(str(context.session.version)),
+        context.table_format(step.judged.layout.format).capabilities,
+    )
+    if line is not None and not runs(capabilities.name, "schema evolution", line=line):
+        message = f"{capabilities.label} on {line} has no MERGE WITH SCHEMA EVOLUTION: nothing is written"
+        raise EngineError(
+            "no-schema-evolution", message, "add the columns before: `on_schema_change: append_new_columns`"
+        )
 
 
 def _merge_claimed(step: RunMerge, claimed: Claim | None, context: NodeContext) -> None:

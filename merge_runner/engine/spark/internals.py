@@ -31,6 +31,8 @@ class Internals:
     """Whether a job group can be cancelled with the jobs that it would start next."""
     logs_queries: bool
     """Whether PySpark logs each statement that fails."""
+    delta_snapshot_options: tuple[bool, ...]
+    """What Delta takes last to give an old version of a table: whether it refuses one whose files may be gone."""
     has_snapshot_confs: bool
     """Whether Iceberg writes the session's confs `spark.sql.iceberg.snapshot-property.*` into its snapshots."""
 
@@ -61,6 +63,7 @@ _SINCE_4 = Internals(
     condition="getCondition",
     cancels_future_jobs=True,
     logs_queries=True,
+    delta_snapshot_options=(False,),
     has_snapshot_confs=True,
 )
 
@@ -73,6 +76,7 @@ _BY_LINE: Mapping[str, Internals] = MappingProxyType(
             condition="getErrorClass",
             cancels_future_jobs=False,
             logs_queries=False,
+            delta_snapshot_options=(),
             has_snapshot_confs=False,
         ),
         "4.0": _SINCE_4,

@@ -2,13 +2,15 @@
 
 ## What it does
 
-Reports what Spark's parser takes and Spark 4.1, Delta 4.4.0 or Iceberg 1.12.0 then refuse: `DEFAULT` as a value on
-Delta, a parameter `:p`, an aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT,
-`rand()` there on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a
-partition transform on Delta, CLUSTER BY on Iceberg or by more than four columns. It also reports what only another
-system's MERGE has, such as RETURNING, and a subquery in USING that reads the target where Delta leaves it unread: above
-a source of files, a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another
-SELECT. A subquery that is not reported may fail as well, where Spark converts a type in its FROM.
+Reports what Spark's parser takes and Spark, Delta or Iceberg then refuse, on the [line of
+Spark](../../guides/spark-versions.md) that lint judges for: `DEFAULT` as a value on Delta, a parameter `:p`, an
+aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT, `rand()` there on Iceberg,
+a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition transform on
+Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on Iceberg on 4.0. It
+also reports what only another system's MERGE has, such as RETURNING, and a subquery in USING that reads the target
+where Delta leaves it unread: above a window function, `*` next to other columns, HAVING, JOIN … USING, or a function
+below another SELECT. A subquery that is not reported may fail as well, where Spark converts a type in its FROM, or
+where a source of files is in it.
 
 ## Why it matters
 
@@ -57,6 +59,7 @@ from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.formats import Format
+    from merge_runner.formats.lines import Line
     from merge_runner.formats.table_clauses import DeclaredColumn
     from merge_runner.lint.context import LintedFile, LintedMerge
     from merge_runner.lint.finding import Severity
@@ -85,15 +88,23 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     yield from _unread(merge)
     # Delta in a plain file may be a platform's that can do more; a MERGE of Iceberg is planned by Spark itself.
     name = merge.layout.format
-    if name is None or merge.file.platform != "oss" or runs(name, "session variable"):
+    line = merge.file.line
+    if name is None or merge.file.platform != "oss" or runs(name, "session variable", line=line):
         return
     statement = merge.file.statement or merge.statement
     parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]
     for part in (*parts, *_values(statement)):
         for path, span in _names(part):
             if merge.scope.is_variable(path) or _is_qualified_variable(path):
-                message = f"{capabilities(name).label} cannot resolve the session variable {'.'.join(path)} in a MERGE"
+                where = _of(name, "session variable", line)
+                message = f"{where} cannot resolve the session variable {'.'.join(path)} in a MERGE"
                 yield Hit(span, message, "read it in USING, as a column of the source")
+
+
+def _of(name: Format, feature: str, line: Line, insert_only: bool = False) -> str:
+    """The format as messages name it; with the line of Spark where others have the feature."""
+    label = capabilities(name).label
+    return f"{label} on {line}" if runs(name, feature, insert_only) else label
 
 
 def _is_qualified_variable(path: tuple[str, ...]) -> bool:
@@ -113,13 +124,22 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         yield from _sides(clause, scope)
     if name is None or file.platform != "oss":
         return  # a plain file: its format is not known
-    if statement.recursive and statement.ctes and not runs(name, "recursive CTE"):
-        message = f"{capabilities(name).label} cannot run a MERGE after WITH RECURSIVE"
-        yield Hit(statement.ctes[0].span, message, "move the WITH RECURSIVE into the query of USING")
+    if statement.schema_evolution and not runs(name, "schema evolution", line=file.line):
+        message = f"{_of(name, 'schema evolution', file.line)} has no MERGE WITH SCHEMA EVOLUTION"
+        yield Hit(
+            statement.target.span, message, "add the columns before, as `on_schema_change: append_new_columns` does"
+        )
+    if statement.recursive and statement.ctes and not runs(name, "recursive CTE", line=file.line):
+        message = f"{_of(name, 'recursive CTE', file.line)} cannot run a MERGE after WITH RECURSIVE"
+        inside = runs(name, "recursive CTE in USING", line=file.line)
+        hint = (
+            "move the WITH RECURSIVE into the query of USING" if inside else "compute it in a model that this one reads"
+        )
+        yield Hit(statement.ctes[0].span, message, hint)
     columns = _columns(file)
     for clause in statement.clauses:
         for assignment in clause.assignments:
-            yield from _value(name, statement, assignment.value, scope)
+            yield from _value(name, file.line, statement, assignment.value, scope)
             yield from _column(name, clause, assignment.column, assignment.span, scope)
         yield from _identities(clause, statement, columns)
 
@@ -153,12 +173,12 @@ def _parameters(statement: MergeStatement) -> Iterator[Hit]:
         yield Hit(span, message, f"write {{{{ var('{given}') | literal }}}} for a value, `| identifier` for a name")
 
 
-def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
+def _value(name: Format, line: Line, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
     from merge_runner.merge.forbidden import forbidden
 
     insert_only = statement.merge_class == "insert-only"
     system = capabilities(name).label
-    if value.text.strip().lower() == "default" and not runs(name, "DEFAULT", insert_only):
+    if value.text.strip().lower() == "default" and not runs(name, "DEFAULT", insert_only, line):
         message = f"{system} cannot resolve DEFAULT as a value in MERGE"
         yield Hit(value.span, message, "leave the column out of INSERT, or write the value itself")
         return
@@ -169,10 +189,14 @@ def _value(name: Format, statement: MergeStatement, value: Expr, scope: Scope) -
                 feature = "predicate subquery"
             else:
                 feature = "correlated subquery" if _is_correlated(value, found.span, scope) else "scalar subquery"
-        if runs(name, feature, insert_only):
+        if runs(name, feature, insert_only, line):
             continue
         what = f"the {feature} {found.name}" if found.name else f"a {feature}"
-        where = f" on {system}" if any(runs(each, feature, insert_only) for each in FORMATS) else ""
+        where = (
+            f" on {_of(name, feature, line, insert_only)}"
+            if any(runs(each, feature, insert_only) for each in FORMATS)
+            else ""
+        )
         yield Hit(found.span, f"{what} cannot be a value of SET or INSERT{where}", _IN_USING)
 
 

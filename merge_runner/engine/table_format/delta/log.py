@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import engine_errors
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
@@ -158,7 +159,8 @@ def snapshot(session: SparkSession, table: Relation, version: int | None = None)
     with engine_errors(), active_session(session):
         log = current._1()
         no_hint, no_table = getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")()
-        return LogSnapshot(session, log.getSnapshotAt(version, no_hint, no_table, False))
+        options = internals().delta_snapshot_options
+        return LogSnapshot(session, log.getSnapshotAt(version, no_hint, no_table, *options))
 
 
 def table_state(session: SparkSession, table: Relation) -> TableState:
