@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.syntax.outline import yaml_outline
 from merge_runner.lsp.syntax.statements import statements
-from merge_runner.text import Span
+from merge_runner.text import SourceText, Span
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,39 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
     if path.endswith((".yml", ".yaml")):
         tests = yaml_outline(text).get("unit_tests")
         named = [each.get("name") for each in tests.children] if tests is not None else []
-        return [
+        run = [
             CodeLens(name.value_span, "run this unit test", "merge-runner.test", ("test", "--select", name.value))
             for name in named
             if name is not None and name.value
         ]
+        return [*_described(project, text), *run]
     node = project.model_at(path)
     if node is None:
         return []
     merge = statements(text).merge
     span = Span(merge.span.start, merge.span.start + len("merge")) if merge is not None else Span(0, 0)
     return [CodeLens(span, title, f"merge-runner.{arguments[0]}", arguments) for title, arguments in _of(node)]
+
+
+def _described(project: KnownProject, text: str) -> Iterator[CodeLens]:
+    """Yield what is done with the models that YAML describes; a view of one is asked for in its own file."""
+    models = yaml_outline(text).get("models")
+    for name in [each.get("name") for each in models.children] if models is not None else []:
+        node = project.refs.get(name.value) if name is not None else None
+        if name is not None and isinstance(node, ModelNode) and node.materialized != "ephemeral":
+            for command in ("build", "explain"):
+                arguments = (command, "--select", node.name)
+                yield CodeLens(name.value_span, command, f"merge-runner.{command}", arguments)
+
+
+def plain_lenses(text: str, looked: Looked, file: str) -> list[CodeLens]:
+    """Return the commands above the MERGEs of a text that is no model: to show what Spark gets, to lint the file."""
+    found = []
+    for merge in looked.merges:
+        at = SourceText("", text).offset(merge.line, merge.column)
+        for title, command in (("show compiled", "compile"), ("lint", "lint")):
+            found.append(CodeLens(Span(at, at), title, f"merge-runner.{command}", (command, file)))
+    return found
 
 
 def _of(node: ModelNode) -> Sequence[tuple[str, tuple[str, ...]]]:

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lsp.answers.view import Link, View
+from merge_runner.graph.graph import ModelNode
+from merge_runner.lsp.answers.view import Link, View, line_spans
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.unsaved import with_model_text
+from merge_runner.lsp.names.symbol import described_node
+from merge_runner.lsp.syntax.outline import yaml_outline
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Span
 
 
-def compiled_view(project: KnownProject, path: str, text: str) -> View | None:
-    """Return what a text of a model renders to in an incremental run; None for a file of no model.
+def compiled_view(project: KnownProject, path: str, text: str, offset: int) -> View | None:
+    """Return what a text of a model, or of the one that YAML describes at a cursor, renders to in an incremental run.
 
-    A text that cannot be rendered has the errors instead, each with its place.
+    None where there is no model. A text that cannot be rendered has the errors instead, each with its place.
     """
     node = project.model_at(path)
+    if node is None and path.endswith((".yml", ".yaml")):
+        entries = [each for each in yaml_outline(text).walk() if each.span.start <= offset <= each.end]
+        described = described_node(project, entries[-1]) if entries else None
+        node = described if isinstance(described, ModelNode) else None
+        text = project.text(node.path) if node is not None else text
     if node is None:
         return None
     prepared, title = with_model_text(project.prepared, node, text), f"{node.name} (compiled)"
@@ -40,16 +48,6 @@ def _links(rendered: Rendered) -> Iterator[Link]:
     for start, end, origin in zip(found.starts, (*found.starts[1:], len(text)), found.origins, strict=True):
         if origin < 0:
             tag = found.tags[-1 - origin]
-            yield from (Link(span, rendered.source.place(tag.start, tag.end)) for span in _lines(text, start, end))
+            yield from (Link(span, rendered.source.place(tag.start, tag.end)) for span in line_spans(text, start, end))
         else:
-            yield from (Link(span, rendered.place(span.start, span.end), True) for span in _lines(text, start, end))
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the ranges of a part of a text line by line, without blank ones and the blanks around them."""
-    for line in text[start:end].splitlines(keepends=True):
-        words = line.strip()
-        if words:
-            begin = start + line.index(words)
-            yield Span(begin, begin + len(words))
-        start += len(line)
+            yield from (Link(span, rendered.place(span.start, span.end), True) for span in line_spans(text, start, end))

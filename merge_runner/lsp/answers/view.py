@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from merge_runner.plan.load.project_context import Prepared
@@ -29,3 +30,13 @@ class View:
         """Return it without the secrets of a project; a text that had one has no links."""
         text = prepared.conceal(self.text)
         return self if text == self.text else replace(self, text=text, links=())
+
+
+def line_spans(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the ranges of a part of a text line by line, without blank ones and the blanks around them."""
+    for line in text[start:end].splitlines(keepends=True):
+        words = line.strip()
+        if words:
+            begin = start + line.index(words)
+            yield Span(begin, begin + len(words))
+        start += len(line)

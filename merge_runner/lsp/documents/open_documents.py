@@ -8,10 +8,16 @@ from pathlib import Path
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.paths.named import project_of, within
+from merge_runner.lint.sources.contents_lint import ContentsReader
+from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lsp.documents.described_tables import DescribedTables, Folders
 from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
 from merge_runner.lsp.documents.remark import Looked, Remark
+from merge_runner.merge.find import find_merge
+from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.template.rendered import Rendered
+from merge_runner.template.templates import Templates
 from merge_runner.text import Place, as_source
 
 LONGEST = 2_000_000
@@ -67,6 +73,16 @@ class OpenDocuments:
     def tables(self, path: Path, texts: Mapping[Path, str]) -> DescribedTables:
         """Return the tables that the files in the folder of a document create, the open ones as they are written."""
         return self._folders.tables(path, texts)
+
+    def merges(self, path: Path, text: str) -> list[Rendered]:
+        """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
+        found = self.located(path)
+        known = found[0].known if found is not None else None
+        files = known.prepared.files if known is not None else None
+        macros, vars = (files.macros, files.vars) if files is not None else ((), {})
+        reader = ContentsReader(Templates(macros), vars, RecordingEnv(self.env))
+        read = reader.whole(with_text(PlainFile(str(path), path, None), as_source(text)))
+        return [each.rendered for each in read.contents.statements if find_merge(each.rendered.text) is not None]
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
         located = {path: self.located(path) for path, text in texts.items() if len(text) <= LONGEST}

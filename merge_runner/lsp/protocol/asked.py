@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -16,6 +17,7 @@ from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
+from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
 
 
@@ -33,12 +35,17 @@ Find = Callable[[str], Awaitable[Opened | None]]
 
 @dataclass(frozen=True)
 class Plain:
-    """A document that is no file of a project: what is known of it, its language, and the tables of its folder."""
+    """A document that is no file of a project: what is known of it, its language.
 
+    `tables` are those of its folder, `merges` the MERGEs in it as Spark gets them.
+    """
+
+    file: Path
     positions: Positions
     looked: Looked
     language: Language | None
     tables: Callable[[], DescribedTables]
+    merges: Callable[[], Sequence[Rendered]]
 
 
 FindPlain = Callable[[str], Awaitable[Plain | None]]

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 
 from merge_runner.lsp.answers import symbols
-from merge_runner.lsp.answers.code_lenses import code_lenses
+from merge_runner.lsp.answers.code_lenses import CodeLens, code_lenses, plain_lenses
 from merge_runner.lsp.answers.completion import MOST, completions, typed
 from merge_runner.lsp.answers.definition import definition
 from merge_runner.lsp.answers.found_merges import merge_hints, merge_hover
@@ -141,7 +141,14 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        return await answer(params.text_document.uri, _code_lenses)
+        uri = params.text_document.uri
+        found = await answer(uri, _code_lenses)
+        plain = await find_plain(uri) if not found else None
+        if plain is None:
+            return found
+        file = plain.file
+        lenses = plain_lenses(plain.positions.text, plain.looked, file.name)
+        return [_code_lens(plain.positions, each, str(file.parent)) for each in lenses]
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
@@ -249,13 +256,12 @@ def _named(asked: Asked, query: str) -> Sequence[types.SymbolInformation]:
 
 def _code_lenses(asked: Asked) -> list[types.CodeLens]:
     root = str(asked.project.prepared.files.root)
-    return [
-        types.CodeLens(
-            asked.positions.span(lens.span),
-            types.Command(lens.title, lens.command, arguments=[{"root": root, "arguments": list(lens.arguments)}]),
-        )
-        for lens in code_lenses(asked.project, asked.path, asked.text)
-    ]
+    return [_code_lens(asked.positions, each, root) for each in code_lenses(asked.project, asked.path, asked.text)]
+
+
+def _code_lens(positions: Positions, lens: CodeLens, root: str) -> types.CodeLens:
+    arguments = {"root": root, "arguments": list(lens.arguments)}
+    return types.CodeLens(positions.span(lens.span), types.Command(lens.title, lens.command, arguments=[arguments]))
 
 
 def _rename(asked: Asked, params: types.RenameParams) -> types.WorkspaceEdit:

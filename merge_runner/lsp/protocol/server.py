@@ -120,7 +120,15 @@ class Server(LanguageServer):
         if document is None or file is None:
             return None
         language = opened.language(self.workspace, uri)
-        return Plain(self.positions(document), found, language, lambda: self.documents.tables(file, texts))
+        number = cell.number if cell is not None else None
+        return Plain(
+            file,
+            self.positions(document),
+            found,
+            language,
+            lambda: self.documents.tables(file, texts),
+            lambda: [each for each in self.documents.merges(file, texts[file]) if each.place(0).cell == number],
+        )
 
     async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
         """Return a version of a document and what is wrong in it, once no more changes come."""
@@ -269,5 +277,5 @@ def make_server() -> Server:
         return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, inner), params, edits or None)]
 
     add_features(server, server.opened, server.plain)
-    add_views(server, server.opened)
+    add_views(server, server.opened, server.plain)
     return server

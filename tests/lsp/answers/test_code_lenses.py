@@ -18,11 +18,15 @@ def test_a_model_is_built_explained_and_compiled():
     ]
 
 
-def test_a_unit_test_is_run():
+def test_models_in_yaml_are_built_and_a_unit_test_is_run():
     found = lenses("models/facts/_facts.yml")
 
-    assert found[0] == ("a_late_correction_wins", "run this unit test", "test --select a_late_correction_wins")
-    assert {title for _, title, _ in found} == {"run this unit test"}
+    assert found[:2] == [
+        ("fct_flight", "build", "build --select fct_flight"),
+        ("fct_flight", "explain", "explain --select fct_flight"),
+    ]
+    assert ("a_late_correction_wins", "run this unit test", "test --select a_late_correction_wins") in found
+    assert {title for _, title, _ in found} == {"build", "explain", "run this unit test"}
 
 
 def test_a_file_of_macros_has_none():

@@ -10,7 +10,7 @@ from tests.lsp.cases import cases, opened
 @pytest.mark.parametrize("case", cases("views"))
 def test_a_view_shows_and_leads_to(case):
     file = opened(case)
-    view = compiled_view(*file.arguments[:3]) if case["view"] == "compiled" else lineage_view(*file.arguments)
+    view = (compiled_view if case["view"] == "compiled" else lineage_view)(*file.arguments)
 
     if "has" not in case:
         assert view is None
@@ -27,9 +27,9 @@ def test_a_view_shows_and_leads_to(case):
 @pytest.mark.parametrize("case", [case for case in cases("views") if case.values[0]["view"] == "compiled"])
 def test_a_copy_is_the_authors_text(case):
     file = opened(case)
-    view = compiled_view(*file.arguments[:3])
-    source = file.project.source_text(file.path)
+    view = compiled_view(*file.arguments)
     for link in view.links if view is not None else ():
         if link.is_copy:
+            source = file.project.source_text(link.place.path)
             start = source.offset(link.place.line, link.place.column)
-            assert file.text[start:].startswith(link.span.of(view.text))
+            assert source.text[start:].startswith(link.span.of(view.text))

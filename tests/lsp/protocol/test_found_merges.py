@@ -74,3 +74,75 @@ def test_the_verdict_on_a_merge_in_a_cell(editor, tmp_path):
     assert hover.contents.value.startswith(HEAD)
     assert hints == [(HINT, position(SQL, len("merge into a.b")))]
     assert first == (None, [])
+
+
+def compiled(editor, uri):
+    """The view of what Spark gets: its text, and the links as what they are on and what they lead to."""
+    asked = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+    params = types.ExecuteCommandParams("merge-runner.view.compiled", [asked])
+    return editor.run(editor.client.workspace_execute_command_async(params))
+
+
+def between(text, range):
+    """The text of a range in one line."""
+    line = text.split("\n")[range["start"]["line"]].encode("utf-16-le")
+    return line[2 * range["start"]["character"] : 2 * range["end"]["character"]].decode("utf-16-le")
+
+
+F_STRING = f'source = load()\nspark.sql(f"""{SQL.replace("c.d", "{source}")}""")  # 😀\n'
+VIEWS = {
+    "a script": (
+        "job.sql",
+        f"select 1;\n{SQL};\n{SQL.replace('a.b', 'a.c')}",
+        f"{SQL};\n\n{SQL.replace('a.b', 'a.c')};\n",
+    ),
+    "a macro": ("job.sql", SQL.replace("t.id = s.id", "{{ in_window('t.id') }}"), None),
+    "an f-string": ("job.py", F_STRING, SQL.replace("c.d", "{source}") + ";\n"),
+    "Scala": ("Job.scala", f'spark.sql("""{SQL}""")', SQL + ";\n"),
+}
+
+
+@pytest.mark.parametrize("case", VIEWS)
+def test_what_spark_gets_is_shown_with_its_places(editor, tmp_path, case):
+    root = folder(tmp_path / "shop", PROJECT)
+    name, text, expected = VIEWS[case]
+    path = root / "jobs" / name
+    editor.open(path, text)
+    view = compiled(editor, path.as_uri())
+    editor.close(path)
+    assert view["text"] == (expected or SQL.replace("t.id = s.id", "t.id >= date'2024-01-01'") + ";\n")
+    assert view["title"] == f"{name} (compiled)"
+    copies = [each for each in view["links"] if each["isCopy"]]
+    assert copies
+    for link in copies:
+        assert link["location"]["uri"] == path.as_uri()
+        assert between(view["text"], link["range"]) == between(text, link["location"]["range"])
+
+
+def test_there_is_nothing_to_show_of_a_text_without_a_merge(editor, tmp_path):
+    editor.open(tmp_path / "job.py", "x = 1")
+    assert compiled(editor, (tmp_path / "job.py").as_uri()) is None
+    editor.close(tmp_path / "job.py")
+
+
+def test_a_cell_has_its_merges_alone(editor, tmp_path):
+    path = tmp_path / "load.ipynb"
+    cells = editor.open_notebook(path, ("python", f'spark.sql("""{SQL.replace("a.b", "a.c")}""")'), ("sql", SQL))
+    view = compiled(editor, cells[1])
+    editor.close_notebook(path, cells)
+    assert view["text"] == SQL + ";\n"
+    assert {each["location"]["uri"] for each in view["links"]} == {cells[1]}
+
+
+def test_commands_above_a_merge(editor, tmp_path):
+    path = tmp_path / "job.py"
+    editor.open(path, f'x = 1\nspark.sql("""\n{SQL}""")')
+    params = types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
+    found = editor.run(editor.client.text_document_code_lens_async(params))
+    editor.close(path)
+    asked = {"root": str(tmp_path), "arguments": ["lint", "job.py"]}
+    assert [(each.range.start.line, each.command.command) for each in found] == [
+        (2, "merge-runner.compile"),
+        (2, "merge-runner.lint"),
+    ]
+    assert list(found[1].command.arguments) == [asked]

@@ -1,0 +1,32 @@
+"""The MERGEs of a text outside of models as Spark gets them, and where each part is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from merge_runner.lsp.answers.view import Link, View, line_spans
+from merge_runner.merge.syntax.placeholder import as_written
+from merge_runner.template.rendered import Rendered
+from merge_runner.text import Span
+
+
+def plain_view(name: str, merges: Sequence[Rendered]) -> View | None:
+    """Return the SQL of MERGEs, one after the other; None where there is none.
+
+    What only the code knows that runs is as the author wrote it: `{day}`.
+    """
+    text, links = "", []
+    for merge in merges:
+        text += ";\n\n" if text else ""
+        found = merge.map
+        for start, end, origin in zip(found.starts, (*found.starts[1:], len(merge.text)), found.origins, strict=True):
+            whole = merge.text[start:end]
+            written = as_written(whole)
+            for span in line_spans(written, 0, len(written)):
+                # the parts of one that is another than in the text are not known: it leads to its beginning
+                inner = Span(start + span.start, start + span.end) if written == whole else Span(start, end)
+                place = merge.place(inner.start, inner.end)
+                moved = Span(len(text) + span.start, len(text) + span.end)
+                links.append(Link(moved, place, is_copy=origin >= 0 and written == whole))
+            text += written
+    return View(f"{name} (compiled)", text + ";\n", tuple(links)) if text else None
