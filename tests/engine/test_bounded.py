@@ -236,8 +236,8 @@ def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, table_form
 @pytest.mark.parametrize(
     ("table_format", "layout", "key"),
     [
-        ("delta", {"cluster_by": ("id",)}, "bigint"),
-        pytest.param("delta", {"cluster_by": ("id",)}, "string", marks=pytest.mark.slow),
+        pytest.param("delta", {"cluster_by": ("id",)}, "bigint", marks=pytest.mark.slow),
+        pytest.param("delta", {"cluster_by": ("id",)}, "string", marks=pytest.mark.nightly),
         pytest.param("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "bigint", marks=pytest.mark.slow),
         ("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "string"),
     ],

@@ -150,9 +150,7 @@ def some(fast):
     return [pytest.param(*pair, marks=() if fast[pair[1]] == pair[0] else rest[pair[0]]) for pair in pairs]
 
 
-@pytest.mark.parametrize(
-    ("table_format", "using"), some(dict.fromkeys(SOURCES) | {"scan": "delta", "cross join": "iceberg"})
-)
+@pytest.mark.parametrize(("table_format", "using"), some(dict.fromkeys(SOURCES) | {"scan": "iceberg"}))
 def test_the_filter_of_each_form_of_a_mark(session, table_format, using):
     statements, response = check(session, table_format, using, None, TARGET, SOURCE, [])
     (text,) = statements
@@ -164,7 +162,7 @@ def test_the_filter_of_each_form_of_a_mark(session, table_format, using):
 
 @pytest.mark.parametrize(
     ("table_format", "writer"),
-    some(dict.fromkeys(WRITERS) | {"newer rows": "delta", "other values, the same mark": "iceberg"}),
+    some(dict.fromkeys(WRITERS) | {"newer rows": "iceberg"}),
 )
 def test_a_writer_that_changes_the_mark_makes_the_merge_run_as_its_author_wrote_it(session, table_format, writer):
     statements, response = check(session, table_format, "scan", writer, TARGET, SOURCE, [(7, 3, "l")])

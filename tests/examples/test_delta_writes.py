@@ -38,7 +38,7 @@ def test_the_setting_is_explained_and_lint_reports_the_small_files(example):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_merge_reads_and_writes(example, driver, spark):
     root, schema = example("delta_writes")
 

@@ -11,7 +11,7 @@ from merge_runner.run.explain import explain_on_spark
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif("iceberg" not in installed_line().formats, reason="Iceberg has no build for this line of Spark"),
 ]
 

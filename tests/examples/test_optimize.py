@@ -16,7 +16,7 @@ def test_a_file_size_that_only_another_delta_knows_is_refused(example):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_lookups_read_fewer_files_and_batches_pay_for_their_own(example, driver, spark):
     root, schema = example("optimize")
     tables = {name: f"{schema}.{name}" for name in ("orders_zordered", "orders_clustered")}

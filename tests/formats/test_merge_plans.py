@@ -70,14 +70,17 @@ def table(spark):
     return make
 
 
-# Upserts that copy rows in `make test`, the other rows in `make test-slow`.
+def _tier(number, plan):
+    if plan.shape == "upsert" and not plan.marks:
+        return ()
+    return pytest.mark.nightly if number % 2 else pytest.mark.slow
+
+
+# Upserts that copy rows in `make test`, every other of the other rows in `make test-slow`, the rest nightly.
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "plan",
-    [
-        pytest.param(plan, marks=[] if plan.shape == "upsert" and not plan.marks else pytest.mark.slow, id=name(plan))
-        for plan in PLANS
-    ],
+    [pytest.param(plan, marks=_tier(number, plan), id=name(plan)) for number, plan in enumerate(PLANS)],
 )
 def test_the_engine_joins_as_the_row_says(spark, table, plan):
     text = statement(plan, table(plan))

@@ -34,11 +34,14 @@ def test_what_we_say(format, shape, properties, conf, gathered, setting):
     assert (found.gathered, setting in found.setting) == (gathered, True)
 
 
-# One case of each format in `make test`, the others in `make test-slow`.
+# One case of each format in `make test`, a third of the others in `make test-slow`, the rest nightly.
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("format", "shape", "properties", "conf", "gathered", "setting"),
-    [case if number in (1, 5) else pytest.param(*case, marks=pytest.mark.slow) for number, case in enumerate(CASES)],
+    [
+        case if number in (1, 5) else pytest.param(*case, marks=pytest.mark.nightly if number % 3 else pytest.mark.slow)
+        for number, case in enumerate(CASES)
+    ],
 )
 def test_what_the_engine_does(spark, format, shape, properties, conf, gathered, setting):
     schema = "ice.distribution" if format == "iceberg" else "distribution"

@@ -43,7 +43,7 @@ def _tiers(few: int, many: int) -> list[object]:
     return [pytest.param(few, id="few"), pytest.param(many, id="many", marks=pytest.mark.nightly)]
 
 
-@pytest.mark.parametrize("number", _tiers(30, 120))
+@pytest.mark.parametrize("number", _tiers(16, 120))
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
 def test_random_merges_are_judged_as_the_engine_prunes(engines, form, number):
     compared = compare(engines, random_merges(form, 1, number))
@@ -93,7 +93,7 @@ def _value(text: str, data_type: str) -> str:
     return f"cast(cast('{text}' as double) as {data_type})" if numeric else f"cast('{text}' as {data_type})"
 
 
-@pytest.mark.parametrize("number", _tiers(15, 60))
+@pytest.mark.parametrize("number", _tiers(8, 60))
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
 def test_a_bound_makes_the_engine_skip_files(engines, form, number):
     """The values that the runner would find, of the type that the source's expression has."""

@@ -21,7 +21,7 @@ from tests.oracle.usual import usual
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-HISTORIES = int(os.environ.get("REUSE_HISTORIES", "4"))
+HISTORIES = int(os.environ.get("REUSE_HISTORIES", "3"))
 SEED = int(os.environ.get("REUSE_SEED", "1"))
 TOGETHER = min(12, HISTORIES)
 """Histories of one project: each is a chain of its own, so that most of it does not change when another one does."""
