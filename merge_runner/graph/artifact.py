@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal
 
-Schema = Literal["manifest/v12", "run-results/v6", "sources/v3"]
+Schema = Literal["manifest/v12", "run-results/v6", "catalog/v1", "sources/v3"]
 
 DBT_VERSION = "1.10.0"
 """The dbt release with these shapes, by which readers choose their parser; our own version is in env."""

@@ -58,7 +58,7 @@ def catalog_of(manifest):
 
 
 def test_dbterd_draws_what_data_tests_say(client, run_client, shop):
-    """The catalog is the test's: merge-runner writes none yet. dbterd needs a database, which two-part names do not have."""
+    """The catalog is the test's, since the tables are not built. dbterd needs a database, which two-part names do not have."""
     profile = "shop: {outputs: {dev: {master: 'local[2]', schema: lake.shop, catalogs: {lake: {type: embedded}}}}}"
     (shop / "profiles.yml").write_text(profile)
     Project.load(shop).write_manifest()

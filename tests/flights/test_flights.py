@@ -78,7 +78,8 @@ class Warehouse:
         )
         run = project.build(select, exclude, driver=self.driver)
         assert [result for result in run.results if result.status not in ("success", "pass")] == []
-        for name in ("run_results", "manifest"):
+        project.catalog()
+        for name in ("run_results", "manifest", "catalog"):
             assert schema_errors(json.loads((self.folder / f"target/{name}.json").read_text())) == []
         lines = (self.folder / "target/openlineage.jsonl").read_text().splitlines()
         assert [error for line in lines for error in errors(json.loads(line))] == []
@@ -94,6 +95,13 @@ class Warehouse:
         wanted = {name: expected.fingerprint(tables[name]) for name in of}
         found = {name: self.fingerprint(name) for name in wanted}
         return {name: (found[name], wanted[name]) for name in wanted if found[name] != wanted[name]}
+
+    def catalog(self):
+        """The types of columns by table, as catalog.json and as Spark has them."""
+        nodes = json.loads((self.folder / "target/catalog.json").read_text())["nodes"].values()
+        found = [each for each in nodes if each["metadata"]["type"] == "table"]
+        own = {each["metadata"]["name"]: {k: c["type"] for k, c in each["columns"].items()} for each in found}
+        return own, {name: dict(self.driver.spark.table(f"{self.schema}.{name}").dtypes) for name in own}
 
     def fingerprint(self, table):
         frame = self.driver.spark.table(f"{self.schema}.{table}")
@@ -120,6 +128,7 @@ class History:
 
     rows: dict[str, dict[str, tuple[int, int, int]]] = field(default_factory=dict)
     differences: dict[str, dict[str, Any]] = field(default_factory=dict)
+    catalog: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
 
 def copy_of_days(root, *beginnings):
@@ -144,6 +153,7 @@ def two_days(driver, tmp_path_factory):
     built = warehouse.build(OVER_THE_END_OF_JANUARY, BEFORE_CORRECTIONS, AN_AGGREGATE, NO_TESTS)
     history.rows["built"] = built
     history.differences["built"] = warehouse.differences(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS, of=built)
+    history.catalog = warehouse.catalog()
     return history
 
 
@@ -182,6 +192,12 @@ def test_two_days_give_the_expected_tables(two_days):
     tables = expected.tables(OVER_THE_END_OF_JANUARY, as_of=BEFORE_CORRECTIONS)
     assert {"fct_flight", "fct_weather_hour", "agg_weather_month"} <= two_days.rows["built"].keys()
     assert two_days.rows["built"] == {name: (len(tables[name]), 0, 0) for name in two_days.rows["built"]}
+
+
+def test_the_catalog_has_the_columns_of_the_tables(two_days):
+    stored, real = two_days.catalog
+    assert stored.keys() >= {"fct_flight", "agg_weather_month"}
+    assert stored == real
 
 
 @pytest.mark.nightly

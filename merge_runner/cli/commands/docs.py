@@ -28,13 +28,22 @@ class Options(ProjectOptions):
 def command(options: Options) -> int:
     """Write the project as a page with search, DAG, proofs and column lineage, or serve the page until Ctrl-C.
 
-    The page opens from disk, without a server; `serve` is for others to read it. Needs no Spark.
+    The page opens from disk, without a server; `serve` is for others to read it. With `generate` goes catalog.json, the
+    columns and sizes of the tables that are there. Needs no Spark.
     """
     return {"generate": _generate, "serve": _serve}[options.action](options)
 
 
 def _generate(options: Options) -> int:
-    page = load_project(options).docs(static=options.static)
+    from merge_runner.cli.display.messages import counted, say
+
+    project = load_project(options)
+    page = project.docs(static=options.static)
+    catalog = project.catalog()
+    if not options.quiet:
+        unread = len(catalog.unread)
+        left_out = f"; {counted(unread, 'table')} not built, or not on this machine" if unread else ""
+        say(f"catalog.json: {counted(catalog.count, 'relation')}{left_out}")
     click.echo(str(page))
     if options.open_page:
         click.launch(page.as_uri())

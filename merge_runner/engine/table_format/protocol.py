@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import Ran
     from merge_runner.engine.table_format.branches import Branches
+    from merge_runner.engine.table_format.stored_metadata import StoredMetadata
     from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
@@ -248,6 +249,12 @@ class TableFormat(Protocol):
         """Return the newest commit that may have changed rows or columns, from files alone; None where it is not known.
 
         `path` is the folder of the table, or its metadata file where a catalog names one.
+        """
+
+    def stored_metadata(self, path: Path) -> StoredMetadata | None:
+        """Return columns and sizes of the newest version, from files alone; None where these do not say it.
+
+        `path` is that of `stored_version`.
         """
 
     def changed_partitions(self, path: Path, since: str) -> frozenset[Partition] | str:

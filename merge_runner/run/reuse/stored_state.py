@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
+from merge_runner.engine.table_format.stored_metadata import StoredMetadata
 from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
 from merge_runner.plan.load.project_context import Prepared
@@ -73,6 +74,11 @@ class Stored:
             return None
         found = self._table()
         return found[0].stored_version(found[1]) if found is not None else None
+
+    def metadata(self) -> StoredMetadata | None:
+        """Return columns and sizes of a table; None where there is none, or its files do not say it."""
+        found = self._table() if self.is_table else None
+        return found[0].stored_metadata(found[1]) if found is not None else None
 
     def changed_partitions(self, since: str) -> frozenset[Partition] | str:
         """Return the partitions of a table that were changed since a version; a text says why they are not known."""

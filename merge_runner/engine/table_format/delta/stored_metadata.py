@@ -1,0 +1,71 @@
+"""The columns and sizes of a Delta table, read from its log without an engine.
+
+The checksum file of a commit has the metadata of the table, and the number and bytes of its files (Delta's protocol,
+"Version Checksum File"). Where there is none, the newest commit with metadata has the columns.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
+
+_TYPES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
+_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+"""Where Spark keeps that a column of strings is `char(n)` or `varchar(n)`."""
+
+
+def stored_metadata(folder: Path) -> StoredMetadata | None:
+    """Return the table in a folder; None where there is none, or its columns are in a checkpoint alone."""
+    log = folder / "_delta_log"
+    try:
+        versions = sorted((path for path in log.glob("[0-9]*.json") if path.stem.isdecimal()), reverse=True)
+        for number, commit in enumerate(versions):
+            checksum = _json(commit.with_suffix(".crc"))
+            if checksum.get("metadata"):
+                newest = number == 0
+                files, size = (checksum.get("numFiles"), checksum.get("tableSizeBytes")) if newest else (None, None)
+                return _table(checksum["metadata"], files, size)
+            for line in commit.read_text(encoding="utf-8").splitlines():
+                action = json.loads(line) if line.strip() else {}
+                if "metaData" in action:
+                    return _table(action["metaData"], None, None)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        pass  # cleaned up meanwhile, or no log of Delta's
+    return None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _table(metadata: dict[str, Any], files: int | None, size: int | None) -> StoredMetadata:
+    fields = json.loads(metadata["schemaString"])["fields"]
+    columns = tuple(
+        StoredColumn(
+            field["name"],
+            (field.get("metadata") or {}).get(_DECLARED) or _type(field["type"]),
+            (field.get("metadata") or {}).get("comment"),
+        )
+        for field in fields
+    )
+    return StoredMetadata(columns, metadata.get("description"), files, size)
+
+
+def _type(written: Any) -> str:
+    """A type of Spark's JSON as SQL writes it."""
+    if isinstance(written, str):
+        return _TYPES.get(written, written)
+    kind = written["type"]
+    if kind == "array":
+        return f"array<{_type(written['elementType'])}>"
+    if kind == "map":
+        return f"map<{_type(written['keyType'])},{_type(written['valueType'])}>"
+    fields = (f"{field['name']}:{_type(field['type'])}" for field in written["fields"])
+    return f"struct<{','.join(fields)}>"

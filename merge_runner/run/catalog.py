@@ -1,0 +1,111 @@
+"""catalog.json in dbt's shape: the columns and sizes of a project's tables, read from their files without an engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
+from merge_runner.formats.registry import table_format_of
+from merge_runner.graph.artifact import Metadata
+from merge_runner.graph.graph import ModelNode, Node, SourceNode
+from merge_runner.graph.naming import view_definition
+from merge_runner.plan.layout.layout_file import recordable
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.run.reuse.stored_state import stored_input
+from merge_runner.version import version
+
+
+@dataclass(frozen=True)
+class WrittenCatalog:
+    """The file, how many tables and views are in it, and the names of the tables that could not be read."""
+
+    path: Path
+    count: int
+    unread: tuple[str, ...]
+
+
+def write_catalog(prepared: Prepared, invocation_id: str) -> WrittenCatalog:
+    """Write target/catalog.json of the tables that are stored on this machine, and return what is in it."""
+    found: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
+    unread: list[str] = []
+    tables = {item.relation.name.casefold(): item for item in recordable(prepared)}
+    for unique_id, node in prepared.graph.nodes.items():
+        if node.relation is None:
+            continue
+        item = tables.get(node.relation.name.casefold())
+        kind, metadata = "table", None
+        if item is not None:
+            stored = stored_input(item, prepared) if table_format_of(item.format) is not None else None
+            metadata = stored.metadata() if stored is not None else None
+            if metadata is None:
+                unread.append(node.relation.name)
+        elif isinstance(node, ModelNode) and node.materialized == "view":
+            kind, metadata = "view", _view(prepared, node)
+        if metadata is not None:
+            section = "sources" if isinstance(node, SourceNode) else "nodes"
+            found[section][unique_id] = _entry(node, kind, metadata)
+    document = {
+        "metadata": Metadata(datetime.now(timezone.utc), invocation_id, version()).as_json("catalog/v1"),
+        **found,
+        "errors": None,
+    }
+    path = prepared.target_path / "catalog.json"
+    write_atomic(path, json.dumps(prepared.concealed(document)))
+    return WrittenCatalog(path, sum(map(len, found.values())), tuple(unread))
+
+
+def _view(prepared: Prepared, node: ModelNode) -> StoredMetadata | None:
+    """A view that was built, with the columns that are declared with a type."""
+    if node.relation is None:
+        return None
+    definition = view_definition(prepared.files.root, prepared.files.profile, node.relation)
+    if definition is None or not definition.exists():
+        return None
+    typed = ((name, column.get("data_type"), column.get("description")) for name, column in node.columns.items())
+    return StoredMetadata(
+        tuple(StoredColumn(name, str(kind), comment or None) for name, kind, comment in typed if kind)
+    )
+
+
+def _entry(node: Node, kind: str, metadata: StoredMetadata) -> dict[str, Any]:
+    relation = node.relation
+    return {
+        "metadata": {
+            "type": kind,
+            "database": relation.catalog if relation is not None else None,
+            "schema": (relation.schema if relation is not None else None) or "",
+            "name": relation.identifier if relation is not None else node.name,
+            "comment": metadata.comment or None,
+            "owner": None,
+        },
+        "columns": {
+            column.name: {"type": column.data_type, "index": index, "name": column.name, "comment": column.comment}
+            for index, column in enumerate(metadata.columns, 1)
+        },
+        "stats": dict(_stats(metadata)),
+        "unique_id": node.unique_id,
+    }
+
+
+def _stats(metadata: StoredMetadata) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Statistics by id, as dbt's docs show them; `has_stats` comes first, as in every entry of dbt."""
+    known = [
+        ("num_files", "# Files", metadata.files, "Files of the newest version"),
+        ("bytes", "Approximate Size", metadata.bytes, "Bytes of the files of the newest version"),
+        ("num_rows", "# Rows", metadata.rows, "Rows of the newest version"),
+    ]
+    has_any = any(value is not None for _, _, value, _ in known)
+    yield "has_stats", _stat("has_stats", "Has Stats?", has_any, "Whether there are statistics of this table", False)
+    for name, label, value, description in known:
+        if value is not None:
+            yield name, _stat(name, label, value, description, True)
+
+
+def _stat(name: str, label: str, value: bool | int, description: str, include: bool) -> dict[str, Any]:
+    return {"id": name, "label": label, "value": value, "include": include, "description": description}
