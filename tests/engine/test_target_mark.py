@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from merge_runner.engine.context import NodeContext
@@ -74,11 +74,12 @@ def session(driver):
 
 
 def rows_of(given):
-    listed = ", ".join(f"({id}, {day}, '{v}')" for id, day, v in given) or "(0, 0, '')"
+    """A query for rows: a number, a day from 2024-01-01 on, a value, and by how many days `ts` is after that day."""
+    listed = ", ".join(f"({id}, {day}, '{v}', {day + sum(late)})" for id, day, v, *late in given) or "(0, 0, '', 0)"
     where = "" if given else " where false"
     return (
         "select cast(col1 as bigint) as id, date_add(date'2024-01-01', col2) as dt, "
-        f"timestamp'2024-01-01 06:00:00' + make_interval(0, 0, 0, col2) as ts, col3 as v from values {listed}{where}"
+        f"timestamp'2024-01-01 06:00:00' + make_interval(0, 0, 0, col4) as ts, col3 as v from values {listed}{where}"
     )
 
 
@@ -177,20 +178,36 @@ def test_a_writer_that_changes_the_mark_makes_the_merge_run_as_its_author_wrote_
 
 
 def rows(most):
-    return st.lists(st.tuples(st.integers(1, 5), st.integers(0, 4), st.sampled_from("abux")), max_size=most)
+    values = st.tuples(st.integers(1, 3), st.integers(0, 3), st.sampled_from("abux"), st.integers(0, 3))
+    return st.lists(values, max_size=most)
+
+
+PAIRS = {
+    "using": st.sampled_from(sorted(SOURCES)),
+    "writer": st.sampled_from(sorted(WRITERS)),
+    "target": rows(6),
+    "source": rows(8).map(lambda found: list({row[:2]: row for row in found}.values())),
+    "late": rows(3),
+}
+CHANGED = {"target": [(1, 0, "a"), (2, 3, "b")], "source": [(1, 0, "u", 2), (2, 3, "n", 1)], "late": []}
+"""Rows with which the result is another one where the MERGE does not notice that the mark has changed."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table_format", SCHEMA)
 @settings(max_examples=settings.default.max_examples // 20, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(
-    using=st.sampled_from(sorted(SOURCES)),
-    writer=st.sampled_from(sorted(WRITERS)),
-    target=rows(6),
-    source=rows(6).map(lambda found: list({row[:2]: row for row in found}.values())),
-    late=rows(3),
-)
+@given(**PAIRS)
+@example(using="scan", writer="the newest rows gone", **CHANGED)
+@example(using="grouped", writer="no rows any more", **CHANGED)
 def test_the_result_is_that_of_some_order_of_the_writers(session, table_format, using, writer, target, source, late):
+    check(session, table_format, using, writer, target, source, late)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("table_format", SCHEMA)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(**PAIRS)
+def test_the_result_is_that_of_some_order_in_many_merges(session, table_format, using, writer, target, source, late):
     check(session, table_format, using, writer, target, source, late)
 
 
