@@ -9,6 +9,7 @@ changed, which the whole graph may depend on.
 first diagnostics   from the start of the process to the answer for the opened model; cold: without the target folder
 diagnostics         the answer for a text in which one key was typed; the server waits 30 ms for more keys before
 config changed      the same where the config of the model has changed
+saved               the same after a typed text was written into the file of the model
 memory              the largest resident set of the server
 
 `processor` is the time that the server computes, which other work on the machine changes little: of a key for all that is
@@ -70,6 +71,12 @@ class Editor:
         changed = types.VersionedTextDocumentIdentifier(version=self._version, uri=self.uri)
         whole = types.TextDocumentContentChangeWholeDocument(text)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
+
+    def save(self, file: Path, text: str) -> None:
+        """Change the document, write its file and say so."""
+        self.change(text)
+        file.write_text(text)
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(self._document))
 
     def diagnostics(self) -> Awaitable[Any]:
         """Ask for diagnostics."""
@@ -136,6 +143,11 @@ async def drive(root: Path, keys: int, reloads: int) -> None:
         editor.change(editor.text.replace("tags=[", f"tags=['t{number}', ", 1))
         config.append(await seconds(editor.diagnostics()))
     rows.append(("config changed", config, (editor.processor() - before) / reloads))
+    before, saved = editor.processor(), []
+    for number in range(reloads):
+        editor.save(middle(root), f"{editor.text}-- {number}\n")
+        saved.append(await seconds(editor.diagnostics()))
+    rows.append(("saved", saved, (editor.processor() - before) / reloads))
     print("| what | median | p95 | largest | processor |\n|---|---|---|---|---|")
     for name, found, processor in rows:
         last = sorted(found)[min(len(found) - 1, int(0.95 * len(found)))] if found else None
