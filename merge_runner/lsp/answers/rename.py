@@ -120,7 +120,7 @@ def _check_model(node: ModelNode) -> None:
 
 
 def _check_description(project: KnownProject, path: str, text: str, symbol: Symbol, node: ModelNode) -> None:
-    """Raise RefusedRenameError unless a column is in YAML alone: no table has it, as far as the project says."""
+    """Raise RefusedRenameError unless a column is in YAML alone: no table is known to have it."""
     given = _given(project, node)
     if given is None:
         raise RefusedRenameError(f'the columns of {node.path} are not all known: "{symbol.name}" may be one of them')

@@ -35,14 +35,15 @@ Find = Callable[[str], Awaitable[Opened | None]]
 
 @dataclass(frozen=True)
 class Plain:
-    """A document that is no file of a project: what is known of it, its language.
+    """A document that is no file of a project, and its language.
 
-    `tables` are those of its folder, `merges` the MERGEs in it as Spark gets them.
+    `looked` looks at its newest text, which takes longer than a key may. `tables` are those of its folder, `merges` the
+    MERGEs in it as Spark gets them.
     """
 
     file: Path
     positions: Positions
-    looked: Looked
+    looked: Callable[[], Awaitable[tuple[Positions, Looked]]]
     language: Language | None
     tables: Callable[[], DescribedTables]
     merges: Callable[[], Sequence[Rendered]]

@@ -71,8 +71,8 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
         plain = await find_plain(params.text_document.uri) if known is None else None
         if plain is None:
             return known
-        positions = plain.positions
-        found = merge_hover(positions.text, plain.looked, positions.offset(params.position))
+        positions, looked = await plain.looked()
+        found = merge_hover(positions.text, looked, positions.offset(params.position))
         return _hover(positions, found) if found is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
@@ -115,9 +115,9 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
         plain = await find_plain(params.text_document.uri)
         if plain is None:
             return hints
-        positions = plain.positions
+        positions, looked = await plain.looked()
         start, end = positions.offset(params.range.start), positions.offset(params.range.end)
-        found = merge_hints(positions.text, plain.looked, start, end)
+        found = merge_hints(positions.text, looked, start, end)
         return [*(hints or ()), *(_inlay_hint(positions, each) for each in found)]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -146,9 +146,9 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
         plain = await find_plain(uri) if not found else None
         if plain is None:
             return found
-        file = plain.file
-        lenses = plain_lenses(plain.positions.text, plain.looked, file.name)
-        return [_code_lens(plain.positions, each, str(file.parent)) for each in lenses]
+        positions, looked = await plain.looked()
+        lenses = plain_lenses(positions.text, looked, plain.file.name)
+        return [_code_lens(positions, each, str(plain.file.parent)) for each in lenses]
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:

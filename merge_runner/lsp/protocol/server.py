@@ -115,16 +115,21 @@ class Server(LanguageServer):
         inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
         if inner is not None and inner[0].is_own(inner[1]):
             return None
-        document, _, found = await self.looked(uri)
-        file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
+        document, texts = opened.document(self.workspace, uri), opened.texts(self.workspace)
+        file = opened.file_of(self.workspace, uri)
         if document is None or file is None:
             return None
+
+        async def looked() -> tuple[Positions, Looked]:
+            newest, _, found = await self.looked(uri)
+            return self.positions(newest or document), found
+
         language = opened.language(self.workspace, uri)
         number = cell.number if cell is not None else None
         return Plain(
             file,
             self.positions(document),
-            found,
+            looked,
             language,
             lambda: self.documents.tables(file, texts),
             lambda: [each for each in self.documents.merges(file, texts[file]) if each.place(0).cell == number],
