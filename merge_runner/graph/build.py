@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
-from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
+from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
@@ -19,6 +19,7 @@ from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.kept_captures import KeptCaptures
 from merge_runner.graph.naming import Naming, no_folder
+from merge_runner.graph.references import References
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
 from merge_runner.graph.streams import check_streams
 from merge_runner.graph.test_nodes import (
@@ -85,6 +86,7 @@ class Builder:
         self.disabled: list[Node] = []
         self.refs: dict[str, str] = {}
         """Names that `ref` knows, and their node ids."""
+        self.references = References(files, self.refs, self.problems)
         self.changes: dict[str, tuple[Ref, ...]] = {}
         """The calls of `changes` in each model and singular test."""
         self.warnings: dict[str, tuple[Problem, ...]] = {}
@@ -232,7 +234,7 @@ class Builder:
             relation=self._relation(name, config, place),
             config=config,
             tags=config.tags,
-            depends_on=self._parents(captured),
+            depends_on=self.references.parents(captured),
             checksum=checksum(model.source.text),
             description=(properties.description or "") if properties else "",
             columns=columns_as_json(properties.columns if properties else ()),
@@ -288,37 +290,6 @@ class Builder:
             self.problems.add("invalid-name", message, place, "an alias or schema has no / and no \\ in it")
         return found
 
-    def _parents(self, captured: Captured) -> tuple[str, ...]:
-        """Ids of what a file refers to, in its order, each once; what does not exist is a problem."""
-        found: dict[str, None] = {}
-        for ref in captured.refs:
-            if ref.name in self.refs:
-                found[self.refs[ref.name]] = None
-            else:
-                self._unknown_ref(ref.name, ref.place)
-        for source in captured.sources:
-            if (source.source, source.table) in self.files.sources:
-                found[f"source.{self.project}.{source.source}.{source.table}"] = None
-            else:
-                self._unknown_source(source.source, source.table, source.place)
-        return tuple(found)
-
-    def _unknown_ref(self, name: str, place: Place) -> None:
-        if name in self.files.models or name in self.files.seeds:
-            hint: str | None = "enable it, or take the ref away"
-            self.problems.add("disabled-ref", f'ref("{name}") is a disabled model', place, hint)
-        else:
-            known = next((each for each in self.files.not_read if name in each.names), None)
-            hint = did_you_mean(name, self.refs)
-            if known is not None:
-                hint = f"{name} belongs to {known.place.path}, which is not read: {known.hint}"
-            self.problems.add("unknown-ref", f'there is no model or seed "{name}"', place, hint)
-
-    def _unknown_source(self, source: str, table: str, place: Place) -> None:
-        known = [f"{one}.{other}" for one, other in self.files.sources]
-        hint = did_you_mean(f"{source}.{table}", known)
-        self.problems.add("unknown-source", f'there is no source table "{source}.{table}"', place, hint)
-
     def _called(self, macros: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._macro_id(name) for name in sorted(macros))
 
@@ -334,7 +305,7 @@ class Builder:
                     self.project,
                     source,
                     captured,
-                    self._parents(captured),
+                    self.references.parents(captured),
                     self._called(captured.macros),
                     self.problems,
                 )
@@ -347,7 +318,9 @@ class Builder:
                 self.problems.extend(broken)
             elif owner is not None:
                 tested = self.nodes[owner]
-                attached = generic_test_node(self.project, entry, tested, own_tests, self._resolve, self.problems)
+                attached = generic_test_node(
+                    self.project, entry, tested, own_tests, self.references.resolve, self.problems
+                )
                 if attached is not None and entry.test.name.rpartition(".")[2] in own_tests:
                     attached = self._with_own_test(attached)
                 self._add(attached, entry.test.enabled)
@@ -377,7 +350,7 @@ class Builder:
                 self.problems.add("unknown-key", message, place, f"write {key} where the test is used")
             return replace(
                 node,
-                depends_on=tuple(dict.fromkeys((*node.depends_on, *self._parents(captured)))),
+                depends_on=tuple(dict.fromkeys((*node.depends_on, *self.references.parents(captured)))),
                 macros=self._called({TEST_PREFIX + test.name, *captured.macros}),
             )
         return None
@@ -386,18 +359,6 @@ class Builder:
         """The node that a data test is attached to; None where it is disabled or itself a problem."""
         owner = self.refs.get(on[0]) if len(on) == 1 else f"source.{self.project}.{on[0]}.{on[1]}"
         return owner if owner in self.nodes else None
-
-    def _resolve(self, kind: str, names: tuple[str, ...], place: Place) -> str | None:
-        """The id of a `ref` or `source` in a test's arguments; None (and a problem) where there is none."""
-        if kind == "ref":
-            if names[-1] in self.refs:
-                return self.refs[names[-1]]
-            self._unknown_ref(names[-1], place)
-        elif (names[0], names[-1]) in self.files.sources:
-            return f"source.{self.project}.{names[0]}.{names[-1]}"
-        else:
-            self._unknown_source(names[0], names[-1], place)
-        return None
 
     def _macros(self) -> dict[str, Macro]:
         """The project's macros, and those of packages that a node calls."""

@@ -40,7 +40,7 @@ def with_changed_models(
     models = {name: replace(files.models[name], source=source) for name, source in texts.items()}
     files = replace(files, models=ChainMap(models, cast("dict[str, ModelFile]", files.models)))  # it is never written
     builder = _Builder(files, templates, invocation, kept, graph)
-    builder.refs = {node.name: node.unique_id for node in graph.nodes.values() if isinstance(node, RefNode)}
+    builder.refs.update({node.name: node.unique_id for node in graph.nodes.values() if isinstance(node, RefNode)})
     builder.add_models(texts)
     builder.captures.write(len(files.models) + len(files.singular_tests))
     same = all(_is_same_table(graph, node) for node in builder.nodes.values() if isinstance(node, ModelNode))
