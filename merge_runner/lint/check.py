@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
-from merge_runner.lint.finding import Finding, Fix
+from merge_runner.lint.finding import SEVERITIES, Finding, Fix
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.lint.rule import Check, Hit, Rule
@@ -43,20 +43,38 @@ def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayou
 
 
 def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> Checked:
-    """Findings of all rules that look at one file, and the verdict on its MERGE."""
-    found: list[Finding] = []
-    replaced: set[str] = set()
+    """Findings of all rules that look at one file, one for each cause, and the verdict on its MERGE."""
+    found: list[tuple[Hit, Finding]] = []
+    configured: set[str] = set()
     for rule in rules():
         if not selection.selected(rule, file.path):
             continue
         if rule.check_file is not None:
             found += _findings(rule, rule.check_file, file, selection, file)
         if rule.check_merge is not None and merge is not None:
-            of_rule = list(_findings(rule, rule.check_merge, merge, selection, file))
-            replaced.update(rule.replaces if of_rule else ())
-            found += of_rule
-    found = [finding for finding in found if finding.code not in replaced]
-    return Checked(tuple(found), reported(merge) if merge is not None else None)
+            found += _findings(rule, rule.check_merge, merge, selection, file)
+        if selection.configured(rule) is not None:
+            configured.add(rule.code)
+    return Checked(_one_for_each_cause(found, configured), reported(merge) if merge is not None else None)
+
+
+def _one_for_each_cause(found: Sequence[tuple[Hit, Finding]], configured: Collection[str]) -> tuple[Finding, ...]:
+    """The findings without those whose place another takes; `configured` are codes whose severity the settings say."""
+    gone: set[int] = set()
+    kept: list[Finding] = []
+    names = [{finding.code, f"{finding.code} {hit.variant}"} for hit, finding in found]
+    for hit, finding in found:
+        taken = [
+            (place, other)
+            for place, (_, other) in enumerate(found)
+            if not names[place].isdisjoint(hit.replaces)
+            or (other.code in hit.replaces_here and other.place == finding.place)
+        ]
+        gone.update(place for place, _ in taken)
+        severities = [finding.severity, *(other.severity for _, other in taken if finding.code not in configured)]
+        replaced = tuple(dict.fromkeys(other.code for _, other in taken))
+        kept.append(replace(finding, severity=min(severities, key=SEVERITIES.index), replaced=replaced))
+    return tuple(finding for place, finding in enumerate(kept) if place not in gone)
 
 
 def check_project(
@@ -65,7 +83,7 @@ def check_project(
     """Findings of the rules of `known` (all where it is None) that look at the project as a whole."""
     for rule in rules() if known is None else known:
         if rule.check_project is not None and selection.selected(rule, ""):
-            yield from _findings(rule, rule.check_project, project, selection, None)
+            yield from (finding for _, finding in _findings(rule, rule.check_project, project, selection, None))
 
 
 def reported(merge: LintedMerge) -> ReportedMerge:
@@ -117,7 +135,7 @@ def _findings(
     looks_at: LintedMerge | LintedFile | LintedProject,
     selection: RuleSelection,
     file: LintedFile | None,
-) -> Iterator[Finding]:
+) -> Iterator[tuple[Hit, Finding]]:
     at: Place | None = None
     for hit in _hits(rule, check, looks_at, selection, file):
         if at is None and file is not None and file.statement is not None:
@@ -130,18 +148,21 @@ def _findings(
         subject = hit.subject
         if subject is None and isinstance(hit.at, Span) and file is not None and file.rendered is not None:
             subject = hit.at.of(file.rendered.text)
-        yield Finding(
-            code=rule.code,
-            name=rule.name,
-            severity=level,
-            message=as_written(hit.message),
-            place=place,
-            model=hit.model or (file.name if file else None),
-            hint=as_written(hit.hint) if hit.hint is not None else None,
-            fix=_writable(hit.fix),
-            subject=as_written(subject or hit.message),
-            page=rule.url,
-            merge=at,
+        yield (
+            hit,
+            Finding(
+                code=rule.code,
+                name=rule.name,
+                severity=level,
+                message=as_written(hit.message),
+                place=place,
+                model=hit.model or (file.name if file else None),
+                hint=as_written(hit.hint) if hit.hint is not None else None,
+                fix=_writable(hit.fix),
+                subject=as_written(subject or hit.message),
+                page=rule.url,
+                merge=at,
+            ),
         )
 
 

@@ -68,6 +68,8 @@ class Finding:
     """The URL that explains a rule of another package; None for the rules of merge-runner."""
     merge: Place | None = field(default=None, compare=False)
     """Where the MERGE that it is about begins; None: it is about a file or the project."""
+    replaced: tuple[str, ...] = field(default=(), compare=False)
+    """The codes of the findings on the same MERGE whose place it has taken, as they have the same cause."""
 
     @property
     def key(self) -> str:

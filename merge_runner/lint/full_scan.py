@@ -1,6 +1,6 @@
 """What a scan of the whole target costs, where known without the table, and which condition would avoid it.
 
-P001, P002, P006 and K001 report the same scan: they agree on its severity, and name columns of the statement at hand.
+P001 reports it, or the rules that take its place; they agree on its severity, and name columns of the statement.
 `lint/scan_remedies.py` has what else would avoid it.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from merge_runner.pruning.layout.layout import base_columns
 from merge_runner.pruning.query.restricted_days import restricted_days
 
 if TYPE_CHECKING:
@@ -93,6 +94,20 @@ def full_scan_size(merge: LintedMerge) -> str | None:
     read = f"{files} file{'s' * (files != 1)}, {counted_bytes(size)}" if files is not None else counted_bytes(size)
     extent = _source_extent(merge)
     return f"{read}, for a source of {extent}" if extent is not None else read
+
+
+def scanned(merge: LintedMerge) -> str:
+    """Return what ends a message that says why the whole target is scanned: how much that is; empty where not known."""
+    size = full_scan_size(merge) if merge.judgement.verdict == "none" else None
+    return f"; the whole target is scanned: {size}" if size is not None else ""
+
+
+def uses_no_partitioning(merge: LintedMerge) -> bool:
+    """Return whether the table is partitioned, and ON names no column of its partitioning, or of what it is made of."""
+    fields = merge.layout.partition_by or ()
+    used = {column.casefold() for condition in merge.judgement.on for column in condition.columns}
+    named = (field.column.casefold() in used or base_columns(merge.layout, field.column) & used for field in fields)
+    return bool(fields) and not any(named)
 
 
 def _source_extent(merge: LintedMerge) -> str | None:

@@ -20,6 +20,9 @@ class Hit:
 
     `at` is a span of the rendered text, or a place in any file. `severity` None: the rule's own. `subject` is the text
     that it is about, where that is not the text at `at`. `model` is the model that a rule about the project means.
+    `replaces` are the codes of rules that report the same cause in other words: this takes the place of their findings
+    on the same MERGE, and has their severity where that is higher; `replaces_here` those that begin where this does.
+    `variant` names a case of a rule, so that `replaces` can have it alone: `K002 star`.
     """
 
     at: Span | Place
@@ -29,6 +32,9 @@ class Hit:
     fix: Fix | None = None
     subject: str | None = None
     model: str | None = None
+    replaces: tuple[str, ...] = ()
+    replaces_here: tuple[str, ...] = ()
+    variant: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,6 @@ class Rule:
 
     `options` is the dataclass of its options, an instance of which is the second argument of its check; None: it has
     none. `package` is the distribution that provides it, `url` its page; None for the rules of merge-runner.
-    `replaces` are the codes of rules that report the same cause in other words: a finding of this rule takes the place
-    of theirs on the same MERGE.
     """
 
     code: str
@@ -59,7 +63,6 @@ class Rule:
     options: type[RuleOptions] | None = None
     package: str | None = None
     url: str | None = None
-    replaces: tuple[str, ...] = ()
 
     def hits(
         self, check: Check, subject: LintedMerge | LintedFile | LintedProject, options: RuleOptions | None

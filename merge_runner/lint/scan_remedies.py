@@ -37,17 +37,20 @@ _UNKNOWN = (
 )
 
 
-def scan_remedies(merge: LintedMerge) -> str:
-    """Return what to write in this statement and its config so that it does not scan the whole target; some lines."""
-    return "\n".join(_lines(merge))
+def scan_remedies(merge: LintedMerge, by_layout: str | None = None) -> str:
+    """Return what to write in this statement and its config so that it does not scan the whole target; some lines.
+
+    `by_layout` says what to write about the columns that the table is partitioned by, in place of a constant filter.
+    """
+    return "\n".join(_lines(merge, by_layout))
 
 
-def _lines(merge: LintedMerge) -> Iterator[str]:
+def _lines(merge: LintedMerge, by_layout: str | None) -> Iterator[str]:
     in_project, size = merge.file.node is not None, merge.layout.bytes
     if not in_project:
-        yield _SEPARATE if merge.scans_by_source else constant_filter(merge)
+        yield _SEPARATE if merge.scans_by_source else by_layout or constant_filter(merge)
     elif layout_columns(merge.layout) and not merge.scans_by_source:
-        yield f"{constant_filter(merge)}; config(scan='full') says that scanning everything is meant"
+        yield f"{by_layout or constant_filter(merge)}; config(scan='full') says that scanning everything is meant"
         yield from _marked(merge)
     else:
         is_large = size is not None and size > SMALL
@@ -58,6 +61,7 @@ def _lines(merge: LintedMerge) -> Iterator[str]:
         yield from (f"else: {other}" for other in others)
         if is_large:
             yield "where scanning everything is meant: write scan='full' in its config"
+    yield from _flagged(merge)
     yield from _unread(merge)
     if size is not None and size <= SMALL:
         yield "no error yet: one task of Spark reads 128 MiB"
@@ -162,6 +166,25 @@ def _marked(merge: LintedMerge) -> Iterator[str]:
         "low_shuffle=true in its config where a run changes few rows of each file: all files are read still, but "
         "unchanged rows are not written again"
     )
+
+
+def _flagged(merge: LintedMerge) -> Iterator[str]:
+    """Filters by a boolean, which are there for the rows that they select: what could prune next to them."""
+    for condition in merge.judgement.on:
+        if condition.cause == "no-statistics" and condition.filters and condition.pattern == "boolean":
+            yield (
+                f"{condition.named} selects rows and skips no file, as Delta keeps no statistics of booleans: "
+                f"{goes_with_a_flag(merge)}"
+            )
+
+
+def goes_with_a_flag(merge: LintedMerge) -> str:
+    """Return what to restrict next to a flag, which is right as it is: a column that changes with it."""
+    types = ("date", "timestamp", "timestamp_ntz")
+    named = (each.name for each in merge.layout.columns or () if each.data_type and each.data_type.name in types)
+    last = " or ".join(f"`{name}`" for name in islice(named, 2))
+    goes = f", such as {last}" if last else ""
+    return f"leave it, and restrict a column with statistics that goes with it as well{goes}; or partition by it"
 
 
 def _unread(merge: LintedMerge) -> Iterator[str]:

@@ -31,7 +31,7 @@ def test_the_findings_in_readme_are_those_of_lint(tmp_path, monkeypatch, capsys)
     assert cli.main(["lint", "orders.sql"], "merge-runner", standalone_mode=False) == 1
     found = _FINDING.findall(capsys.readouterr().out)
     assert found == _FINDING.findall(shown.partition("\n```")[0])
-    assert len(found) == 2
+    assert len(found) == 1
 
 
 def test_the_model_in_coming_from_dbt_prunes_and_is_free_of_errors(make_project):

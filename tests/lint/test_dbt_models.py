@@ -307,7 +307,7 @@ def test_places_are_those_of_the_config_and_the_query(shop):
 def test_help_speaks_of_the_config(shop):
     root = shop("second", payments={"incremental_predicates": None, "unique_key": ["dt"]}, nokey={"unique_key": "id"})
     hints = {finding.code: finding.hint for finding in lint(root, "models/marts/payments.sql").findings}
-    assert "incremental_predicates (DBT_INTERNAL_DEST.dt >= …)" in hints["P001"]
+    assert "incremental_predicates (DBT_INTERNAL_DEST.dt >= …)" in hints["P002"]
     assert "meta: {merge_runner: {scan: full}}" in hints["P002"]
     assert all(finding.fix is None for finding in lint(root).findings)
 
@@ -316,13 +316,13 @@ def test_settings_comments_and_a_baseline_apply_to_the_models_file(shop):
     root = shop("second", payments={"incremental_predicates": None})
     path = "models/marts/payments.sql"
     codes = {finding.code for finding in lint(root, path).findings}
-    assert {"P001", "C003"} <= codes
-    ignored = lint(root, path, per_path_ignores={"models/marts/**": ("P001",)}, severity={"C003": "error"})
+    assert {"K001", "C003"} <= codes
+    ignored = lint(root, path, per_path_ignores={"models/marts/**": ("K001",)}, severity={"C003": "error"})
     assert {(finding.code, finding.severity) for finding in ignored.findings} >= {("C003", "error")}
-    assert "P001" not in {finding.code for finding in ignored.findings}
+    assert "K001" not in {finding.code for finding in ignored.findings}
     file = root / path
-    file.write_text("-- merge-runner: noqa: P001 -- small\n" + file.read_text())
-    assert {finding.code for finding in lint(root, path).findings} == codes - {"P001"}
+    file.write_text("-- merge-runner: noqa: K001 -- small\n" + file.read_text())
+    assert {finding.code for finding in lint(root, path).findings} == codes - {"K001"}
 
 
 def test_a_whole_scan_is_declared_in_meta(shop):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,10 @@ EXAMPLES = [
     for rule in rules()
     for number, example in enumerate(examples(rule))
 ]
+CAUSES = read_yaml(HERE / "causes.yml")
 CASE_KEYS = {
     *("name", "model", "findings", "columns", "config", "source", "source_table", "vars", "files", "plain", "layout"),
-    "settings",
+    *("settings", "found", "alone"),
 }
 FINDING_KEYS = {*("line", "column", "end_line", "end_column", "message", "hint", "severity", "text", "fix", "model")}
 
@@ -93,14 +95,17 @@ def project(case: dict[str, Any], root: Path) -> Path:
     return root
 
 
-def lint(case: dict[str, Any], root: Path) -> Report:
-    """The report on the project of a case, or with `plain` on its text alone; `layout` is a file for `--layout`."""
+def lint(case: dict[str, Any], root: Path, rules: Sequence[str] = ()) -> Report:
+    """The report on the project of a case, or with `plain` on its text alone; `layout` is a file for `--layout`.
+
+    `rules` are those that look at it; none: all.
+    """
     assert case.keys() <= CASE_KEYS, case.keys() - CASE_KEYS
     layout = None
     if "layout" in case:
         layout = root / "layout.yml"
         layout.write_text(case["layout"], encoding="utf-8")
-    options = LintOptions(layout=layout)
+    options = LintOptions(rules, layout=layout)
     if case.get("plain"):
         (root / "m.sql").write_text(case["model"], encoding="utf-8")
         around = Surroundings(root, vars=case.get("vars", {}))
@@ -131,7 +136,8 @@ def said(finding: Finding, root: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("code", "case"), CASES)
 def test_case(code, case, tmp_path):
-    found = [finding for finding in lint(case, tmp_path).findings if finding.code == code]
+    """What the rule by itself finds: another one may have the same cause (causes.yml)."""
+    found = [finding for finding in lint(case, tmp_path, [code]).findings if finding.code == code]
     wanted = case.get("findings") or []
     assert len(found) == len(wanted), [str(finding) for finding in found]
     for finding, expected in zip(found, wanted, strict=True):
@@ -142,6 +148,14 @@ def test_case(code, case, tmp_path):
                 assert re.search(value, given[key] or ""), (key, given[key])
             else:
                 assert given[key] == value, (key, given[key])
+
+
+@pytest.mark.parametrize("case", CAUSES, ids=lambda case: case["name"].replace(" ", "-"))
+def test_each_cause_is_one_finding(case, tmp_path):
+    found = [f"{finding.code} {finding.severity}" for finding in lint(case, tmp_path).findings]
+    assert sorted(found) == sorted(case["found"])
+    again = {finding.code for code in case.get("alone", ()) for finding in lint(case, tmp_path, [code]).findings}
+    assert again == set(case.get("alone", ()))
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)

@@ -46,7 +46,7 @@ def codes(report):
 def test_the_python_interface_gives_the_report(project):
     report = Project.load(project(full=FULL, bounded=BOUNDED)).lint()
     assert {merge.model: merge.verdict for merge in report.merges} == {"full": "none", "bounded": "runtime"}
-    assert codes(report) == ["K001", "P001"]
+    assert codes(report) == ["K001"]
     assert report.files == 2
 
 
@@ -139,8 +139,6 @@ def test_a_finding_of_both_texts_is_one_and_one_of_a_single_text_names_its_run(p
         ("C001", "a full refresh)"),
         ("C003", ""),
         ("K001", ""),
-        ("K002", ""),
-        ("P001", ""),
     ]
 
 
@@ -200,7 +198,7 @@ def test_a_build_stops_at_errors_alone(project):
     full, warned = Project.load(project(m=FULL)), Project.load(project(m=UNSURE))
     with pytest.raises(LintError) as caught:
         full.build(driver=NoSpark())
-    assert "[P001]" in str(caught.value)
+    assert "[K001]" in str(caught.value)
     assert caught.value.report.merges
     assert warned.lint().count("warning")
     for one, lint in ((warned, True), (full, False)):

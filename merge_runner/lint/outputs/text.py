@@ -18,6 +18,7 @@ from merge_runner.lint.report import Report, ReportedMerge
 from merge_runner.text import Place, SourceText
 
 _HEAD = "P001"
+"""The rule whose finding, or what takes its place, has the proof of the verdict below it."""
 _MANY = 30
 """With more findings than this the counts by rule come in any case: the first ones have scrolled away then."""
 
@@ -58,7 +59,7 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
     for findings in _groups(each for each in report.findings if not (grouped and _of_unknown_layout(each))):
         first = findings[0].place
         source = SourceText(first.path, report.sources.get(first.text_name, ""))
-        head = next((finding for finding in findings if finding.code == _HEAD), None)
+        head = next((finding for finding in findings if _HEAD in (finding.code, *finding.replaced)), None)
         related = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
         if head is not None:
             block = list(_finding(head, source, style, merges.get(head.merge or first.path)))

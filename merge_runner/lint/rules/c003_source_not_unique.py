@@ -6,8 +6,8 @@ GROUP BY, DISTINCT, `row_number() … = 1`, literal VALUES, or a `unique_key` or
 they come from, through subqueries, CTEs, views and joins that cannot multiply rows. Rows that a branch of a UNION gives
 a NULL key, as the new versions of a history have it, match nothing and need not be unique. A query that lint cannot
 read, and in a plain file a table of which nothing is known, by itself, filtered, in a view or in such a history, are
-not judged, and neither is one with a misspelled name (C009). A hash of 64 bits or more over all parts of a key counts
-as the key.
+not judged, and neither is one with a misspelled name (C009) or an ON without a key (C004). A hash of 64 bits or more
+over all parts of a key counts as the key.
 
 ## Why it matters
 When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
@@ -60,11 +60,14 @@ SEVERITY: Severity = "warning"
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on USING where its rows are not proven to be unique on the keys of ON."""
     from merge_runner.pruning.judge.insert_consistency import matching_columns
+    from merge_runner.pruning.predicate.join_keys import is_never, is_tied
 
     statement = merge.statement
     harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)
     if not harmed or statement.merge_class == "delete-only" or not merge.source.readable:
         return
+    if is_never(statement.on) or is_tied(statement.on, merge.scope) is False:
+        return  # C004 reports that there is no key
     matching = matching_columns(statement, merge.scope, merge.source)
     if matching is None or not (matching.columns or matching.inside):
         return

@@ -4,7 +4,7 @@
 
 Reports an ON without an equality (`=` or `<=>`) between an expression of the target and one of the source: neither at
 its top, nor in every leg of an OR. A source of one row, such as an aggregate without GROUP BY, is fine. Where lint
-does not know which side a column belongs to, it is silent.
+does not know which side a column belongs to, it is silent. Where ON is always true, it takes the place of P010.
 
 An ON that is never true (`on false`, `on 1 = 0`, `… and null`) is reported where there is a WHEN MATCHED clause, which
 never applies. Without one it is fine: an append, or with WHEN NOT MATCHED BY SOURCE a replacement of all rows.
@@ -58,6 +58,7 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """An ON that joins by no key."""
+    from merge_runner.merge.forbidden import forbidden
     from merge_runner.pruning.predicate.join_keys import is_never, is_tied
 
     statement = merge.statement
@@ -74,9 +75,13 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return  # which side is meant is not known
     if is_tied(statement.on, merge.scope) is not False or merge.source.is_unique(frozenset()):
         return
+    if any(next(forbidden(condition), None) is not None for condition in statement.on):
+        return  # C007 reports what may have been meant as the key
+    always = all(condition.cause == "always-true" for condition in merge.judgement.on)
     target, source = statement.target.qualifier or "target", statement.source.qualifier or "source"
     yield Hit(
         statement.on_span,
         "ON has no equality between the target and the source",
         f"join by the key: {target}.key = {source}.key",
+        replaces=("P001", "P010", "K001") if always else (),
     )

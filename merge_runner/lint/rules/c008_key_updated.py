@@ -4,7 +4,7 @@
 
 Reports an UPDATE that writes another value into a column of the target that ON equates with the source. Writing the
 very expression that it is equal to changes nothing and is fine. `SET *` is not looked at: the source's column of that
-name usually holds the key.
+name usually holds the key. It takes the place of K002 for the same assignment.
 
 ## Why it matters
 
@@ -79,7 +79,8 @@ def _assigned(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterat
         value = assignment.value.expression
         if not joined or value is None or any(_harmless(merge, clause, key, path, value) for key in joined):
             continue
-        yield Hit(assignment.span, f"SET assigns {'.'.join(path)}, and ON joins by it", _HINT)
+        message = f"SET assigns {'.'.join(path)}, and ON joins by it"
+        yield Hit(assignment.span, message, _HINT, replaces_here=("K002",))
 
 
 def _harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[str, ...], value: exp.Expr) -> bool:

@@ -5,9 +5,10 @@ It looks for columns of the target that its declared or recorded columns do not 
 query does not give, for columns in the config keys `partition_by`, `cluster_by` and `unique_key`, for columns inside
 the query of USING and its CTEs that the tables read there do not have, and for `UPDATE SET *` and `INSERT *` with a
 source that lacks a column of the target. It reports only where all columns of the table or query are known: those of a
-model, a seed, a recorded table; a source may have more columns than its YAML lists. A name without a qualifier that
-both sides have counts too: it is unknown which of the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in
-an INSERT list and unqualified ones in SET are fine, and `*` takes what the source has.
+model, a seed, a recorded table; a source may have more columns than its YAML lists. A column that is named in several
+places is one finding, at the first. A name without a qualifier that both sides have counts too: it is unknown which of
+the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an INSERT list and unqualified ones in SET are
+fine, and `*` takes what the source has.
 
 ## Why it matters
 Spark refuses the statement (`UNRESOLVED_COLUMN`, `AMBIGUOUS_REFERENCE`), but only when it runs: on the first night
@@ -61,7 +62,18 @@ _NAMING_COLUMNS = ("partition_by", "cluster_by", "unique_key")
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """One hit for each place where a column is named that does not exist, or where `*` lacks some."""
+    """One hit for each column that does not exist, at the first place where it is named, or where `*` lacks some."""
+    first: dict[str, Hit] = {}
+    count: dict[str, int] = {}
+    for hit in _everywhere(merge):
+        first.setdefault(hit.message, hit)
+        count[hit.message] = count.get(hit.message, 0) + 1
+    for message, hit in first.items():
+        yield hit if count[message] == 1 else replace(hit, message=f"{message} ({count[message]} places)")
+
+
+def _everywhere(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit for each place."""
     yield from _config(merge)
     unknown: dict[Span, UnknownName] = {}
     for expr, name in merge.unknown_in_using:
@@ -71,12 +83,11 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     merge = _with_columns(merge, {meant for name in unknown.values() if (meant := nearest(name.column, name.known))})
     for conjunct in merge.statement.on:
         yield from _expression(merge, conjunct, None)
+    yield from _stars(merge)
     for clause in merge.statement.clauses:
         inserts, only = clause.kind == "not_matched", _ONLY.get(clause.kind)
         if clause.condition is not None:
             yield from _expression(merge, clause.condition, only)
-        if clause.star:
-            yield from _star(merge, clause)
         for assignment in clause.assignments:
             yield from _assigned(merge, assignment, inserts=inserts)
             if assignment.value.text.strip().upper() != "DEFAULT":
@@ -186,8 +197,7 @@ def _meant(merge: LintedMerge, column: str) -> str | None:
 
 def _is_reported(merge: LintedMerge, parts: tuple[str, ...]) -> bool:
     """Whether C012 reports the first part of a name: no column is looked for there."""
-    reported = {each.word.split(".")[0].casefold() for each in merge.unknown_qualifiers}
-    return len(parts) > 1 and parts[0].casefold() in reported
+    return len(parts) > 1 and any(parts[0].casefold() in each.words for each in merge.unknown_qualifiers)
 
 
 def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> Iterator[Hit]:
@@ -211,20 +221,27 @@ def _name(merge: LintedMerge, assignment: Assignment) -> str:
     return before.partition("=")[0].rstrip()
 
 
-def _star(merge: LintedMerge, clause: Clause) -> Iterator[Hit]:
+def _stars(merge: LintedMerge) -> Iterator[Hit]:
+    """One hit for the columns that clauses with `*` lack, at the first of them."""
     layout, source = merge.layout, merge.source
     if merge.statement.schema_evolution or not layout.complete or not source.names_known:
         return
-    missing = [
-        column.name
-        for column in layout.columns or ()
-        if source.has_column(column.name) is False and (clause.action == "insert" or column.generated is None)
-    ]
-    if missing:
-        words = "INSERT *" if clause.action == "insert" else "UPDATE SET *"
+    lacking: dict[str, list[Clause]] = {}
+    for clause in merge.statement.clauses:
+        missing = [
+            column.name
+            for column in layout.columns or ()
+            if source.has_column(column.name) is False and (clause.action == "insert" or column.generated is None)
+        ]
+        if clause.star and missing:
+            lacking.setdefault(", ".join(missing), []).append(clause)
+    for names, clauses in lacking.items():
+        words = ["INSERT *" if clause.action == "insert" else "UPDATE SET *" for clause in clauses]
+        stars = " and ".join(dict.fromkeys(words))
+        needs = f"{stars} need" if " and " in stars else f"{stars} needs"
         yield Hit(
-            Span(clause.span.end - 1, clause.span.end),
-            f"{words} needs every column of the target, and the source lacks {', '.join(missing)}",
+            Span(clauses[0].span.end - 1, clauses[0].span.end),
+            f"{needs} every column of the target, and the source lacks {names}",
             "select them in USING, list the columns, or write MERGE WITH SCHEMA EVOLUTION",
         )
 

@@ -2,8 +2,8 @@
 
 ## What it does
 Reports a name in ON, SET, VALUES or a condition of WHEN, such as `cdr.id`, whose first part is neither the target nor
-the source of the MERGE: a misspelled alias, the name of a table that has an alias, a table or alias inside the query of
-USING, and a column that SET or INSERT qualifies by the source.
+the source of the MERGE, once for each table that is meant: a misspelled alias, the name of a table that has an alias, a
+table or alias inside the query of USING, and a column that SET or INSERT qualifies by the source.
 
 A column with fields (`address.city`) is not reported. Where the columns of target or source are not all known, any word
 may be such a column, so only what shows by itself is reported: a name that an alias hides, a table inside USING, an

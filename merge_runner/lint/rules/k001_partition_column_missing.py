@@ -4,7 +4,8 @@
 Reports a MERGE into a partitioned table whose ON names none of the columns that the table is partitioned by, where the
 whole target is scanned for it (the verdict is `none`), or where only the statistics of a data column skip files.
 
-Where the whole target is scanned, its severity is that of [P001](P001.md), which is always next to it; else `info`.
+Where the whole target is scanned, it takes the place of [P001](P001.md), whose severity and help it has, and of K002
+for `SET *`, which writes the partition column for the same reason; else it is `info`.
 
 ## Why it matters
 Partitions are the one thing that is skipped for certain. Without them the merge reads the whole table and conflicts
@@ -37,9 +38,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
-from merge_runner.lint.full_scan import full_scan_severity
+from merge_runner.lint.full_scan import full_scan_severity, scanned, uses_no_partitioning
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.layout.layout import base_columns
+from merge_runner.lint.scan_remedies import scan_remedies
 from merge_runner.pruning.verdict import listed
 
 if TYPE_CHECKING:
@@ -56,18 +57,18 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     pruning = [condition for condition in merge.judgement.on if condition.prunes]
     if merge.judgement.verdict != "none" and not (pruning and _is_certain(merge)):
         return
-    used = {column.casefold() for condition in merge.judgement.on for column in condition.columns}
-    if not any(field.column.casefold() in used for field in fields) and not any(_is_generated(merge, used)):
+    if uses_no_partitioning(merge):  # the base of a generated column is K003's
         message = f"the target is partitioned by {listed(fields)}, and ON does not use it"
         if pruning:
             by_data = listed(dict.fromkeys(name for condition in pruning for name in condition.columns))
             message += f": files are skipped by the statistics of {by_data} alone"
-        yield Hit(
-            merge.statement.on_span,
-            message,
-            _hint(merge, fields[0].column),
-            "info" if pruning else full_scan_severity(merge),
-        )
+        hint = _hint(merge, fields[0].column)
+        if not pruning:
+            hint = scan_remedies(merge, hint)
+        severity = "info" if pruning else full_scan_severity(merge)
+        # `SET *` moves rows between partitions for the same reason: ON does not join by the partition column.
+        replaces = () if pruning else ("P001", "K002 star")
+        yield Hit(merge.statement.on_span, message + scanned(merge), hint, severity, replaces=replaces)
 
 
 def _is_certain(merge: LintedMerge) -> bool:
@@ -84,9 +85,3 @@ def _hint(merge: LintedMerge, column: str) -> str:
     if target is None or source is None or merge.source.has_column(column) is False:
         return f"add {literal}"
     return f"add {target}.{column} = {source}.{column} where a row never changes its partition, or {literal}"
-
-
-def _is_generated(merge: LintedMerge, used: set[str]) -> Iterator[bool]:
-    """Whether ON names what a partition column is generated from: that is K003's to say."""
-    for field in merge.layout.partition_by or ():
-        yield bool(base_columns(merge.layout, field.column) & used)

@@ -3,7 +3,7 @@
 ## What it does
 Reports an UPDATE that assigns a partition column (on Iceberg also one that a partition transform is made of) anything
 but the value that ON has it equal to already: that of the source's column, or a constant that USING demands as well.
-`SET *` assigns all columns.
+`SET *` assigns all columns. Where the column is a join key as well, C008 takes its place.
 
 ## Why it matters
 The row is deleted from one partition and written to another. A merge that looks for it in its old partition, by a
@@ -64,7 +64,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         if clause.star:
             moved = [name for folded, name in fields.items() if _star_moves(merge, clause, name, keys.get(folded, []))]
             if moved:
-                yield Hit(clause.span, _message(moved), f"join ON by `{moved[0]}` too, or list the columns of SET")
+                hint = f"join ON by `{moved[0]}` too, or list the columns of SET"
+                yield Hit(clause.span, _message(moved), hint, variant="star")
         for assignment in clause.assignments:
             path = assigned(assignment, merge.scope)
             name = fields.get(path[0]) if len(path) == 1 else None

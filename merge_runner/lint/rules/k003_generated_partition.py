@@ -4,6 +4,8 @@
 Reports a filter on `ts` where the Delta table is partitioned by a column that is generated from `ts`, and neither a
 filter nor a bound is on that partition column itself.
 
+It takes the place of [P001](P001.md), with its severity, where the whole target is scanned.
+
 ## Why it matters
 A SELECT derives the partition filter from `ts`; a MERGE does not. Only the statistics of `ts` help.
 
@@ -40,6 +42,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import scanned
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.layout.layout import base_columns
 
@@ -67,6 +70,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             if names:
                 yield Hit(
                     condition.span,
-                    f"MERGE derives no filter of the partition column `{field.column}` from `{names[0]}`",
+                    f"MERGE derives no filter of the partition column `{field.column}` from `{names[0]}`"
+                    f"{scanned(merge)}",
                     f"restrict `{field.column}`, which is generated from `{names[0]}`, as well",
+                    replaces=("P001",),
                 )

@@ -5,6 +5,8 @@ Reports a filter on a column that an Iceberg table is partitioned by through a t
 use the filter: a range of `id` or `id <> 100` under `bucket(8, id)`, a prefix of two letters under
 `truncate(4, name)`, a call of `system.bucket(16, t.id)` where the table has 8 buckets.
 
+It takes the place of [P001](P001.md), with its severity, where the whole target is scanned.
+
 ## Why it matters
 Such a filter skips no partition. What is left are the bounds of the files, and these cover nearly everything in a table
 of buckets: a bucket is a hash, and values that lie side by side are spread over all of them.
@@ -41,6 +43,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import scanned
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.layout.layout import PartitionField
 from merge_runner.pruning.verdict import Condition
@@ -76,12 +79,13 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             )
         elif condition.cause == "negation":
             if (hidden := _hidden(merge, condition)) is not None:
-                message = f"{hidden} cannot use the filter on {names}: {condition.reason}"
-                yield Hit(condition.span, message, _USES.get(hidden.transform, _DATES))
+                message = f"{hidden} cannot use the filter on {names}: {condition.reason}{scanned(merge)}"
+                yield Hit(condition.span, message, _USES.get(hidden.transform, _DATES), replaces=("P001",))
         elif condition.cause == "transform":
             used = _field(merge, condition, transform) is not None
             hint = _USES.get(transform, _DATES) if used else f"compare {names} itself: Iceberg finds its partitions"
-            yield Hit(condition.span, f"the filter on {names} does not prune: {condition.reason}", hint)
+            message = f"the filter on {names} does not prune: {condition.reason}{scanned(merge)}"
+            yield Hit(condition.span, message, hint, replaces=("P001",))
 
 
 def _hidden(merge: LintedMerge, condition: Condition) -> PartitionField | None:

@@ -1,9 +1,11 @@
 """The whole target is scanned.
 
 ## What it does
-Reports every MERGE whose verdict is `none`: no condition of it keeps the engine from reading a file of the target, and
-no bounds can be derived when it runs either. Where there is more to say, the other codes next to it say why; next to a
-BY SOURCE clause P006 says all of it and takes its place, and P010 where every condition of ON is always true.
+Reports a MERGE whose verdict is `none`: no condition of it keeps the engine from reading a file of the target, and no
+bounds can be derived when it runs either. A rule that knows the cause takes its place, with its severity, so that each
+cause is one finding: P002, P003 to P005, P007, P009, K001, K003, K004 (a condition that could skip files and does not,
+or is missing), P006 (WHEN NOT MATCHED BY SOURCE), P010 and C004 (ON is always true). P001 is reported where that rule
+is not selected.
 
 The help says what would avoid the scan of this merge, what leaves out most files first: a condition on a date or
 timestamp that both sides have, then a layout by the key, so that each run is bounded by the keys that the source holds,
@@ -19,7 +21,7 @@ Its severity depends on what is known of the table:
   nothing is known unless `--layout`, a `CREATE TABLE` or a manifest has it.
 
 It depends on the project's files alone, so that CI reports what a developer's machine reports. The setting `severity`
-comes before it. P002, P006 and K001 follow the same rule.
+comes before it.
 
 ## Why it matters
 Delta and Iceberg prune the target of a MERGE by what its text says, not by what the source holds: an equality between
@@ -32,6 +34,9 @@ merge into {{ this }} as t
 using {{ source('raw', 's') }} as s
    on t.id = s.id
 when matched then update set amount = s.amount
+```
+```yaml
+config: {partition_by: []}
 ```
 
 ## Good
@@ -64,9 +69,8 @@ SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """The verdict `none`, unless P010 reports the whole of ON."""
-    always_true = all(condition.cause == "always-true" for condition in merge.judgement.on)
-    if merge.judgement.verdict == "none" and not (always_true or merge.scans_all_on_purpose):
+    """The verdict `none`."""
+    if merge.judgement.verdict == "none" and not merge.scans_all_on_purpose:
         size = full_scan_size(merge)
         yield Hit(
             merge.statement.on_span,
@@ -74,4 +78,5 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             scan_remedies(merge),
             full_scan_severity(merge),
             subject=" and ".join(conjunct.text for conjunct in merge.statement.on),
+            replaces=("P007 flag",),
         )

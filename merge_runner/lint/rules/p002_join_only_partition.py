@@ -4,9 +4,9 @@
 Reports `t.p = s.p` where `p` is a partition column of the target, no condition of ON skips a file, and no bounds are
 derived when it runs either. The message names the reason: `bounds` is `off` or names other columns, nothing runs the
 text (a plain file), bounds do not follow from such a join (`date_add(t.p, 1) = s.p`), or the source cannot be read
-before the MERGE (it reads rows of the target, say). P001 next to it has the same reason.
+before the MERGE (it reads rows of the target, say). Several such columns are one finding where the reason is the same.
 
-Its severity is that of [P001](P001.md), which is always next to it.
+It takes the place of [P001](P001.md), whose severity and help it has.
 
 ## Why it matters
 It looks as if the merge touched only the partitions that the source holds. It does not: open-source Delta and Iceberg
@@ -41,10 +41,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
-from merge_runner.lint.full_scan import constant_filter, full_scan_severity
+from merge_runner.lint.full_scan import constant_filter, full_scan_severity, scanned
 from merge_runner.lint.rule import Hit
+from merge_runner.lint.scan_remedies import scan_remedies
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import Other
+from merge_runner.pruning.verdict import Condition, listed
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -56,18 +58,25 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Joins on partition columns that neither the text nor a runtime filter restricts."""
     if merge.scans_all_on_purpose or merge.judgement.verdict != "none" or merge.scans_by_source:
         return
+    joined: dict[str, list[tuple[Condition, str]]] = {}
     for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True):
         if condition.unbounded is None or not isinstance(predicate(conjunct.expression, merge.scope), Other):
             continue  # an OR whose legs all have a join in common is P005's
         column = next((name for name in condition.columns if merge.layout.partition_field(name) is not None), None)
         if column is not None:
-            yield Hit(
-                condition.span,
-                f"`{column}` is a partition column, joining it to the source skips no partition, and no bounds are "
-                f"derived: {condition.unbounded}",
-                _hint(merge, column),
-                full_scan_severity(merge),
-            )
+            joined.setdefault(condition.unbounded, []).append((condition, column))
+    for reason, found in joined.items():
+        condition, column = found[0]
+        columns, several = listed(name for _, name in found), len(found) > 1
+        yield Hit(
+            condition.span,
+            f"{columns} {'are partition columns' if several else 'is a partition column'}, joining "
+            f"{'them' if several else 'it'} to the source skips no partition, and no bounds are derived: "
+            f"{reason}{scanned(merge)}",
+            scan_remedies(merge, _hint(merge, column)),
+            full_scan_severity(merge),
+            replaces=("P001",),
+        )
 
 
 def _hint(merge: LintedMerge, column: str) -> str:

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a condition of WHEN MATCHED that restricts the target by a constant and that would skip files in ON. Where the
-MERGE only has WHEN MATCHED clauses and all of them have the condition, it is to be moved. Else moving it changes what
+MERGE only has WHEN MATCHED clauses and all of them have the condition, it is to be moved: it takes the place of
+[P001](P001.md) then, with its severity. Else moving it changes what
 the MERGE does, and the finding says how; next to an INSERT only filters of columns by which the target is partitioned
 or clustered are reported, since a flag or a test for NULL is no window of the source's rows. It is silent where a
 condition of ON prunes, and next to a BY SOURCE clause, where none can (P006).
@@ -41,6 +42,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import scanned
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.split import split
 from merge_runner.pruning.predicate.normalize import predicate
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from merge_runner.pruning.verdict import Condition
 
 SEVERITY: Severity = "warning"
+_MOVE = "move it to ON: the MERGE does the same then, and files are skipped"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
@@ -65,7 +68,13 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         for conjunct, condition in zip(split(clause.condition), conditions, strict=False):
             if condition.cause == "in-when" and not (merge.inserts and not _is_window(merge, conjunct, condition)):
                 message = f"the filter on {condition.named} is in WHEN, where it skips no file"
-                yield Hit(condition.span, message, _hint(merge, conjunct, condition))
+                if _is_of_all_clauses(merge, conjunct):
+                    layout = merge.layout
+                    of_partition = any(layout.partition_field(name) is not None for name in condition.columns)
+                    replaces = ("P001", "K001") if of_partition else ("P001",)
+                    yield Hit(condition.span, f"{message}{scanned(merge)}", _MOVE, replaces=replaces)
+                else:
+                    yield Hit(condition.span, message, _hint(merge, condition))
 
 
 def _is_window(merge: LintedMerge, conjunct: Conjunct, condition: Condition) -> bool:
@@ -85,14 +94,19 @@ def _asks_for_state(asked: Predicate) -> bool:
     return asked.operator in ("is null", "is not null") or "boolean" in types
 
 
-def _hint(merge: LintedMerge, conjunct: Conjunct, condition: Condition) -> str:
+def _is_of_all_clauses(merge: LintedMerge, conjunct: Conjunct) -> bool:
+    """Whether each clause has the condition, and none inserts: the MERGE does the same with it in ON."""
+    words = conjunct_words(conjunct)
+    return not merge.inserts and all(
+        clause.condition and words <= conjunct_words(clause.condition) for clause in merge.statement.clauses
+    )
+
+
+def _hint(merge: LintedMerge, condition: Condition) -> str:
     names = condition.named
     if merge.inserts:
         return (
             f"in ON alone it would have source rows inserted a second time that match a row outside of it: where the "
             f"source is to hold the same range of {names} only, restrict it in USING and add the filter to ON"
         )
-    words = conjunct_words(conjunct)
-    if all(clause.condition and words <= conjunct_words(clause.condition) for clause in merge.statement.clauses):
-        return "move it to ON: the MERGE does the same then, and files are skipped"
     return f"in ON it would restrict the other clauses, too: move it there where none of them is to touch other {names}"

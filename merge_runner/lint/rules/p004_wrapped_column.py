@@ -7,6 +7,8 @@ Reports a condition of ON that restricts the target by constants, but whose colu
 Delta's partition columns, which are evaluated on metadata. It is a warning where another filter or a bound prunes, or
 may.
 
+It takes the place of [P001](P001.md), with its severity, where the whole target is scanned.
+
 ## Why it matters
 Files keep the smallest and largest value of a column, not of an expression over it.
 
@@ -36,6 +38,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import scanned
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
@@ -73,7 +76,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             column = ".".join(filter(None, (merge.statement.target.qualifier, condition.columns[0])))
             yield Hit(
                 condition.span,
-                f"the filter on {names} does not prune: {condition.reason}",
+                f"the filter on {names} does not prune: {condition.reason}{scanned(merge)}",
                 _INSTEAD.get(condition.pattern, _BARE).format(column=column),
                 severity=None if merge.judgement.verdict == "none" else "warning",
+                replaces=("P001",),
             )

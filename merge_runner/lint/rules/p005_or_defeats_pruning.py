@@ -8,6 +8,8 @@ in the other do not prune either. What all legs have in common counts:
 prunes, or may. An OR of join keys alone (`t.id = s.id or t.name = s.name`) has nothing to lose, and is reported only
 where the whole target is scanned and that is not meant.
 
+It takes the place of [P001](P001.md), with its severity, where the whole target is scanned.
+
 ## Why it matters
 A file may be skipped only if every leg of the OR rules it out.
 
@@ -40,7 +42,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
-from merge_runner.lint.full_scan import full_scan_severity
+from merge_runner.lint.full_scan import full_scan_severity, scanned
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.predicate.normalize import predicate
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, Some, parts_of
@@ -59,7 +61,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """ORs at the top of a conjunct that do not prune."""
     if merge.scans_by_source:
         return
-    scanned = merge.judgement.verdict == "none"
+    is_scanned = merge.judgement.verdict == "none"
     for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True):
         if condition.cause not in _MIXED_CAUSES:
             continue
@@ -70,15 +72,16 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         reason, hint = condition.reason, "give every leg a condition that prunes, or restrict the target next to the OR"
         if mixed:
             reason, hint = _MIXED, "restrict the target by a separate condition, next to the OR"
-        severity: Severity | None = None if scanned else "warning"
+        severity: Severity | None = None if is_scanned else "warning"
         if mixed and not any(_restricts(leg) for leg in legs):
-            if not scanned or merge.scans_all_on_purpose:
+            if not is_scanned or merge.scans_all_on_purpose:
                 continue
             if any(_both_null(leg) for leg in legs):
                 hint = f"write <=> for an equality that takes NULL for equal; {hint}"
             if merge.file.node is None:  # no filter of the author's is lost
                 severity = full_scan_severity(merge)
-        yield Hit(condition.span, f"the OR defeats pruning: {reason}", hint, severity=severity)
+        message = f"the OR defeats pruning: {reason}{scanned(merge)}"
+        yield Hit(condition.span, message, hint, severity=severity, replaces=("P001",))
 
 
 def _legs(asked: Predicate) -> tuple[Predicate, ...]:

@@ -44,16 +44,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
-from merge_runner.lint.full_scan import full_scan_severity
+from merge_runner.lint.full_scan import full_scan_severity, scanned
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "error"
-REPLACES = ("P001",)
-"""The clause is why the whole target is scanned, and nothing in ON could change that."""
-
 
 _COST = "every file of the target is read"
 """What it costs where the format of the table is not known."""
@@ -69,9 +66,10 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         if clause.kind == "not_matched_by_source":
             yield Hit(
                 clause.span,
-                f"WHEN NOT MATCHED BY SOURCE turns pruning off: {cost}",
+                f"WHEN NOT MATCHED BY SOURCE turns pruning off: {cost}{scanned(merge)}",
                 _hint(merge, clause.action),
                 full_scan_severity(merge),
+                replaces=("P001",),  # nothing in ON could change the scan
             )
             return
 

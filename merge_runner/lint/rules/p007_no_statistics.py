@@ -7,7 +7,9 @@ boolean, binary or nested column, and one that is not among the first 32 (fields
 there. On Iceberg it is one whose `write.metadata.metrics` mode is `none` or `counts`.
 
 A boolean, such as `t.is_current` of a history, is there for the rows that it selects: it is an `info`, and not reported
-where the model says `scan='full'`.
+where the model says `scan='full'`. Where [P001](P001.md) or what takes its place is reported, its help says the same.
+
+Where it is why the whole target is scanned, it takes the place of [P001](P001.md), with its severity.
 
 ## Why it matters
 The filter is right, and no file can be skipped by it.
@@ -16,15 +18,18 @@ The filter is right, and no file can be skipped by it.
 ```sql
 merge into {{ this }} as t
 using {{ source('raw', 's') }} as s
-   on t.id = s.id and t.flag = true
+   on t.id = s.id and t.region = 'EU'
 when matched then delete
+```
+```yaml
+config: {partition_by: [], properties: {delta.dataSkippingStatsColumns: 'id,dt'}}
 ```
 
 ## Good
 ```sql
 merge into {{ this }} as t
 using {{ source('raw', 's') }} as s
-   on t.id = s.id and t.dt = date'2024-01-01' and t.flag = true
+   on t.id = s.id and t.dt = date'2024-01-01' and t.region = 'EU'
 when matched then delete
 ```
 
@@ -38,7 +43,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import scanned
 from merge_runner.lint.rule import Hit
+from merge_runner.lint.scan_remedies import goes_with_a_flag
 from merge_runner.pruning.verdict import Condition
 
 if TYPE_CHECKING:
@@ -55,11 +62,11 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         if condition.cause != "no-statistics" or not condition.filters:
             continue
         if condition.pattern != "boolean":
-            message = f"the filter on {condition.named} does not prune: {condition.reason}"
-            yield Hit(condition.span, message, _hint(merge, condition))
+            message = f"the filter on {condition.named} does not prune: {condition.reason}{scanned(merge)}"
+            yield Hit(condition.span, message, _hint(merge, condition), replaces=("P001",))
         elif not merge.scans_all_on_purpose:
             message = f"{condition.named} selects rows and skips no file: Delta keeps no statistics of booleans"
-            yield Hit(condition.span, message, _flag_hint(merge, condition), "info")
+            yield Hit(condition.span, message, goes_with_a_flag(merge), "info", variant="flag")
 
 
 def _hint(merge: LintedMerge, condition: Condition) -> str:
@@ -73,20 +80,6 @@ def _hint(merge: LintedMerge, condition: Condition) -> str:
         columns = " or ".join(dict.fromkeys(f"`{field.column}`" for field in merge.layout.partition_by))
         return f"restrict {columns}, by which the table is partitioned, as well"
     return "restrict another column that goes with it as well, best one that the table is partitioned or clustered by"
-
-
-def _flag_hint(merge: LintedMerge, condition: Condition) -> str:
-    """A flag is right as it is; what prunes next to it is a column that changes with it."""
-    last = _names_of(merge, ("date", "timestamp", "timestamp_ntz"))
-    goes = f", such as {last}" if last else ""
-    return f"leave it, and restrict a column with statistics that goes with it as well{goes}; or partition by it"
-
-
-def _names_of(merge: LintedMerge, types: tuple[str, ...]) -> str:
-    named = [
-        column.name for column in merge.layout.columns or () if column.data_type and column.data_type.name in types
-    ]
-    return " or ".join(f"`{name}`" for name in named[:2])
 
 
 def _path(merge: LintedMerge, condition: Condition) -> str:

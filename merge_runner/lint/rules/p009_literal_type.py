@@ -5,6 +5,8 @@ Reports a condition of ON whose constant has a type for which Spark casts the co
 column, a double against a decimal. Literals that Spark casts themselves are fine: `t.dt = '2024-01-01'`,
 `t.id = '100'`, `t.amount >= 200`.
 
+It takes the place of [P001](P001.md), with its severity, where the whole target is scanned.
+
 ## Why it matters
 Files keep the smallest and largest value of a column, not of a cast of it.
 
@@ -34,6 +36,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
+from merge_runner.lint.full_scan import scanned
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.verdict import Condition
 
@@ -52,8 +55,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             names = condition.named
             yield Hit(
                 condition.span,
-                f"the filter on {names} does not prune: {condition.reason}",
+                f"the filter on {names} does not prune: {condition.reason}{scanned(merge)}",
                 _hint(merge, condition),
+                replaces=("P001",),
             )
 
 

@@ -4,6 +4,8 @@
 Reports a condition of ON that is true for every row: `1 = 1`, `t.dt is null or t.dt is not null`,
 `t.id = t.id`, `t.id is not null` where `id` cannot be NULL.
 
+Where ON holds nothing else, it takes the place of P001 and K001, and C004 takes its place.
+
 ## Why it matters
 It looks like a filter, and satisfies checks that ask for one, but every file is read. Often it is a filter that lost
 its value: `t.dt = t.dt` for `t.dt = s.dt`.
@@ -46,6 +48,7 @@ _SHOWN = 60
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Conjuncts that are always true."""
+    alone = all(condition.cause == "always-true" for condition in merge.judgement.on)
     for condition in merge.judgement.on:
         if condition.cause == "always-true":
             text = " ".join(condition.text.split())
@@ -53,4 +56,5 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 condition.span,
                 f"{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'} is true for every row: it excludes nothing",
                 "write the filter that is meant, or take it out",
+                replaces=("P001", "K001") if alone else (),
             )

@@ -24,8 +24,7 @@ def hint(finding: Finding, merge: LintedMerge | None, node: DbtNode) -> str | No
     if finding.code in ("P001", "P002", "K001"):
         column = _column(merge)
         where = f"{target}.{column} >= …" if column else f"{target}.<column> >= …, a column with file statistics"
-        full = f"; {_FULL}" if finding.code != "K001" else ""
-        return f"restrict the target by incremental_predicates ({where}), and the model's query by the same{full}"
+        return f"restrict the target by incremental_predicates ({where}), and the model's query by the same; {_FULL}"
     if finding.code == "C001":
         return (
             "filter the model's query by the same condition (also in its incremental branch): incremental_predicates "

@@ -57,7 +57,7 @@ def _target_filters(
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
             continue
         wanted = condition(conjunct.expression, on_terms(scope))
-        if holds_for_all(wanted, layout):
+        if holds_for_all(wanted, layout) or any(layout.has_column(column.name) is False for column in columns(wanted)):
             continue
         if inserts is None:
             inserts = [

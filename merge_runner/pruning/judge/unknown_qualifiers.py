@@ -29,7 +29,8 @@ _SHORTEST_MISSPELLED = 3
 class UnknownQualifier:
     """The first name with the qualifier `word`: `rest` is what follows it, `span` that of its first part.
 
-    `meant` is the qualifier that the author may have meant; `count` the number of names that are qualified so.
+    `meant` is the qualifier that the author may have meant; `count` the number of names that are qualified so, or by
+    another form of the same table's name, as `u` and `raw.u` are; `words` are the first parts of all of them, folded.
     """
 
     word: str
@@ -38,6 +39,7 @@ class UnknownQualifier:
     evidence: Evidence
     meant: str | None
     count: int
+    words: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -78,22 +80,25 @@ class _Qualifiers:
         for relation in (statement.target, statement.source):
             if relation.qualifier is None or (relation.alias is None and has_placeholder(relation.parts[-1])):
                 return
-        first: dict[str, tuple[_Name, Evidence]] = {}
-        count: dict[str, int] = {}
+        known: dict[str, Evidence] = {}
+        found: dict[tuple[str, str], list[_Name]] = {}
         for name in self._names():
             word = name.parts[0].casefold()
-            evidence = first[word][1] if word in first else self._evidence(name)
+            evidence = known.get(word) or self._evidence(name)
             if evidence is not None:
-                first.setdefault(word, (name, evidence))
-                count[word] = count.get(word, 0) + 1
-        for word, (name, evidence) in first.items():
+                known[word] = evidence
+                hidden = self._hidden(name) if evidence == "hidden by an alias" else None
+                found.setdefault(("alias", hidden[1]) if hidden is not None else ("word", word), []).append(name)
+        for names in found.values():
+            name, words = names[0], frozenset(each.parts[0].casefold() for each in names)
+            evidence = known[name.parts[0].casefold()]
             qualifier, meant = name.parts[0], nearest(name.parts[0], self._qualifiers)
             if evidence == "inside USING":
                 meant = self.statement.source.qualifier
             elif evidence == "hidden by an alias":
                 qualifier, meant = self._hidden(name) or (qualifier, meant)
             rest = ".".join(name.parts[qualifier.count(".") + 1 :])
-            yield UnknownQualifier(qualifier, rest, name.span, evidence, meant, count[word])
+            yield UnknownQualifier(qualifier, rest, name.span, evidence, meant, len(names), words)
 
     def _names(self) -> Iterator[_Name]:
         """The names with a qualifier that neither side has, in the order of the text."""

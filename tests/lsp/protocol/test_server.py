@@ -73,7 +73,7 @@ EDITS = {
         "models/fct.sql",
         "{{ in_window('t.dt') }}",
         "t.v = s.v",
-        ["K001 4:4", "P001 4:4"],
+        ["K001 4:4"],
     ),
     "a Jinja tag that is not closed": ("models/fct.sql", "{{ ref('stg') }}", "{{ ref('stg'", ["J001 3:20"]),
     "another ref": ("models/fct.sql", "'stg'", "'stgg'", ["J001 3:10"]),
@@ -115,7 +115,7 @@ def test_a_change_of_a_macro_counts_in_the_models_that_call_it(editor, shop):
     editor.close(macro)
     again = short(editor.diagnostics(model))
     editor.close(model)
-    assert "P001 4:4" in found
+    assert "K001 4:4" in found
     assert again == linted(shop, model)
 
 
@@ -168,7 +168,7 @@ def test_a_file_that_changes_on_disk_counts_after_it_is_saved(editor, shop):
     editor.saved(macro)
     found = short(editor.diagnostics(model))
     editor.close(model)
-    assert ("P001 4:4" in before, "P001 4:4" in found) == (False, True)
+    assert ("K001 4:4" in before, "K001 4:4" in found) == (False, True)
 
 
 def test_a_project_without_unsaved_texts_is_kept_for_the_next_start(editor, shop):
@@ -215,7 +215,7 @@ def test_a_folder_may_have_any_name(editor, tmp_path, name):
     changed = short(editor.diagnostics(path))
     editor.close(macro)
     editor.close(path)
-    assert (found, "P001 4:4" in changed) == (["C010 5:1"], True)
+    assert (found, "K001 4:4" in changed) == (["C010 5:1"], True)
 
 
 def test_files_outside_of_projects(editor, tmp_path):
@@ -271,17 +271,17 @@ def test_actions(editor, shop):
     path = shop / "models/fct.sql"
     text = path.read_text().replace(" and {{ in_window('t.dt') }}", "")
     editor.open(path, text)
-    (found,) = [each for each in editor.actions(path, 4) if each.title.startswith("P001")]
+    (found,) = [each for each in editor.actions(path, 4) if each.title.startswith("K001")]
     ((edit,),) = found.edit.changes.values()
     line = text.split("\n")[edit.range.start.line]
-    assert line[: edit.range.start.character] + edit.new_text == "on t.id = s.id  -- noqa: P001 -- why it is meant"
-    changed = text.replace("on t.id = s.id\n", "on t.id = s.id  -- noqa: P001 -- why it is meant\n")
+    assert line[: edit.range.start.character] + edit.new_text == "on t.id = s.id  -- noqa: K001 -- why it is meant"
+    changed = text.replace("on t.id = s.id\n", "on t.id = s.id  -- noqa: K001 -- why it is meant\n")
     editor.open(path, changed)
     hidden = editor.diagnostics(path)
     editor.open(path, changed.replace("t.id = s.id", "date_format(t.dt, 'yyyy-MM-dd') = '2024-01-01' and t.id = s.id"))
     fixes = editor.actions(path, 4)
     editor.close(path)
-    assert [each.code for each in hidden] == ["K001"]
+    assert [each.code for each in hidden] == []
     assert [each.title for each in fixes if each.is_preferred] == ["S001: remove the comment"]
 
 
