@@ -1,4 +1,4 @@
-"""Import MERGEs of scripts, notebooks and code as the models of a project."""
+"""Import MERGEs of scripts, notebooks and code as the models of a project; write out those that macros write."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.graph import named_model
 
 if TYPE_CHECKING:
     from merge_runner.conversion.project_files import Decision
+    from merge_runner.plan.load.project_context import Prepared
 
 REPORT = "IMPORT.md"
 """The file of a project that lists what was imported, and what is left to decide."""
@@ -58,3 +60,21 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
         write_atomic(folder / path, text)
     models = tuple(folder / path for path in made.models)
     return Imported(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
+
+
+def eject_model(prepared: Prepared, name: str) -> Path:
+    """Write out the MERGE of a model that a macro writes: see `Project.eject`."""
+    from merge_runner.atomic import write_atomic
+    from merge_runner.conversion.eject import ejected
+    from merge_runner.text import SourceText, as_source
+
+    node = named_model(prepared.graph, name)
+    file = prepared.files.root / node.path
+    before = file.read_bytes()
+    source = SourceText(node.path, as_source(before.decode("utf-8")))
+    macros = {macro.name: macro.text for macro in prepared.templates.macros()}
+    text = ejected(source, lambda given, change: prepared.compiler.variant(node, given, change), macros)
+    if b"\r\n" in before:
+        text = text.replace("\n", "\r\n")
+    write_atomic(file, text)
+    return file

@@ -201,6 +201,17 @@ class LoadedProject:
             self._lineage = ProjectLineage(self.prepared, Layouts.load(self.prepared))
         return self._lineage.ask(name, direction, direct=direct)
 
+    def eject(self, name: str) -> Path:
+        """Write the MERGE of a model that a macro of a package writes into the model's file, and return its path.
+
+        `ref`, `source`, `this`, vars and `is_incremental()` are kept, and the model renders to the same text. Raises
+        ProblemsError, and writes nothing, where there is no such model or no such macro in it, or where something
+        cannot be kept.
+        """
+        from merge_runner.api.conversion import eject_model
+
+        return eject_model(self.prepared, name)
+
     def docs(self, *, static: bool = False) -> Path:
         """Write the page of the project, and return its path: target/docs/index.html, next to a manifest.json.
 

@@ -33,6 +33,7 @@ _COMMANDS = {
     "debug": "check the set-up",
     "deps": "fetch and verify the jars",
     "docs": "the project as a page: search, DAG, verdicts, column lineage",
+    "eject": "write the MERGE of a pattern's macro into the model",
     "explain": "the plan, without running it",
     "help": "this help, or that of a command",
     "import": "make models of the MERGEs in scripts, notebooks and code",

@@ -47,6 +47,14 @@ _FILES = {
     "shared-table": Meaning(
         "Two nodes are the same table, and they are not both merges.", "Give one of them another `alias` or `schema`."
     ),
+    "no-pattern": Meaning(
+        "`eject` got a model that calls no macro of a package, such as merge_patterns, in its file.",
+        "Name a model whose file calls one; what a macro of the project calls is not ejected.",
+    ),
+    "not-ejected": Meaning(
+        "`eject` cannot write out the MERGE so that the model means the same in every run: the message says why.",
+        "Write that part of the statement yourself, or leave the call as it is.",
+    ),
     "folder-not-empty": Meaning("`init` got a folder that already has files.", "Name a new or an empty folder."),
     "file-exists": Meaning(
         "`test --generate` found the file that it would write.", "Extend the file by hand, or move it away."

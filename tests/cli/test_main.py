@@ -67,6 +67,7 @@ def test_help_names_every_command(call):
             "debug",
             "deps",
             "docs",
+            "eject",
             "explain",
             "help",
             "import",

@@ -76,6 +76,10 @@ class Compiler:
         """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
         return self._render(node, text)
 
+    def variant(self, node: Node, text: SourceText, change: Callable[[Context], Context]) -> Rendered:
+        """Return another text of a node, rendered in its context with a change. Raises ProblemsError."""
+        return self._templates.render(text, change(self._context(node)))
+
     def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
         name = node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else node.name

@@ -58,13 +58,13 @@
 {%- endmacro %}
 
 {#- A hash of the columns that differs where any of them does, NULL or not: each value goes in with its length. -#}
-{% macro row_hash(columns) -%}
+{% macro row_hash(columns, indent=12) -%}
     sha2(concat(
     {%- for column in columns -%}
-        {% set text = 'cast(' ~ column | column_name ~ ' as string)' -%}
-        coalesce(concat(length({{ text }}), ':', {{ text }}), '-'){% if not loop.last %}, {% endif %}
-    {%- endfor -%}
-    ), 256)
+        {% set text = 'cast(' ~ column | column_name ~ ' as string)' %}
+{{ ' ' * (indent + 4) }}coalesce(concat(length({{ text }}), ':', {{ text }}), '-'){% if not loop.last %},{% endif %}
+    {%- endfor %}
+{{ ' ' * indent }}), 256)
 {%- endmacro %}
 
 {#- `window`: a column, its first value and the one after its last. -#}

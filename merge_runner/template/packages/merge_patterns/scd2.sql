@@ -9,7 +9,10 @@
 merge into {{ this }} as t
 using (
     with known as (
-        select {{ value_list }}, {{ changed }}, {{ merge_patterns.row_hash(columns) }} as {{ hash }}, false as is_stored
+        select
+            {{ value_list }}, {{ changed }},
+            {{ merge_patterns.row_hash(columns) }} as {{ hash }},
+            false as is_stored
         from {{ source }}
         {%- if is_incremental() %}
         union all

@@ -1,0 +1,239 @@
+"""The text of a model in which the MERGE is written out that a macro of merge_patterns wrote.
+
+The model is rendered with stand-ins for its tables and vars, in a first run and in an incremental one; what a tag wrote
+becomes text again, with calls in place of the stand-ins and `is_incremental()` around what differs. That is then
+rendered next to the model, also with other vars, tables, targets and environments: where any text differs, it is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import Any
+
+from merge_runner.conversion.stand_ins import ChangedValues, StandIns, altered
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.template.captured import Captured
+from merge_runner.template.context import Context
+from merge_runner.template.packages import PACKAGES
+from merge_runner.template.rendered import Rendered
+from merge_runner.template.static.tags import STRING
+from merge_runner.text import SourceText, Span
+
+Change = Callable[[Context], Context]
+Render = Callable[[SourceText, Change], Rendered]
+"""Renders a text as a model, in its context with a change. Raises ProblemsError."""
+
+_STRING = re.compile(STRING, re.S)
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
+_LOOP = re.compile(r"\bfor\b.*?\bin\b", re.S)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_READ = re.compile(r"\b(?:var|env_var|target)\b")
+_DECIDES = re.compile(r"\b(?:if|elif|and|or|not|in|is)\b|[=!<>]=|[<>]")
+_OF_RUN = frozenset({"is_incremental", "is_full_refresh", "if", "elif", "and", "or", "not"})
+_HINT = "write that part of the statement yourself, or leave the call as it is"
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A kind of run, and the change of the context that makes it."""
+
+    name: str
+    incremental: bool = False
+    full_refresh: bool = False
+
+    def __call__(self, context: Context) -> Context:
+        return replace(context, incremental=self.incremental, full_refresh=self.full_refresh)
+
+
+_FIRST, _INCREMENTAL = _Run("a first run"), _Run("an incremental run", incremental=True)
+_RUNS = (_FIRST, _INCREMENTAL, _Run("a full refresh", full_refresh=True))
+
+
+def ejected(source: SourceText, render: Render, macros: Mapping[str, str]) -> str:
+    """Return the text of the model without calls of packages of macros.
+
+    `macros` are the texts of the project's macros by name. Raises ProblemsError: `no-pattern` where it has none,
+    `not-ejected` where something cannot be kept.
+    """
+    rendered = {run: render(source, run) for run in _RUNS}
+    tags = rendered[_FIRST].map.tags
+    calling = [nth for nth, tag in enumerate(tags) if any(f"{name}." in _text(source, tag) for name in PACKAGES)]
+    if not calling:
+        hint = f"it calls no macro of {' or '.join(PACKAGES)} itself"
+        raise ProblemsError([Problem("no-pattern", "there is nothing to eject", source.place(0), hint)])
+    called = frozenset[str]().union(*(each.captured.macros for each in rendered.values()))
+    for text in (source.text, *(macros[name] for name in sorted(called & macros.keys()))):
+        if (condition := _condition(text)) is not None:
+            reason = f"a condition may depend on a var, the target or the environment: {condition}"
+            raise _refused(source, tags[calling[0]], reason)
+    names = frozenset[str]().union(*(each.captured.vars for each in rendered.values()))
+    written = {run: _written(source, render, run, names, calling) for run in (_FIRST, _INCREMENTAL)}
+    text = source.text
+    for nth in reversed(calling):
+        found = [written[run][nth] for run in (_FIRST, _INCREMENTAL) if nth in written[run]]
+        if not found:
+            raise _refused(source, tags[nth], "it is under a condition that no run fulfils")
+        text = _replaced(text, tags[nth], _of_both(found[0], found[-1]))
+    again = SourceText(source.path, text)
+    for change, reason in _changes(names):
+        _compare(source, again, render, change, reason, tags[calling[0]])
+    return text
+
+
+def _text(source: SourceText, span: Span) -> str:
+    return source.text[span.start : span.end]
+
+
+def _condition(text: str) -> str | None:
+    """Return a tag whose condition may depend on what the text reads of vars, target and environment; None: none does.
+
+    What it is for other values cannot be seen by rendering. A condition on the kind of run alone is kept.
+    """
+    if not _READ.search(_STRING.sub("''", text)):
+        return None
+    for tag in _TAG.finditer(text):
+        code = _STRING.sub("''", tag.group())
+        if _DECIDES.search(_LOOP.sub("", code)) and set(_WORD.findall(code)) - _OF_RUN:
+            return tag.group()
+    return None
+
+
+def _refused(source: SourceText, tag: Span, reason: str) -> ProblemsError:
+    return ProblemsError([Problem("not-ejected", reason, source.place(tag.start, tag.end), _HINT)])
+
+
+def _written(
+    source: SourceText, render: Render, run: _Run, names: frozenset[str], calling: list[int]
+) -> dict[int, str]:
+    """Return what each of the calling tags writes in a kind of run, with calls in place of stand-ins."""
+    made: list[StandIns] = []
+
+    def with_stand_ins(context: Context) -> Context:
+        made.append(StandIns(run(context), names))
+        return made[-1].context
+
+    rendered = render(source, with_stand_ins)
+    found: dict[int, str] = {}
+    for nth in calling:
+        tag = rendered.map.tags[nth]
+        if not source.text.startswith("{{", tag.start):
+            raise _refused(source, tag, "a macro of a package is called in a block, and not in {{ }}")
+        texts = set(_pieces(rendered, nth))
+        if len(texts) > 1:
+            raise _refused(source, tag, "a loop calls it, and it writes several texts")
+        if texts:
+            found[nth] = made[-1].written(texts.pop(), rendered.captured)
+    return found
+
+
+def _pieces(rendered: Rendered, tag: int) -> Iterator[str]:
+    """Yield what a tag wrote, each time that it was evaluated."""
+    starts, origins = rendered.map.starts, rendered.map.origins
+    piece = ""
+    for start, end, origin in zip(starts, (*starts[1:], len(rendered.text)), origins, strict=False):
+        if origin == -1 - tag:
+            piece += rendered.text[start:end]
+        elif piece:
+            yield piece
+            piece = ""
+    if piece:
+        yield piece
+
+
+def _replaced(text: str, tag: Span, by: str) -> str:
+    """Return the text with another in place of a tag, whose dashes take the blanks around it away."""
+    before, after = text[: tag.start], text[tag.end :]
+    if text.startswith("{{-", tag.start):
+        before = before.rstrip()
+    if text.startswith("-}}", tag.end - 3):
+        after = after.lstrip()
+    return before + by + after
+
+
+def _of_both(first: str, incremental: str) -> str:
+    """Return one text for both kinds of run: lines that differ are in `{% if is_incremental() %}`."""
+    if first == incremental:
+        return first
+    old, new = first.split("\n"), incremental.split("\n")
+    lines: list[str] = []
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            lines += old[start:end]
+            continue
+        if not lines:  # a dash before the first line would take away what is before the statement
+            return "{% if is_incremental() %}" + incremental + "{% else %}" + first + "{% endif %}"
+        added, removed = new[new_start:new_end], old[start:end]
+        shown = added or removed
+        indent = shown[0][: len(shown[0]) - len(shown[0].lstrip())]
+        lines.append(f"{indent}{{%- if {'' if added else 'not '}is_incremental() %}}")
+        lines += shown
+        if added and removed:
+            lines += [f"{indent}{{%- else %}}", *removed]
+        lines.append(f"{indent}{{%- endif %}}")
+    return "\n".join(lines)
+
+
+def _changes(names: frozenset[str]) -> Iterator[tuple[Change, str]]:
+    """Yield what may be otherwise in another run of the model, and why a text that depends on it is refused."""
+    for name in sorted(names):
+        yield _with_var(name), f"its text depends on the var {name} otherwise than by its value as a literal or a name"
+    yield _other_tables, "its text is made of parts of a table's name"
+    yield lambda context: context, "its text is made of parts of a table's name or of a var"
+    yield (
+        lambda context: replace(context, target=ChangedValues(context.target, {}, _other_text)),
+        "its text depends on the target",
+    )
+    yield (
+        lambda context: replace(context, env=ChangedValues(context.env, {}, _other_text)),
+        "its text holds an environment variable",
+    )
+
+
+def _with_var(name: str) -> Change:
+    return lambda context: replace(
+        context, vars=ChangedValues(context.vars, {name: altered(context.vars.get(name, ""))})
+    )
+
+
+def _other_tables(context: Context) -> Context:
+    return StandIns(context, frozenset()).context
+
+
+def _other_text(value: Any) -> Any:
+    return f"{value}_x" if isinstance(value, str) else value
+
+
+def _compare(source: SourceText, again: SourceText, render: Render, change: Change, reason: str, tag: Span) -> None:
+    """Raise ProblemsError where the two texts are not the same in any kind of run."""
+    for run in _RUNS:
+
+        def changed(context: Context, run: _Run = run) -> Context:
+            return change(run(context))
+
+        one, other = _outcome(source, render, changed), _outcome(again, render, changed)
+        if one != other:
+            raise _refused(source, tag, f"{reason} ({run.name})")
+
+
+def _outcome(source: SourceText, render: Render, change: Change) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the text and what it captures; None where it cannot be rendered."""
+    try:
+        rendered = render(source, change)
+    except ProblemsError:
+        return None
+    return rendered.text, _asked(rendered.captured)
+
+
+def _asked(captured: Captured) -> Mapping[str, Any]:
+    """Return what a text asks for that a build acts on."""
+    return {
+        "refs": {ref.name for ref in captured.refs},
+        "changes": {ref.name for ref in captured.changes},
+        "sources": {(source.source, source.table) for source in captured.sources},
+        "config": dict(captured.config.values),
+        "this": captured.uses_this,
+    }

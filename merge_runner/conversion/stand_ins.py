@@ -1,0 +1,114 @@
+"""Values that stand for tables and vars while a model is rendered, so that its text shows where each of them went."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from merge_runner.relation import Relation
+from merge_runner.template.captured import Captured
+from merge_runner.template.context import Context
+from merge_runner.template.literal import identifier, literal
+
+_JINJA = re.compile(r"\{[{%#]")
+_DAY = date(1871, 3, 17)
+"""A day and a number that no project has, and no pattern writes."""
+_NUMBER = 918_273_645_000
+
+
+class StandIns:
+    """The context of a model with a stand-in for each of its tables, and for each of `names` among its vars."""
+
+    def __init__(self, context: Context, names: frozenset[str]) -> None:
+        """Vars that are lists, dicts, booleans or NULL keep their values: no text shows where these went."""
+        self._written: dict[str, str] = {}
+        known = {name: context.vars[name] for name in sorted(names) if name in context.vars}
+        vars_ = {name: self._var(name, value, nth) for nth, (name, value) in enumerate(known.items())}
+        self.context = replace(
+            context,
+            this=self._table("this", "this") if context.this is not None else None,
+            resolve_ref=self._tables(context.resolve_ref, lambda name: f"ref({name!r})"),
+            resolve_source=self._tables(
+                context.resolve_source, lambda *names: f"source({', '.join(map(repr, names))})"
+            ),
+            vars=ChangedValues(context.vars, vars_),
+        )
+
+    def written(self, text: str, captured: Captured) -> str:
+        """Return a rendered text with the calls that stand-ins stand for, and with its own braces kept from Jinja."""
+        calls = dict(self._written)
+        for feed in captured.changes:
+            calls[f"changes_of_{feed.name}"] = f"{{{{ changes({feed.name!r}) }}}}"
+        names = "|".join(re.escape(each) for each in sorted(calls, key=len, reverse=True))
+        text = _JINJA.sub(lambda braces: "{{ '" + braces.group() + "' }}", text)
+        return re.sub(names, lambda found: calls[found.group()], text) if names else text
+
+    def _tables(self, resolve: Callable[..., Relation], call: Callable[..., str]) -> Callable[..., Relation]:
+        def resolved(*names: str) -> Relation:
+            resolve(*names)  # an unknown one is an error as ever
+            return self._table("_".join(names), call(*names))
+
+        return resolved
+
+    def _table(self, name: str, call: str) -> Relation:
+        token = f"stand_in_{name.encode().hex()}_for_a_table"
+        self._written[token] = f"{{{{ {call} }}}}"
+        return Relation(token)
+
+    def _var(self, name: str, value: Any, nth: int) -> Any:
+        stand_in = altered(value, nth)
+        if isinstance(value, bool) or not isinstance(value, (str, int, date)):
+            return value
+        forms = {
+            str(stand_in): "",
+            **({identifier(stand_in): " | identifier"} if isinstance(value, str) else {}),
+            literal(stand_in): " | literal",
+        }
+        for form, filters in forms.items():
+            self._written[form] = f"{{{{ var({name!r}){filters} }}}}"
+        return stand_in
+
+
+class ChangedValues(Mapping[str, Any]):
+    """A mapping in which some keys have other values; `change` makes those of all others when they are asked for."""
+
+    def __init__(
+        self, values: Mapping[str, Any], changed: Mapping[str, Any], change: Callable[[Any], Any] = lambda value: value
+    ) -> None:
+        self._values = values
+        self._changed = changed
+        self._change = change
+
+    def __getitem__(self, name: str) -> Any:
+        return self._changed[name] if name in self._changed else self._change(self._values[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._changed or name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._values), **dict.fromkeys(self._changed)})
+
+    def __len__(self) -> int:
+        return len(set(self))
+
+
+def altered(value: Any, nth: int = 0) -> Any:
+    """Return another value of the same type; `nth` makes several of them."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, datetime):
+        return datetime.combine(_DAY, datetime.min.time(), value.tzinfo) + timedelta(seconds=nth)
+    if isinstance(value, date):
+        return _DAY + timedelta(days=nth)
+    if isinstance(value, int):
+        return _NUMBER + nth
+    if isinstance(value, (list, tuple)):
+        return [*value, altered(value[-1] if value else "")]
+    if isinstance(value, Mapping):
+        return {**value, "stand_in": altered(next(iter(value.values()), ""))}
+    if isinstance(value, str) or value is None:
+        return f"stand_in_{nth}_for_a_var"
+    return type(value)(_NUMBER + nth)
