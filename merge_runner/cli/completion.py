@@ -19,8 +19,8 @@ VARIABLE = "_MERGE_RUNNER_COMPLETE"
 """The environment variable by which a shell asks for completions, `bash_complete` or the like, as click names it."""
 
 _METHODS = (
-    *("config.", "file:", "git:", "path:", "result:", "selector:", "source:", "tag:", "test_name:"),
-    *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test")),
+    *("config.", "exposure:", "file:", "git:", "path:", "result:", "selector:", "source:", "tag:", "test_name:"),
+    *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test", "exposure")),
     *(f"state:{what}" for what in ("inputs", "modified", "new", "old", "unmodified")),
     *(f"test_type:{kind}" for kind in ("data", "generic", "singular", "unit")),
 )

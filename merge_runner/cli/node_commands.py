@@ -50,6 +50,7 @@ _RUN_BY = {
     "source": "a source is read: `source:NAME+` selects what reads it",
     "test": "`merge-runner test` runs data tests",
     "unit_test": "`merge-runner test` runs unit tests",
+    "exposure": "an exposure is outside of the project: `+exposure:NAME` selects what it reads",
 }
 """What to use for a node of each resource type that the command does not run."""
 

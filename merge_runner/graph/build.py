@@ -14,6 +14,7 @@ from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
 from merge_runner.graph.config_presets import implied
 from merge_runner.graph.cycles import dag_of
+from merge_runner.graph.exposure_nodes import exposure_node
 from merge_runner.graph.graph import DataTestNode, Graph, Macro, ModelNode, Node, SeedNode
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.invocation import Invocation
@@ -110,6 +111,9 @@ class Builder:
         check_tables(self.nodes, self.problems)
         check_streams(self.nodes, self.problems)
         self._add_tests(tests)
+        for exposure in self.files.exposures:
+            node = exposure_node(self.project, exposure, self.references)
+            self._add(node, exposure.exposure.config.enabled)
         self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
         dag = dag_of(self.nodes, self.problems)
         unread = frozenset(self.files.models.keys() - captured.keys())

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.project.schema.config import Materialized, ModelConfig
@@ -15,10 +15,12 @@ from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.data_test import DataTestConfig
+    from merge_runner.project.schema.exposure import Exposure
     from merge_runner.project.schema.properties import SourceTable
     from merge_runner.project.schema.unit_test import UnitTestConfig
 
-ResourceType = Literal["model", "seed", "source", "test", "unit_test"]
+ResourceType = Literal["model", "seed", "source", "test", "unit_test", "exposure"]
+RESOURCE_TYPES: tuple[ResourceType, ...] = get_args(ResourceType)
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,15 @@ class UnitTestNode(Node):
     unit_test: UnitTestCase
 
     resource_type = "unit_test"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureNode(Node):
+    """What reads tables of the project from outside. No command runs it."""
+
+    config: Exposure
+
+    resource_type = "exposure"
 
 
 class Dag:

@@ -7,7 +7,7 @@ no other keys, and strict readers refuse them, so all additional keys are in `co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import (
     DataTestNode,
+    ExposureNode,
     GenericTest,
     Graph,
     Macro,
@@ -64,7 +65,7 @@ def manifest(
         "sources": of("source"),
         "macros": {unique_id: _macro(macro) for unique_id, macro in graph.macros.items()},
         "docs": {},
-        "exposures": {},
+        "exposures": of("exposure"),
         "metrics": {},
         "groups": {},
         "selectors": {
@@ -88,6 +89,8 @@ def entry(graph: Graph, node: Node, compiled: Compiled | None = None) -> dict[st
         values = _source(graph, node)
     elif isinstance(node, UnitTestNode):
         values = _unit_test(graph, node)
+    elif isinstance(node, ExposureNode):
+        values = _exposure(graph, node)
     elif isinstance(node, RefNode | DataTestNode):
         values = _node(graph, node, compiled)
     else:
@@ -124,7 +127,7 @@ def _identity(graph: Graph, node: Node) -> dict[str, Any]:
 
 def path_in_folder(node: Node) -> str:
     """The path inside the model, seed or test path; a generic test has no file, and dbt gives it one by its name."""
-    if isinstance(node, SourceNode | UnitTestNode):
+    if isinstance(node, SourceNode | UnitTestNode | ExposureNode):
         return node.path
     if isinstance(node, DataTestNode) and node.generic_test is not None:
         return f"{node.name}.sql"
@@ -173,6 +176,8 @@ def config_as_json(node: Node) -> dict[str, Any]:
             values["stream"] = asdict(node.config.stream)
     elif isinstance(node, UnitTestNode):
         values = {"meta": node.config.meta}
+    elif isinstance(node, ExposureNode):
+        values = {"enabled": node.config.config.enabled}
     said = {key: value for key, value in values.items() if value is not None}
     if "docs" in said:
         said["docs"] = _docs(said["docs"])
@@ -230,8 +235,8 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
     parents = [graph.nodes[parent] for parent in _parents(node) if parent in graph.nodes]
     values |= {
         "language": "sql",
-        "refs": [{"name": p.name, "package": None, "version": None} for p in parents if not isinstance(p, SourceNode)],
-        "sources": [[p.source_name, p.name] for p in parents if isinstance(p, SourceNode)],
+        "refs": _refs(parents),
+        "sources": _sources(parents),
         "metrics": [],
         "compiled": compiled is not None,
         "compiled_code": compiled.code if compiled else None,
@@ -297,6 +302,36 @@ def _source(graph: Graph, node: SourceNode) -> dict[str, Any]:
         "quoting": {"database": None, "schema": None, "identifier": None, "column": None},
         "config": config_as_json(node),
     }
+
+
+def _exposure(graph: Graph, node: ExposureNode) -> dict[str, Any]:
+    given = node.config
+    parents = [graph.nodes[parent] for parent in _parents(node)]
+    return {
+        **_identity(graph, node),
+        "type": given.type,
+        "owner": asdict(given.owner),
+        "description": node.description,
+        "label": given.label,
+        "maturity": given.maturity,
+        "meta": node.meta,
+        "tags": node.tags,
+        "config": config_as_json(node),
+        "unrendered_config": {},
+        "url": given.url,
+        "depends_on": {"nodes": _parents(node), "macros": node.macros},
+        "refs": _refs(parents),
+        "sources": _sources(parents),
+        "metrics": [],
+    }
+
+
+def _refs(parents: Iterable[Node]) -> list[dict[str, Any]]:
+    return [{"name": each.name, "package": None, "version": None} for each in parents if isinstance(each, RefNode)]
+
+
+def _sources(parents: Iterable[Node]) -> list[list[str]]:
+    return [[each.source_name, each.name] for each in parents if isinstance(each, SourceNode)]
 
 
 def _unit_test(graph: Graph, node: UnitTestNode) -> dict[str, Any]:

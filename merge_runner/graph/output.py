@@ -26,7 +26,14 @@ _JSON_KEYS = (
 )
 """The keys of `dbt ls --output json`; a node leaves out those that it does not have."""
 
-_SHAPES = {"model": "box", "seed": "folder", "source": "cylinder", "test": "ellipse", "unit_test": "ellipse"}
+_SHAPES = {
+    "model": "box",
+    "seed": "folder",
+    "source": "cylinder",
+    "test": "ellipse",
+    "unit_test": "ellipse",
+    "exposure": "note",
+}
 
 
 def output(graph: Graph, ids: Sequence[str], form: Form, keys: Sequence[str] = ()) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,16 @@ from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.template.captured import Captured
 from merge_runner.text import Place
+
+_CALL = re.compile(
+    r"""\s*(?:\{\{\s*)?(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*(?:\}\})?\s*"""
+)
+
+
+def call_in(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return `ref` or `source` with its arguments, where a text in YAML is such a call and nothing else."""
+    call = _CALL.fullmatch(text)
+    return None if call is None else (call[1], (call[2],) if call[3] is None else (call[2], call[3]))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.graph.graph import DataTestNode, GenericTest, Node, UnitTestCase, UnitTestNode
+from merge_runner.graph.references import call_in
 from merge_runner.project.load.files import DataTestEntry, UnitTestEntry
 from merge_runner.project.schema.config import listed
 from merge_runner.project.schema.data_test import DataTestConfig
@@ -21,9 +22,6 @@ from merge_runner.text import Place, SourceText
 if TYPE_CHECKING:
     from merge_runner.template.captured import Captured
 
-_CALL = re.compile(
-    r"""\s*(?:\{\{\s*)?(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*(?:\}\})?\s*"""
-)
 _LONGEST_NAME = 63
 _CONFIG = tuple(each.name for each in fields(DataTestConfig))
 
@@ -47,12 +45,11 @@ def generic_test_node(
     parents = [owner.unique_id]
     arguments: dict[str, Any] = {}
     for key, value in test.arguments.items():
-        call = _CALL.fullmatch(value) if isinstance(value, str) else None
+        call = call_in(value) if isinstance(value, str) else None
         if call is None:
             arguments[key] = value
             continue
-        names = (call[2],) if call[3] is None else (call[2], call[3])
-        parent = resolve(call[1], names, entry.place)
+        parent = resolve(*call, entry.place)
         if parent is None:
             return None
         arguments[key] = parent

@@ -248,6 +248,9 @@ _GRAPH = {
 }
 
 _SELECTION = {
+    "bad-exposure": Meaning(
+        "An entry of `depends_on` of an exposure is no call.", "Write `ref('model')` or `source('name', 'table')`."
+    ),
     "bad-selection": Meaning("A selection is not valid.", "See [selection](selection.md)."),
     "unknown-selector-method": Meaning("A selection uses a method that does not exist.", "Use one that is listed."),
     "unknown-selector": Meaning("`--selector` or `selector:` names none of selectors.yml.", "Correct the name."),

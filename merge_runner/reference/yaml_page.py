@@ -8,6 +8,7 @@ from typing import Any
 from merge_runner.project.load.not_read import KEYS as NOT_READ
 from merge_runner.project.schema.data_test import BUILT_IN, OWN_KEYS, DataTestConfig
 from merge_runner.project.schema.dbt_keys import PROPERTIES as DBT_PROPERTIES
+from merge_runner.project.schema.exposure import Exposure, ExposureConfig, Owner
 from merge_runner.project.schema.freshness import Freshness, Threshold
 from merge_runner.project.schema.layout_file import FileColumn, FileTable, LayoutFileContent
 from merge_runner.project.schema.properties import (
@@ -76,6 +77,9 @@ _SECTIONS: tuple[tuple[str, str, type], ...] = (
     ("Expected rows of a unit test", "`expect:` of a unit test.", Expect),
     ("Overrides of a unit test", "`overrides:` of a unit test.", Overrides),
     ("Config of a unit test", "`config:` of a unit test.", UnitTestConfig),
+    ("Exposures", "An entry of `exposures:`. No command runs it.", Exposure),
+    ("Owner of an exposure", "`owner:` of an exposure.", Owner),
+    ("Config of an exposure", "`config:` of an exposure.", ExposureConfig),
     ("Macros", "An entry of `macros:`.", MacroProperties),
 )
 

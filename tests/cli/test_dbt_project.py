@@ -43,7 +43,7 @@ CONVERTED = {
         groups: [{name: finance, owner: {name: me}}]
         sources: [{name: raw, loader: fivetran, quoting: {identifier: true}, tables: [{name: t, loader: x}]}]
         """,
-    "models/more.yml": "exposures: [{name: f}]\nmetrics: [{name: revenue}]\nanchors: [{x: 1}]\n",
+    "models/more.yml": "exposures: [{name: f, type: ml, owner: {}}]\nmetrics: [{name: revenue}, {name: cost}]\nanchors: [{x: 1}]\n",
 }
 NOTES = """\
 dbt_project.yml: note: it is not read; settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds
@@ -51,8 +51,7 @@ packages.yml: note: packages are not installed; copy the macros that the models 
 snapshots: note: 1 snapshot is not run; write the history as a MERGE model (SCD2)
 analyses: note: 2 analyses are not compiled; `merge-runner compile -s NAME` compiles a model
 models/score.py: note: 1 Python model is not run; write the model in SQL, or build its table elsewhere and declare it as a source
-models/m.yml: note: 2 exposures are not read; the graph ends with models and tests
-models/more.yml: note: 1 metric is not read; there is no semantic layer
+models/more.yml: note: 2 metrics are not read; there is no semantic layer
 models/m.yml: note: 1 group is not read; any model may `ref` any other one
 """
 
@@ -61,7 +60,7 @@ def test_what_is_not_read_of_a_dbt_project_is_named_once(make_project, call):
     root = make_project(CONVERTED)
     done = call("ls", "--output", "json", cwd=root)
     assert (done.stderr, done.returncode) == (NOTES, 0)
-    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == ["a", "t"]
+    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == ["e", "f", "a", "t"]
     assert call("parse", cwd=root).stderr.startswith(NOTES)
     linted = call("lint", "--format", "json", cwd=root)
     assert linted.stderr == NOTES

@@ -368,7 +368,6 @@ def test_what_changes_nothing_is_taken_as_dbt_has_it():
             columns: [{name: id, config: {tags: [pii], meta: {owner: me}}}]
             tests: [unique_combination_of_columns: {columns: [id]}]
         sources: [{name: raw, loader: airbyte, quoting: {schema: true}, tables: [{name: t, quoting: {identifier: true}}]}]
-        exposures: [{name: e}]
         """)
     (model,) = found.models
     assert (model.group, model.access, model.columns[0].config.tags) == ("finance", "protected", ("pii",))

@@ -25,7 +25,7 @@ class ListOptions(ProjectOptions):
     output: Literal["name", "path", "json", "levels", "dot"] = option(
         "--output", default="name", help="How nodes are written."
     )
-    resource_type: tuple[Literal["model", "seed", "source", "test", "unit_test"], ...] = several(
+    resource_type: tuple[Literal["model", "seed", "source", "test", "unit_test", "exposure"], ...] = several(
         *("--resource-type", "--resource-types"), words=True, help="Only nodes of these types."
     )
     output_keys: tuple[str, ...] = several(

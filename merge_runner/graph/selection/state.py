@@ -17,6 +17,11 @@ from merge_runner.template.redact import same_but_hidden
 Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]
 """A way in which a node differs: `contract` is its declared columns, `location` the folder it lies in."""
 
+_SECTIONS = ("nodes", "sources", "unit_tests", "exposures")
+"""Where a manifest has the nodes that are compared."""
+
+_OF_EXPOSURES = ("type", "owner", "maturity", "url", "description", "label", "depends_on")
+
 # dbt compares neither these: they say where a table is (that is `relation`) or what it is filed under.
 _NOT_COMPARED = frozenset({"schema", "alias", "tags"})
 
@@ -28,7 +33,7 @@ def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Ch
     difference (state is compared between targets), a change of a macro counts for each node that calls it, directly or
     through other macros, and a new macro counts as changed. A manifest hides secrets: another value is no change.
     """
-    before = {**previous["nodes"], **previous["sources"], **previous["unit_tests"]}
+    before = {unique_id: entry for key in _SECTIONS for unique_id, entry in previous[key].items()}
     stale = _changed_macros(graph, previous["macros"])
     gone = previous["macros"].keys() - graph.macros.keys()
     found: dict[str, frozenset[Change]] = {}
@@ -56,14 +61,15 @@ def changed_contract(graph: Graph, previous: Mapping[str, Any], node: Node) -> f
 
 
 def read_manifest(state_dir: Path) -> dict[str, Any]:
-    """The manifest.json of `state_dir`, at least with mappings `nodes`, `sources`, `unit_tests` and `macros`.
+    """The manifest.json of `state_dir`, at least with mappings of its nodes of all kinds, and of `macros`.
 
     ProblemsError where it is missing, no manifest, or of a shape that cannot be compared.
     """
     path = state_dir / "manifest.json"
     content = _read(path, "write one with `merge-runner parse`, and keep its target folder for --state")
     content.setdefault("unit_tests", {})  # manifests of dbt before 1.8 have none
-    for key in ("nodes", "sources", "unit_tests", "macros"):
+    content.setdefault("exposures", {})
+    for key in (*_SECTIONS, "macros"):
         section = content.get(key)
         if not isinstance(section, dict) or not all(isinstance(value, dict) for value in section.values()):
             raise _bad(path, f'its "{key}" is not a mapping of mappings')
@@ -110,7 +116,13 @@ def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
     is_source = values.get("resource_type") == "source"
     defaults = _defaults()
     return {
-        "body": checksum.get("checksum") if isinstance(checksum, dict) else checksum,
+        "body": (
+            [values.get(key) for key in _OF_EXPOSURES]
+            if values.get("resource_type") == "exposure"
+            else checksum.get("checksum")
+            if isinstance(checksum, dict)
+            else checksum
+        ),
         "configs": {
             key: value for key, value in config.items() if key not in _NOT_COMPARED and value != defaults.get(key)
         },

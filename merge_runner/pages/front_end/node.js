@@ -1,6 +1,6 @@
 // The page of a node, and that of a macro.
 
-const KIND_NAMES = { model: "model", source: "source", seed: "seed", test: "data test", unit_test: "unit test" };
+const KIND_NAMES = { model: "model", source: "source", seed: "seed", test: "data test", unit_test: "unit test", exposure: "exposure" };
 
 function link(number) {
   const node = data.nodes[number];
@@ -33,7 +33,7 @@ async function nodeView(main, name, query) {
   const list = [["about", "About", (panel) => aboutTab(panel, number, detail, children)]];
   if (detail.proof || (detail.findings || []).length) list.push(["scan", "Scan", (panel) => scanTab(panel, detail)]);
   if (detail.author || detail.compiled || detail.not_compiled) list.push(["code", "Code", (panel) => codeTab(panel, detail, query.get("text"), go)]);
-  if (node.kind !== "test" && node.kind !== "unit_test") list.push(["lineage", "Column lineage", (panel) => lineageTab(panel, number, detail, query.get("column"), go)]);
+  if (!["test", "unit_test", "exposure"].includes(node.kind)) list.push(["lineage", "Column lineage", (panel) => lineageTab(panel, number, detail, query.get("column"), go)]);
   if ((detail.tests || []).length) list.push(["tests", `Tests (${detail.tests.length})`, (panel) => testsTab(panel, detail)]);
   list.push(["config", "Config", (panel) => configTab(panel, detail)]);
   append(main, tabs(node.name, list, query.get("tab"), goTab));
@@ -59,6 +59,7 @@ function aboutTab(panel, number, detail, children) {
     ], detail.columns));
   }
   if (detail.source) panel.append(h("h2", {}, "What it reads"), h("p", {}, detail.source.reads ? h("code", {}, detail.source.reads) : "a table", detail.source.format && ` (${detail.source.format})`));
+  if (detail.exposure) panel.append(h("h2", {}, "Outside of the project"), factsOf({ ...detail.exposure, url: outside(detail.exposure.url) }));
   if (detail.freshness) panel.append(h("h2", {}, "Freshness"), factsOf({ status: detail.freshness.status, newest_row: detail.freshness.max_loaded_at, checked: detail.freshness.snapshotted_at, age: duration(detail.freshness.max_loaded_at_time_ago_in_s) }));
   if (detail.unit) panel.append(h("h2", {}, "Given and expected rows"), codeBlock(JSON.stringify({ given: detail.unit.given, expect: detail.unit.expect }, null, 2), "Rows of the unit test"));
   if (detail.last) panel.append(h("h2", {}, "Last result"), lastResult(detail.last));
@@ -66,6 +67,11 @@ function aboutTab(panel, number, detail, children) {
     h("section", {}, h("h2", {}, "Upstream"), linkList(parentsOf(number), "It reads no other node.")),
     node.at && h("section", {}, h("h2", {}, "Downstream"), linkList(children, "No model reads it.")),
     detail.macros && h("section", {}, h("h2", {}, "Macros"), h("ul", { class: "plain" }, detail.macros.map((each) => h("li", {}, h("a", { href: address("macro", each) }, each)))))));
+}
+
+// A link to a page of HTTP; any other text is no link, whatever its scheme would run.
+function outside(url) {
+  return /^https?:\/\//i.test(url || "") ? h("a", { href: url, rel: "noreferrer" }, url) : url;
 }
 
 function testMark(number) {

@@ -12,6 +12,7 @@ const METHODS = {
   tag: (node, value) => (node.tags || []).some((tag) => like(tag, value)),
   path: (node, value) => node.path === value || node.path.startsWith(value.replace(/\/?$/, "/")) || like(node.path, value),
   source: (node, value) => node.kind === "source" && (like(node.name, value) || like(node.group, value)),
+  exposure: (node, value) => node.kind === "exposure" && like(node.name, value),
   resource_type: (node, value) => node.kind === value,
   verdict: (node, value) => node.verdict === value,
   status: (node, value) => node.status === value,

@@ -7,11 +7,20 @@ from dataclasses import asdict
 from typing import Any
 
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, SeedNode, SourceNode, UnitTestNode
+from merge_runner.graph.graph import (
+    DataTestNode,
+    ExposureNode,
+    ModelNode,
+    Node,
+    RefNode,
+    SeedNode,
+    SourceNode,
+    UnitTestNode,
+)
 from merge_runner.graph.manifest import config_as_json, plain
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import ReportedMerge
-from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers
+from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers, is_test
 from merge_runner.pages.project.marked_text import Piece, rendered_pieces, run_pieces
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout
@@ -41,18 +50,15 @@ def node_details(
         "config": plain({key: value for key, value in config_as_json(node).items() if value not in (None, [], {})}),
         "meta": plain(node.meta),
         "tests": numbers.of(
-            child for child in numbers.graph.dag.succ[node.unique_id] if not _is_table(numbers.graph.nodes[child])
+            child for child in numbers.graph.dag.succ[node.unique_id] if is_test(numbers.graph.nodes[child])
         ),
         "macros": [each.rpartition(".")[2] for each in node.macros],
         "unit": _unit(node),
         "source": _source(node),
+        "exposure": _exposure(node),
         "last": {"at": last.at, **last.entry} if last is not None else None,
     }
     return {key: value for key, value in values.items() if value not in (None, "", [], {})}
-
-
-def _is_table(node: Node) -> bool:
-    return isinstance(node, RefNode | SourceNode)
 
 
 def _has_table(node: Node) -> bool:
@@ -182,6 +188,21 @@ def _unit(node: Node) -> dict[str, Any] | None:
         return None
     case = node.unit_test
     return {"model": case.model, "given": plain(case.given), "expect": plain(case.expect)}
+
+
+def _exposure(node: Node) -> dict[str, Any] | None:
+    if not isinstance(node, ExposureNode):
+        return None
+    given = node.config
+    values = {
+        "label": given.label,
+        "type": given.type,
+        "owner": given.owner.name,
+        "email": given.owner.email,
+        "maturity": given.maturity,
+        "url": given.url,
+    }
+    return {key: value for key, value in values.items() if value}
 
 
 def _source(node: Node) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import Any
 from merge_runner.errors import Problem
 from merge_runner.project.load.not_read import NotRead
 from merge_runner.project.schema.config_layers import Layer
+from merge_runner.project.schema.exposure import Exposure
 from merge_runner.project.schema.profile import Profile
 from merge_runner.project.schema.properties import DataTest, MacroProperties, ModelProperties, SourceTable
 from merge_runner.project.schema.selectors import Selector
@@ -97,6 +98,15 @@ class UnitTestEntry:
 
 
 @dataclass(frozen=True)
+class ExposureEntry:
+    """An exposure, where the YAML declares it, and where each entry of `depends_on` is."""
+
+    exposure: Exposure
+    place: Place
+    parents: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
 class ProjectFiles:
     """All of a project. Names are unique, every `properties` belongs to a file; refs are not resolved yet."""
 
@@ -110,6 +120,7 @@ class ProjectFiles:
     singular_tests: tuple[SourceText, ...]
     data_tests: tuple[DataTestEntry, ...]
     unit_tests: tuple[UnitTestEntry, ...]
+    exposures: tuple[ExposureEntry, ...]
     vars: Mapping[str, Any]
     selectors: Mapping[str, Selector] = field(default_factory=dict)
     """Named selections of selectors.yml, by name."""

@@ -265,6 +265,7 @@ class _Loader:
             singular_tests=tuple(texts[file.path] for file in paths.singular_tests if file.path in texts),
             data_tests=tuple(described.data_tests),
             unit_tests=tuple(described.unit_tests.values()),
+            exposures=tuple(described.exposures.values()),
             vars=self._vars,
             selectors=self._selectors,
             fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},

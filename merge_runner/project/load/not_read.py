@@ -48,7 +48,6 @@ _PYTHON_MODEL = re.compile(r"^def\s+model\s*\(", re.MULTILINE)
 
 _NO_METRICS = "there is no semantic layer"
 KEYS: Mapping[str, tuple[str, str, str]] = {
-    "exposures": ("exposure is", "exposures are", "the graph ends with models and tests"),
     "metrics": ("metric is", "metrics are", _NO_METRICS),
     "semantic_models": ("semantic model is", "semantic models are", _NO_METRICS),
     "saved_queries": ("saved query is", "saved queries are", _NO_METRICS),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from merge_runner.errors import Problem, Problems, did_you_mean
-from merge_runner.project.load.files import DataTestEntry, SourceEntry, UnitTestEntry
+from merge_runner.project.load.files import DataTestEntry, ExposureEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
 from merge_runner.project.schema.column_types import unknown_type
 from merge_runner.project.schema.config_layers import Layer, config_layer
@@ -44,6 +44,7 @@ class Described:
     sources: dict[tuple[str, str], SourceEntry] = field(default_factory=dict)
     data_tests: list[DataTestEntry] = field(default_factory=list)
     unit_tests: dict[tuple[str, str], UnitTestEntry] = field(default_factory=dict)
+    exposures: dict[str, ExposureEntry] = field(default_factory=dict)
     macros: dict[str, MacroProperties] = field(default_factory=dict)
     warnings: dict[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Of a (model or seed name,) or (source name, table name)."""
@@ -55,6 +56,7 @@ class Described:
         self._add_properties("seed", file.seeds, tree)
         self._add_sources(file, tree)
         self._add_unit_tests(file, tree)
+        self._add_exposures(file, tree)
         for index, macro in enumerate(file.macros):
             place = tree.place(("macros", index, "name"))
             if macro.name in self.macros:
@@ -125,6 +127,17 @@ class Described:
                     hint = did_you_mean(fixture, self.fixtures) or "write it as fixtures/NAME.csv in a test path"
                     at = tree.place(("unit_tests", index, *below))
                     self.problems.add("unknown-fixture", message, at, hint)
+
+    def _add_exposures(self, file: PropertyFile, tree: YamlTree) -> None:
+        for index, exposure in enumerate(file.exposures):
+            place = tree.place(("exposures", index, "name"))
+            if exposure.name in self.exposures:
+                self._twice("exposure", exposure.name, place, self.exposures[exposure.name].place)
+                continue
+            parents = tuple(
+                tree.place(("exposures", index, "depends_on", number)) for number in range(len(exposure.depends_on))
+            )
+            self.exposures[exposure.name] = ExposureEntry(exposure, place, parents)
 
     def _add_data_tests(
         self, on: tuple[str, ...], of: str, holder: Place, entry: ModelProperties | SourceTable

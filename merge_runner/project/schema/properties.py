@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from merge_runner.project.schema.accepts import one_of
 from merge_runner.project.schema.config import Contract, Names
+from merge_runner.project.schema.exposure import Exposure
 from merge_runner.project.schema.freshness import UNSAID, Freshness
 from merge_runner.project.schema.stream import OptionalStream
 from merge_runner.project.schema.unit_test import UnitTest
@@ -317,5 +318,8 @@ class PropertyFile:
     """Properties of seeds; the keys are those of models. Example: `seeds: [{name: price}]`"""
     unit_tests: Many[UnitTest] = ()
     """Unit tests of models. Example: `unit_tests: [{name: empty_source, model: fct_order, expect: {rows: []}}]`"""
+    exposures: Many[Exposure] = ()
+    """What outside of the project reads its tables.
+    Example: `exposures: [{name: sales, type: dashboard, owner: {name: ann}, depends_on: [ref('fct_order')]}]`"""
     macros: Many[MacroProperties] = ()
     """Descriptions of macros. Example: `macros: [{name: in_window}]`"""

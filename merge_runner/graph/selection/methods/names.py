@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from merge_runner.graph.graph import Node, SourceNode
+from merge_runner.graph.graph import ExposureNode, Node, SourceNode
 from merge_runner.graph.selection.criterion import Criterion
 from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, unmatched
 from merge_runner.graph.selection.methods.paths import holds_path, is_path
@@ -101,6 +101,13 @@ def by_source(lookup: Lookup, criterion: Criterion) -> set[str]:
     tables = [node for node in lookup.graph.nodes.values() if isinstance(node, SourceNode)]
     known = {node.source_name for node in tables} | {node.full_name for node in tables}
     return lookup.expected(criterion, lookup.ids(matches), known)
+
+
+def by_exposure(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """An exposure, by its name."""
+    names = {node.unique_id: node.name for node in lookup.graph.nodes.values() if isinstance(node, ExposureNode)}
+    found = {unique_id for unique_id, name in names.items() if fnmatchcase(name, criterion.value)}
+    return lookup.expected(criterion, found, names.values())
 
 
 def by_package(lookup: Lookup, criterion: Criterion) -> set[str]:

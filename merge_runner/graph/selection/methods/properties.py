@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
+from merge_runner.graph.graph import RESOURCE_TYPES, DataTestNode, Node, UnitTestNode
 from merge_runner.graph.manifest import config_as_json
 from merge_runner.graph.selection.criterion import Criterion
 from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, one_of
@@ -20,8 +20,8 @@ def by_tag(lookup: Lookup, criterion: Criterion) -> set[str]:
 
 
 def by_resource_type(lookup: Lookup, criterion: Criterion) -> set[str]:
-    """model, seed, source, test or unit_test."""
-    wanted = one_of(criterion, ("model", "seed", "source", "test", "unit_test"))
+    """model, seed, source, test, unit_test or exposure."""
+    wanted = one_of(criterion, RESOURCE_TYPES)
     return lookup.ids(lambda node: node.resource_type == wanted)
 
 

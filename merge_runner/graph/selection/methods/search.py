@@ -11,6 +11,7 @@ from merge_runner.graph.selection.methods.lookup import Lookup, bad_value
 
 _METHODS: dict[str, Callable[[Lookup, Criterion], set[str]]] = {
     "config": properties.by_config,
+    "exposure": names.by_exposure,
     "file": names.by_file,
     "fqn": names.by_fqn,
     "git": changed.by_git,
