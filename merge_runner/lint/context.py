@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
+
+_WRITES = re.compile(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
 
 _OF_VIEWS = "global_temp"
 """The schema of the temporary views that all sessions of an application see."""
@@ -125,6 +128,14 @@ class LintedMerge(JudgedMerge):
     def scans_by_source(self) -> bool:
         """Whether a WHEN NOT MATCHED BY SOURCE clause turns all pruning off."""
         return any(clause.kind == "not_matched_by_source" for clause in self.statement.clauses)
+
+    @property
+    def has_another_writer(self) -> bool:
+        """Whether a hook, or another statement in a plain file, may write the target too."""
+        node = self.file.node
+        if node is not None:
+            return bool(node.config.pre_hook or node.config.post_hook)
+        return len(_WRITES.findall(self.file.source.text)) > 1
 
     @property
     def inserts(self) -> bool:

@@ -47,7 +47,6 @@ Where another job inserts the new versions, or the MERGE runs twice with the sam
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -59,14 +58,12 @@ if TYPE_CHECKING:
 
 SEVERITY: Severity = "warning"
 
-_WRITES = re.compile(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
-
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each clause that closes versions whose successors nothing inserts."""
     from merge_runner.pruning.judge.history import versions_closed_alone
 
-    if not merge.inserts or _has_another_writer(merge):
+    if not merge.inserts or merge.has_another_writer:
         return
     source = merge.statement.source.qualifier or "the source"
     for clause in versions_closed_alone(merge.statement, merge.layout, merge.scope, merge.source):
@@ -77,11 +74,3 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             "add changed rows to USING once more with a NULL key (union all select null as merge_key, …), and join by "
             "merge_key",
         )
-
-
-def _has_another_writer(merge: LintedMerge) -> bool:
-    """Whether a hook, or another statement in a plain file, may insert the new versions."""
-    node = merge.file.node
-    if node is not None:
-        return bool(node.config.pre_hook or node.config.post_hook)
-    return len(_WRITES.findall(merge.file.source.text)) > 1
