@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from merge_runner.formats.lines import LINES, RECOMMENDED
+from merge_runner.lint.containers.found import Container
 from merge_runner.lint.outputs.verdicts import bounded_or_meant
 from merge_runner.lint.report import Report
 
+_WRITTEN_IN: Mapping[Container, str] = {
+    "sql": ".sql files",
+    "script": "scripts",
+    "notebook": "notebooks",
+    "ipynb": ".ipynb notebooks",
+    "python": "Python",
+    "builder": "builders",
+    "scala": "Scala",
+    "dbt": "dbt models",
+    "model": "models",
+}
 _PLACE = ("at", "place")
 _MODEL = ("for", "model")
 
@@ -36,7 +49,12 @@ def counted(number: int, word: str) -> str:
 
 
 def _merges(report: Report) -> str:
-    return counted(len(report.merges), "merge") if report.merges else "no merges"
+    """`no merges`, `2 merges`; with what they are written in where that differs: `3 merges (2 in Python, 1 in scripts)`."""
+    if not report.merges:
+        return "no merges"
+    found = report.containers
+    kinds = f" ({', '.join(f'{count} in {_WRITTEN_IN[kind]}' for kind, count in found.items())})"
+    return counted(len(report.merges), "merge") + (kinds if len(found) > 1 else "")
 
 
 def _files(report: Report) -> str:
