@@ -72,7 +72,7 @@ def _one_for_each_cause(found: Sequence[tuple[Hit, Finding]], configured: Collec
         ]
         gone.update(place for place, _ in taken)
         severities = [finding.severity, *(other.severity for _, other in taken if finding.code not in configured)]
-        replaced = tuple(dict.fromkeys(other.code for _, other in taken))
+        replaced = tuple((other.code, other.place) for _, other in taken)
         kept.append(replace(finding, severity=min(severities, key=SEVERITIES.index), replaced=replaced))
     return tuple(finding for place, finding in enumerate(kept) if place not in gone)
 

@@ -68,8 +68,13 @@ class Finding:
     """The URL that explains a rule of another package; None for the rules of merge-runner."""
     merge: Place | None = field(default=None, compare=False)
     """Where the MERGE that it is about begins; None: it is about a file or the project."""
-    replaced: tuple[str, ...] = field(default=(), compare=False)
-    """The codes of the findings on the same MERGE whose place it has taken, as they have the same cause."""
+    replaced: tuple[tuple[str, Place], ...] = field(default=(), compare=False)
+    """Code and place of the findings on the same MERGE that it has replaced, as they have the same cause."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Its code, and those of the findings that it has replaced."""
+        return tuple(dict.fromkeys((self.code, *(code for code, _ in self.replaced))))
 
     @property
     def key(self) -> str:

@@ -20,7 +20,7 @@ from merge_runner.text import Place, SourceText
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).with_name("noqa.yml"))
-FINDING = re.compile(r"(\w+) (\d+)(?:-(\d+)(?::(\d+))?)?(?: (\S+))?")
+FINDING = re.compile(r"(\w+) (\d+)(?:-(\d+)(?::(\d+))?)?(?: (?!for )(\S+))?(?: for (\w+) (\d+))?")
 
 
 def severity(off=()):
@@ -28,10 +28,11 @@ def severity(off=()):
 
 
 def finding(written, path, known):
-    code, line, last, column, other = FINDING.fullmatch(written).groups()
+    code, line, last, column, other, replaced, at = FINDING.fullmatch(written).groups()
     rule = next(rule for rule in known if rule.code == code)
     place = Place(other or path, int(line), 1, int(last or line), int(column or 3))
-    return Finding(code, rule.name, rule.severity, "message", place)
+    gone = ((replaced, Place(place.path, int(at), 1)),) if replaced else ()
+    return Finding(code, rule.name, rule.severity, "message", place, replaced=gone)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

@@ -49,7 +49,7 @@ def counted(number: int, word: str) -> str:
 
 
 def _merges(report: Report) -> str:
-    """`no merges`, `2 merges`; with what they are written in where that differs: `3 merges (2 in Python, 1 in scripts)`."""
+    """`no merges`, `2 merges`; where they are written in several things: `3 merges (2 in Python, 1 in scripts)`."""
     if not report.merges:
         return "no merges"
     found = report.containers

@@ -59,7 +59,7 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
     for findings in _groups(each for each in report.findings if not (grouped and _of_unknown_layout(each))):
         first = findings[0].place
         source = SourceText(first.path, report.sources.get(first.text_name, ""))
-        head = next((finding for finding in findings if _HEAD in (finding.code, *finding.replaced)), None)
+        head = next((finding for finding in findings if _HEAD in finding.codes), None)
         related = [finding for finding in findings if head and finding is not head and finding.code[:1] in "PK"]
         if head is not None:
             block = list(_finding(head, source, style, merges.get(head.merge or first.path)))

@@ -28,7 +28,7 @@ def listed(report: Report, style: Style) -> Iterator[str]:
     merges = sorted(report.merges, key=_order)
     shown = merges
     if len(merges) >= _MANY:
-        scans = [finding for finding in report.findings if "P001" in (finding.code, *finding.replaced)]
+        scans = [finding for finding in report.findings if "P001" in finding.codes]
         reported = {finding.merge or finding.place.path for finding in scans}
         shown = [merge for merge in merges if not bounded_or_meant(merge)]
         shown = [merge for merge in shown if merge.place not in reported and merge.path not in reported][:_MANY]

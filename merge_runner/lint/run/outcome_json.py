@@ -20,7 +20,8 @@ def merge_of_json(entry: Mapping[str, Any]) -> ReportedMerge:
 def finding_of_json(entry: Mapping[str, Any]) -> Finding:
     """Return the finding that `asdict` took apart. Raises KeyError or TypeError for anything else."""
     merge = Place(**entry["merge"]) if entry["merge"] is not None else None
-    own = {"place": Place(**entry["place"]), "fix": _fix(entry["fix"]), "replaced": tuple(entry["replaced"])}
+    replaced = tuple((code, Place(**place)) for code, place in entry["replaced"])
+    own = {"place": Place(**entry["place"]), "fix": _fix(entry["fix"]), "replaced": replaced}
     return Finding(**{**entry, **own, "merge": merge})
 
 

@@ -1,8 +1,9 @@
 """Comments that hide findings: `-- noqa: P001 -- reason` for a line, `-- merge-runner: noqa: P001` for a file.
 
 A comment counts for the findings that begin or end on one of its lines; alone on its line, for those too that reach
-over it. It names codes, names or beginnings of codes; without a colon it hides all. It is read from the author's text,
-in comments of SQL and of Jinja, and after `#` in YAML and TOML.
+over it. One that hides a finding about a scan (P001) hides the one that says its cause (P002), but none about rows.
+It names codes, names or beginnings of codes; without a colon it hides all. It is read from the author's text, in
+comments of SQL and of Jinja, and after `#` in YAML and TOML.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ UNUSED = "S001"
 
 Used: TypeAlias = frozenset[tuple[int, int]]
 """Which words have hidden a finding: the comment's number, and the word's in it."""
+
+
+_OF_SCANS = ("P", "K")
+"""How the codes of rules about scans begin."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +164,14 @@ class Suppressions:
                 yield f"no comment hides {UNUSED}", word.span, hint
 
     def _use(self, finding: Finding) -> tuple[int, int] | None:
-        for number in (*self._at(*_lines(finding.place)), *self._whole_file):
-            word = self.found[number].hidden_by(finding.code)
-            if word is not None:
-                return number, word
+        for code, place in (
+            (finding.code, finding.place),
+            *(finding.replaced if finding.code.startswith(_OF_SCANS) else ()),
+        ):
+            for number in (*self._at(*_lines(place)), *self._whole_file):
+                word = self.found[number].hidden_by(code)
+                if word is not None:
+                    return number, word
         return None
 
     def _at(self, first: int, last: int) -> Sequence[int]:
