@@ -81,6 +81,6 @@ def test_a_build_stops_at_an_error_of_lint(make_project, driver):
     from merge_runner.lint.run.lint_project import LintError
 
     root = make_project(FILES)
-    with pytest.raises(LintError, match=r"models/fct.sql:5:\d+: .*\[P001\]"):
+    with pytest.raises(LintError, match=r"models/fct.sql:5:\d+: .*\[P002\]"):
         Project.load(root, vars={"filter": "t.dt = s.dt"}).build(driver=driver)
     assert not (root / "target" / "run_results.json").exists()

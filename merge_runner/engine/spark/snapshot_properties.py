@@ -7,8 +7,9 @@ Spark 3.5). Its own method to set it takes a function; Py4J can set it by reflec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.internals import internals
@@ -22,19 +23,24 @@ _COMMIT_METADATA = "org.apache.iceberg.spark.CommitMetadata"
 _VARIABLE = "COMMIT_PROPERTIES"
 
 
-@contextmanager
-def snapshot_properties(session: SparkSession) -> Iterator[None]:
-    """Have the commits of this thread carry what the session's confs say of snapshots, on every line.
+@cache
+def around_statements() -> Callable[[SparkSession], AbstractContextManager[object]]:
+    """Return what each statement runs in, so that its commits carry what the session's confs say of snapshots.
 
-    Raises what Py4J raises.
+    That is nothing on a line where Iceberg reads the confs itself. Inside, what Py4J raises is raised.
     """
-    variable = None if internals().has_snapshot_confs else _thread_variable(session)
+    return nullcontext if internals().has_snapshot_confs else _with_variable
+
+
+@contextmanager
+def _with_variable(session: SparkSession) -> Iterator[object]:
+    variable = _thread_variable(session)
     if variable is None:
-        yield
+        yield None
         return
     variable.set(_set_in(session))
     try:
-        yield
+        yield None
     finally:
         with suppress(Exception):  # the connection has gone, and the thread of the JVM with it
             variable.remove()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import engine_errors
-from merge_runner.engine.spark.snapshot_properties import snapshot_properties
+from merge_runner.engine.spark.snapshot_properties import around_statements
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -38,7 +38,7 @@ class Ran:
 def run_measured(session: SparkSession, statement: str) -> Ran:
     """Runs a command to its end, and keeps what it was run by. Raises EngineError."""
     started = time.monotonic()
-    with engine_errors(statement), snapshot_properties(session):
+    with engine_errors(statement), around_statements()(session):
         _set_call_site(session)
         frame = session.sql(statement)
         rows = frame.collect()
@@ -47,14 +47,14 @@ def run_measured(session: SparkSession, statement: str) -> Ran:
 
 def run_statement(session: SparkSession, statement: str) -> list[Row]:
     """Runs a statement to its end and gives its rows. Raises EngineError."""
-    with engine_errors(statement), snapshot_properties(session):
+    with engine_errors(statement), around_statements()(session):
         _set_call_site(session)
         return session.sql(statement).collect()
 
 
 def run_query(session: SparkSession, statement: str) -> tuple[tuple[str, ...], list[Row]]:
     """Run a statement to its end and return the names of its columns with its rows. Raises EngineError."""
-    with engine_errors(statement), snapshot_properties(session):
+    with engine_errors(statement), around_statements()(session):
         _set_call_site(session)
         frame = session.sql(statement)
         return tuple(frame.schema.names), frame.collect()
@@ -65,7 +65,7 @@ def run_command(session: SparkSession, command: str) -> None:
 
     Spark runs commands as soon as it is given them, and only commands: a query would not run. Raises EngineError.
     """
-    with engine_errors(command), snapshot_properties(session):
+    with engine_errors(command), around_statements()(session):
         _set_call_site(session)
         session.sql(command)
 
