@@ -85,6 +85,7 @@ def check(data, pattern):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
+@settings(max_examples=settings.default.max_examples // 8)
 @given(data=st.data())
 def test_the_ejected_model_renders_to_the_same_text(data, pattern):
     check(data, pattern)

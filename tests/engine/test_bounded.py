@@ -175,8 +175,8 @@ RACES = {
 @pytest.mark.parametrize(
     ("table_format", "using", "race"),
     [
-        ("delta", FIRST, "other values"),
-        *(pytest.param("delta", using, "other values", marks=pytest.mark.slow) for using in (*BETWEEN, LAST)),
+        pytest.param("delta", FIRST, "other values", marks=pytest.mark.slow),
+        *(pytest.param("delta", using, "other values", marks=pytest.mark.nightly) for using in (*BETWEEN, LAST)),
         pytest.param("delta", FIRST, "a row of another partition", marks=pytest.mark.slow),
         *(("iceberg", using, "no rows any more") for using in BETWEEN[:2]),
     ],

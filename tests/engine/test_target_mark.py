@@ -244,6 +244,7 @@ def test_a_session_that_writes_a_branch_gets_no_filter_there(session):
     assert reason == "the source reads the target, and a commit of another process to it would not be noticed"
 
 
+@pytest.mark.slow
 def test_a_commit_to_another_partition_during_the_merge_conflicts_as_without_a_filter(session):
     """Delta: the filter leaves the partition out, and the mark has read it."""
 

@@ -130,7 +130,7 @@ def _cases():
     where one fails there alone. On the other format a third is slow, the rest nightly.
     """
     for place, case in enumerate(CASES):
-        often = "delta" if place == 0 or case.get("fails") == ["delta"] else "iceberg"
+        often = "delta" if case.get("fails") == ["delta"] else "iceberg"
         for table_format in SCHEMA:
             if table_format == often:
                 marks = pytest.mark.slow if place % 2 else ()

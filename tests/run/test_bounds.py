@@ -76,6 +76,7 @@ def test_an_iceberg_table_is_bounded_as_well(build, spark, messages):
     assert sorted(row.id for row in spark.table(str(fct)).where("v = 'aa'").collect()) == [13, 24]
 
 
+@pytest.mark.slow
 def test_small_targets_are_left_alone(build, messages):
     model = FILES["models/fct.sql"].replace(", bounds=['dt']", "")
     _, response = build({"models/fct.sql": model}, "true", "id in (13, 24)")

@@ -44,7 +44,7 @@ def break_all(spark, but):
             connection.shutdown(socket.SHUT_RDWR)
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_a_merge_whose_connection_breaks_is_in_its_table_once(make_project, race, spark, table_format):
     merge = MERGE.replace("FORMAT", table_format)
     root = make_project(

@@ -117,6 +117,7 @@ def test_a_table_that_cannot_be_optimized_keeps_no_other_from_it(table, driver, 
     assert said == ["left out, as their config says `optimize: false`: never"]
 
 
+@pytest.mark.slow
 def test_a_build_optimizes_with_the_nth_merge_and_not_before(table, driver, spark):
     project, relation = table("optimize={'after': 2}", files=1)
     done = []

@@ -90,7 +90,9 @@ def rows(spark):
     return read
 
 
-@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.mark.parametrize(
+    "table_format", [pytest.param("delta", marks=pytest.mark.nightly), pytest.param("iceberg", marks=pytest.mark.slow)]
+)
 def test_a_batch_that_goes_beyond_a_models_limits_comes_again(project, stream, rows, table_format):
     limited = "{{ config(expect_merge={'max_updates': MOST}) }}" + FILES["models/eu.sql"]
     root = project({**FILES, "models/eu.sql": limited.replace("MOST", "1")}, table_format)
