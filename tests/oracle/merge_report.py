@@ -26,7 +26,7 @@ _ROWS = {
     "whose source was pinned to a version": "pinned",
     "refused, as several source rows match": "refused",
     "refused, as Delta cannot read the target there": "unread",
-    "not planned, by an internal error of Spark": "internal",
+    "not run, by an internal error of Spark or Delta": "internal",
     "repeated batches, not run": "no-op",
     "source rows left out": "left_out",
     "rows inserted": "inserted",

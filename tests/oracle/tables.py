@@ -17,8 +17,10 @@ REFUSED = "several source rows match|MULTIPLE_SOURCE_ROW_MATCHING|MERGE_CARDINAL
 """What a build says of a MERGE that several rows of the source match with one of the target."""
 UNREAD = "Delta cannot read [^ ]+, the table that the MERGE writes, in a subquery of USING"
 """What Delta 4.4.0 refuses of sources that read the target, depending on what else is in USING."""
-INTERNAL = r"\[INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND\]"
-"""What Spark 4.1 raises for some MERGEs into Iceberg tables whose condition of WHEN is false by its constants."""
+INTERNAL = r"\[INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND\]|Unexpected row: did not match any merge clause"
+"""What Spark 4.1 raises for some MERGEs into Iceberg tables whose condition of WHEN is false by its constants; and Delta
+4.4.0 into tables with deletion vectors, where ON holds for a source row next to NULLs in all columns of the target (a NULL
+key and `<=>`) and no clause inserts it."""
 
 _NULL_IN_FOLDERS = ("", "__HIVE_DEFAULT_PARTITION__")
 
