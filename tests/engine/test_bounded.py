@@ -193,13 +193,18 @@ def test_a_writer_between_the_two_steps_changes_nothing(session, table_format, u
     ("name", "value_type", "expression", "partitioned", "bounds"),
     [
         pytest.param(
-            "date", "timestamp", "to_date(s.q)", True, {"p": "2 values", "id": "1 range"}, marks=pytest.mark.slow
+            "date", "timestamp", "to_date(s.q)", True, {"p": "2 values", "id": "1 range"}, marks=pytest.mark.nightly
         ),
         pytest.param(
-            "int", "string", "cast(s.q as int) + 1", False, {"p": "2 ranges", "id": "1 range"}, marks=pytest.mark.slow
+            "int",
+            "string",
+            "cast(s.q as int) + 1",
+            False,
+            {"p": "2 ranges", "id": "1 range"},
+            marks=pytest.mark.nightly,
         ),
         ("string", "string", "upper(s.q)", True, {"p": "2 values", "id": "1 range"}),
-        pytest.param("date", "timestamp", "s.q", True, {"id": "1 range"}, marks=pytest.mark.slow),
+        pytest.param("date", "timestamp", "s.q", True, {"id": "1 range"}, marks=pytest.mark.nightly),
         pytest.param("int", "string", "s.q", True, {"id": "1 range"}, marks=pytest.mark.slow),
     ],
 )
@@ -217,9 +222,9 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
     ("table_format", "name", "words"),
     [
         ("iceberg", "int", "3 ranges"),
-        pytest.param("delta", "int", "3 ranges", marks=pytest.mark.slow),
+        pytest.param("delta", "int", "3 ranges", marks=pytest.mark.nightly),
         pytest.param("delta", "string", "5 values", marks=pytest.mark.slow),
-        pytest.param("delta", "decimal(10,2)", "2 ranges", marks=pytest.mark.slow),
+        pytest.param("delta", "decimal(10,2)", "2 ranges", marks=pytest.mark.nightly),
     ],
 )
 def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, table_format, name, words):
@@ -238,7 +243,7 @@ def test_many_values_come_as_the_ends_of_ranges(session, monkeypatch, table_form
     [
         pytest.param("delta", {"cluster_by": ("id",)}, "bigint", marks=pytest.mark.slow),
         pytest.param("delta", {"cluster_by": ("id",)}, "string", marks=pytest.mark.nightly),
-        pytest.param("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "bigint", marks=pytest.mark.slow),
+        pytest.param("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "bigint", marks=pytest.mark.nightly),
         ("iceberg", {"cluster_by": (), "sort_by": ("id",)}, "string"),
     ],
 )

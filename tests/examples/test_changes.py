@@ -25,7 +25,7 @@ def test_it_lints_clean():
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_change_is_added_up_once(example, driver, spark):
     def build(day):
         results = Project.load(example, vars={"day": day}).build(driver=driver)

@@ -42,7 +42,7 @@ def test_lint_reports_a_source_that_may_hold_a_key_twice(example):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_clause_does_what_its_unit_test_says(example, driver, spark):
     root, schema = example("clauses")
     results = Project.load(root).build(driver=driver)

@@ -111,7 +111,7 @@ def test_changes_in_disorder_feed_all_targets(example, stream, spark):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, stream, spark):
     root, schema = example("streaming")
     (root / "landing").mkdir()
@@ -169,7 +169,7 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_upserts_and_then_deletes_in_two_merges_lose_a_customer_that_came_back(spark):
     """The common form, which is wrong where one batch holds a delete and a later insert of a key."""
     spark.sql("create schema if not exists two_merges")

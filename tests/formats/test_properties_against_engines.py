@@ -135,7 +135,7 @@ def test_delta_has_these_properties(session):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_iceberg_has_these_properties(session):
     found = strings(session, "org.apache.iceberg.TableProperties")
     named = {value for key, value in found.items() if not key.endswith("_DEFAULT") and "_DEFAULT_SINCE_" not in key}
@@ -172,7 +172,7 @@ def test_spark_has_these_confs(session):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_running_session_refuses_what_belongs_to_the_start(session):
     conf = session.newSession().conf
     fixed = [key for key in confs.known() if confs.status(key) in ("static", "launch")]
@@ -202,7 +202,7 @@ def values():
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_values_are_taken_and_refused_as_we_say(session):
     wrong = []
     for name, key, value, taken in values():

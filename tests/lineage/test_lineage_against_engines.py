@@ -229,7 +229,7 @@ SOME = ("all kinds",)
     "chosen",
     [
         pytest.param([case for case in CASES if case["name"] in SOME], id="some"),
-        pytest.param(CASES[::16], id="a sixteenth", marks=pytest.mark.slow),
+        pytest.param(CASES[::32], id="a few", marks=pytest.mark.slow),
         pytest.param(CASES, id="all", marks=pytest.mark.nightly),
     ],
 )

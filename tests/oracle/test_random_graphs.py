@@ -64,7 +64,11 @@ def write_seed(root, node: Node) -> None:
 
 @pytest.mark.parametrize(
     ("table_format", "builds"),
-    [("iceberg", (4,)), *(pytest.param(name, (4, 1), marks=pytest.mark.slow) for name in ("delta", "iceberg"))],
+    [
+        ("iceberg", (4,)),
+        pytest.param("delta", (4, 1), marks=pytest.mark.slow),
+        pytest.param("iceberg", (4, 1), marks=pytest.mark.nightly),
+    ],
 )
 def test_random_graphs(make_project, driver, monkeypatch, table_format, builds):
     """`builds`: how often each graph is built, and with how many threads."""

@@ -57,8 +57,15 @@ def test_a_word_that_may_be_a_column_with_fields_is_none(word, alias):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("one_in", [pytest.param(4, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize(
+    ("table_format", "one_in"),
+    [
+        pytest.param("delta", 4, id="delta, some"),
+        pytest.param("iceberg", 4, id="iceberg, some"),
+        pytest.param("iceberg", 1, id="iceberg, all", marks=pytest.mark.slow),
+        pytest.param("delta", 1, id="delta, all", marks=pytest.mark.nightly),
+    ],
+)
 def test_the_engines_take_what_is_recorded(spark, table_format, one_in):
     catalog, schema = ("ice", "ice.qualified") if table_format == "iceberg" else ("spark_catalog", "qualified")
     session = spark.newSession()

@@ -225,7 +225,7 @@ def test_a_table_that_is_made_anew_tells_that_all_rows_are_others(shop):
     ), message
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_of_a_query_and_a_seed_have_changes_as_well(make_project, driver, spark):
     root = make_project(
         {
@@ -295,7 +295,7 @@ def test_another_run_of_the_reader_gets_ahead(shop, race):
         pytest.param(
             ["alter table {stg} set tblproperties ('delta.enableChangeDataFeed' = 'false')"],
             "{stg} keeps no change feed",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             [
@@ -304,7 +304,7 @@ def test_another_run_of_the_reader_gets_ahead(shop, race):
                 "vacuum {stg} retain 0 hours",
             ],
             "the changes of {stg} from version 2 to 4 cannot be read",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             ["restore table {fct} to version as of 0"], "{fct} was restored in version 2", marks=pytest.mark.slow
@@ -325,7 +325,7 @@ def test_changes_that_cannot_be_read_are_an_error_until_all_is_read_anew(shop, s
     assert (status, [each.rpartition(" ")[0] for each in seen]) == ("success", rows), told
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_that_was_dropped_and_made_anew_is_another(shop):
     found = shop()
     location = found.root / "warehouse" / found.stg.schema / "stg"

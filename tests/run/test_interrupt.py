@@ -57,6 +57,7 @@ def test_ctrl_c_cancels_what_runs_and_records_it(make_project):
     assert not (root / "warehouse" / "endless").exists()
 
 
+@pytest.mark.nightly
 def test_ctrl_c_twice_ends_at_once_with_what_is_known(make_project):
     root = make_project(
         {

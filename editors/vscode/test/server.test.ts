@@ -35,7 +35,7 @@ after(async () => {
 test("what is wrong in an unsaved text is found at its place", async () => {
   const saved = readFileSync(join(root, "models/orders.sql"), "utf8");
   const asSaved = await server.findings(await server.edit("models/orders.sql", saved));
-  assert.ok(asSaved.includes("P001 3:7"), asSaved.join());
+  assert.ok(asSaved.includes("K001 3:7"), asSaved.join());
   const changed = saved.replace("= s.order_id", "= s.order_id and '😀' = t.nothing");
   const found = await server.findings(await server.edit("models/orders.sql", changed));
   assert.ok(found.includes("C009 3:42"), found.join()); // in units of UTF-16, as VS Code counts
@@ -53,7 +53,7 @@ test("lint runs with the same program", async () => {
   const line = commandLine(chosen, asking("lint", join(root, "models/orders.sql"), root));
   const { status, output } = await run(line.command, line.arguments, line.folder);
   assert.equal(status, 1);
-  assert.match(output, /P001/);
+  assert.match(output, /K001/);
 });
 
 test("views have the text of the server, and lead to the source", async () => {

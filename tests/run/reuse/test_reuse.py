@@ -127,7 +127,7 @@ class Shop:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_history(make_project, driver, spark, reusing):
     shop = Shop(make_project(FILES), driver)
     assert set(shop.reasons().values()) - set(WHY.values()) >= {"would run: no earlier run of it is known"}
