@@ -1,7 +1,7 @@
 """The text of a model in which the MERGE is written out that a macro of merge_patterns wrote.
 
-The model is rendered with stand-ins for its tables and vars, in a first run and in an incremental one; what a tag wrote
-becomes text again, with calls in place of the stand-ins and `is_incremental()` around what differs. That is then
+The model is rendered with markers for its tables and vars, in a first run and in an incremental one; what a tag wrote
+becomes text again, with calls in place of the markers and `is_incremental()` around what differs. That is then
 rendered next to the model, also with other vars, tables, targets and environments: where any text differs, it is
 refused.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from merge_runner.conversion.stand_ins import ChangedValues, StandIns, altered
+from merge_runner.conversion.markers import ChangedValues, Markers, altered
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
@@ -109,14 +109,14 @@ def _refused(source: SourceText, tag: Span, reason: str) -> ProblemsError:
 def _written(
     source: SourceText, render: Render, run: _Run, names: frozenset[str], calling: list[int]
 ) -> dict[int, str]:
-    """Return what each of the calling tags writes in a kind of run, with calls in place of stand-ins."""
-    made: list[StandIns] = []
+    """Return what each of the calling tags writes in a kind of run, with calls in place of markers."""
+    made: list[Markers] = []
 
-    def with_stand_ins(context: Context) -> Context:
-        made.append(StandIns(run(context), names))
+    def with_markers(context: Context) -> Context:
+        made.append(Markers(run(context), names))
         return made[-1].context
 
-    rendered = render(source, with_stand_ins)
+    rendered = render(source, with_markers)
     found: dict[int, str] = {}
     for nth in calling:
         tag = rendered.map.tags[nth]
@@ -200,7 +200,7 @@ def _with_var(name: str) -> Change:
 
 
 def _other_tables(context: Context) -> Context:
-    return StandIns(context, frozenset()).context
+    return Markers(context, frozenset()).context
 
 
 def _other_text(value: Any) -> Any:

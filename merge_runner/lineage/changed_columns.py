@@ -221,7 +221,7 @@ def _derived(select: exp.Select) -> list[exp.Subquery]:
 
 
 def _items(before: Sequence[exp.Expr], after: Sequence[exp.Expr], changed: frozenset[str]) -> Columns:
-    """The names of the items of a SELECT list that differ; None where they cannot be told apart by name."""
+    """The names of the items of a SELECT list that differ; None where names do not identify them."""
     old, new = _by_name(before), _by_name(after)
     if old is None or new is None:
         return _NONE if list(before) == list(after) and not changed else None

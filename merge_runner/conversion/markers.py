@@ -1,4 +1,4 @@
-"""Values that stand for tables and vars while a model is rendered, so that its text shows where each of them went."""
+"""Values in the place of tables and vars while a model is rendered, so that its text shows where each of them went."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _DAY = date(1871, 3, 17)
 _NUMBER = 918_273_645_000
 
 
-class StandIns:
-    """The context of a model with a stand-in for each of its tables, and for each of `names` among its vars."""
+class Markers:
+    """The context of a model with a marker for each of its tables, and for each of `names` among its vars."""
 
     def __init__(self, context: Context, names: frozenset[str]) -> None:
         """Vars that are lists, dicts, booleans or NULL keep their values: no text shows where these went."""
@@ -38,7 +38,7 @@ class StandIns:
         )
 
     def written(self, text: str, captured: Captured) -> str:
-        """Return a rendered text with the calls that stand-ins stand for, and with its own braces kept from Jinja."""
+        """Return a rendered text with the calls that markers mean, and with its own braces kept from Jinja."""
         calls = dict(self._written)
         for feed in captured.changes:
             calls[f"changes_of_{feed.name}"] = f"{{{{ changes({feed.name!r}) }}}}"
@@ -54,22 +54,22 @@ class StandIns:
         return resolved
 
     def _table(self, name: str, call: str) -> Relation:
-        token = f"stand_in_{name.encode().hex()}_for_a_table"
+        token = f"marker_{name.encode().hex()}_for_a_table"
         self._written[token] = f"{{{{ {call} }}}}"
         return Relation(token)
 
     def _var(self, name: str, value: Any, nth: int) -> Any:
-        stand_in = altered(value, nth)
+        marker = altered(value, nth)
         if isinstance(value, bool) or not isinstance(value, (str, int, date)):
             return value
         forms = {
-            str(stand_in): "",
-            **({identifier(stand_in): " | identifier"} if isinstance(value, str) else {}),
-            literal(stand_in): " | literal",
+            str(marker): "",
+            **({identifier(marker): " | identifier"} if isinstance(value, str) else {}),
+            literal(marker): " | literal",
         }
         for form, filters in forms.items():
             self._written[form] = f"{{{{ var({name!r}){filters} }}}}"
-        return stand_in
+        return marker
 
 
 class ChangedValues(Mapping[str, Any]):
@@ -108,7 +108,7 @@ def altered(value: Any, nth: int = 0) -> Any:
     if isinstance(value, (list, tuple)):
         return [*value, altered(value[-1] if value else "")]
     if isinstance(value, Mapping):
-        return {**value, "stand_in": altered(next(iter(value.values()), ""))}
+        return {**value, "marker": altered(next(iter(value.values()), ""))}
     if isinstance(value, str) or value is None:
-        return f"stand_in_{nth}_for_a_var"
+        return f"marker_{nth}_for_a_var"
     return type(value)(_NUMBER + nth)
