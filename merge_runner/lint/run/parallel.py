@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.check import Checked
@@ -16,6 +16,7 @@ from merge_runner.project.syntax.environment import RecordingEnv
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
+    from types import FrameType
 
 _WORTH = 150
 """From so many models on a second process is sooner done than the first one alone."""
@@ -61,6 +62,7 @@ def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict
     workers: dict[Connection, ForkProcess] = {}
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, every page that it inherited
+    before = _one_interrupt()
     try:
         # Ctrl-C waits until each process that has been started is known, and can be ended.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -83,6 +85,27 @@ def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict
             receiver.close()
             process.kill()
             process.join()
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
+    """Have the first Ctrl-C count, and none after it: a second one would end what ends the processes.
+
+    Return the handler to set again afterwards; None where Ctrl-C is ignored anyway.
+    """
+    import signal
+
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):
+        return None
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, interrupted)
+    return before
 
 
 def _start(linter: ProjectLinter, share: Chunks) -> tuple[Connection, ForkProcess]:
