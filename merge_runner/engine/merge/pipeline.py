@@ -1,6 +1,7 @@
 """The MERGE of a model as a pipeline: each stage is a function from a value to a value.
 
-Whether a stage applies is decided here, so that a plain MERGE needs no other module of this folder but `statement`.
+Whether a stage applies is decided here, so that a plain MERGE needs no other module of this folder but `statement`
+before it is sent.
 
     committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
