@@ -144,6 +144,7 @@ def test_a_model_that_ends_in_its_jinja(lint, tmp_path, cut):
     lint(write(tmp_path / "cut", {**PROJECT, "models/m.sql": SAMPLE[:cut]}))
 
 
+@pytest.mark.slow
 def test_odd_letters_and_broken_texts_as_plain_files(lint, tmp_path):
     texts = {**CHARACTERS, **BROKEN}
     report = lint(write(tmp_path / "odd", {f"{name}.sql": as_plain(make()) for name, make in texts.items()}), ".")

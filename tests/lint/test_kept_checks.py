@@ -165,7 +165,7 @@ def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
 
 
 @given(start, st.lists(edits, max_size=6))
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_what_is_kept_changes_no_finding(first, changes):
     check(first, changes)
 

@@ -60,7 +60,7 @@ def test_every_pattern_has_a_case_and_a_starter():
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(data=st.data())
 def test_a_history_of_batches_ends_as_promised(name, data):
     check(name, data)
