@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from merge_runner.api.node_run import Start
     from merge_runner.lint.report import Report
+    from merge_runner.options.project import Selection as SelectionOptions
     from merge_runner.plan.lineage.answer import Lineage
     from merge_runner.plan.lineage.project_lineage import ProjectLineage
     from merge_runner.project.schema.selectors import Indirect
@@ -107,6 +108,13 @@ class LoadedProject:
 
             reach = column_reach(self.prepared)
         return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect, changed, reach)
+
+    def selected_by(self, options: SelectionOptions) -> Selection:
+        """Return the nodes that the options of a command select: what `select` returns."""
+        return self.select(
+            *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
+            columns=options.columns,
+        )
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

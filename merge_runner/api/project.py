@@ -195,10 +195,7 @@ class Project(QueriedProject):
         from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
-            return self.select(
-                *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
-                columns=options.columns,
-            ).ids
+            return self.selected_by(options).ids
 
         ids = chosen() if selection is None else selection.ids
         before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
@@ -257,10 +254,7 @@ class Project(QueriedProject):
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
 
-        chosen = selection or self.select(
-            *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
-            columns=options.columns,
-        )
+        chosen = selection or self.selected_by(options)
         settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
         events = events_to(on_event, on_driver)
         with starting(self.start, self.prepared, events, driver, early=True) as coming:

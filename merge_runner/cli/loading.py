@@ -88,10 +88,7 @@ def selected(project: Project, options: Selection) -> Chosen:
 
     if options.columns and options.state is None:
         raise click.UsageError("--columns needs --state, the folder with the manifest.json to compare with.")
-    selection = project.select(
-        *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
-        columns=options.columns,
-    )
+    selection = project.selected_by(options)
     show_warnings(selection.warnings, as_errors=options.warn_error)
     return selection
 

@@ -2,8 +2,8 @@
 
 With it a driver loads no class from a jar and starts in half the time. It fits one JVM, one class path and one set of
 options, which are its key, after the line of Spark. A process of low priority makes it after a first run
-(`training.py`); `MERGE_RUNNER_CDS=0` switches it off, and where `CI` is set none is made unless `MERGE_RUNNER_CDS=1`
-says so.
+(`engine/appcds_training.py`); `MERGE_RUNNER_CDS=0` switches it off, and where `CI` is set none is made unless
+`MERGE_RUNNER_CDS=1` says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SWITCH = "MERGE_RUNNER_CDS"
 _TRAINED_AS = 1
-"""Counts the ways that archives were made: another one is made where the statements of training.py change much."""
+"""Counts the ways that archives were made: they are made again where the statements of the training change much."""
 _READ_FROM_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Variables that put something on the class path of the driver."""
 _FREE_BYTES = 1 << 30

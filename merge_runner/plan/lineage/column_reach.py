@@ -80,7 +80,7 @@ class _Reach:
     def _begin(self, unique_id: str, columns: Columns, todo: list[str]) -> None:
         """Note columns of a node that have changed; where there are new ones, what reads them has to be looked at."""
         node = self.graph.nodes[unique_id]
-        relation = (node.relation.name if node.relation is not None else node.name).casefold()
+        relation = _relation(node)
         if columns is not None:
             columns |= generated_from(self.lineage.table(unique_id), columns)
         known = self.changed.get(relation, frozenset())
@@ -132,13 +132,17 @@ class _Reach:
         for unique_id in reversed(topological(self.graph, self.graph.nodes)):
             node = self.graph.nodes[unique_id]
             if has_lineage(node):
-                relation = (node.relation.name if node.relation is not None else node.name).casefold()
-                if self.changed.get(relation, frozenset()) != frozenset():
+                if self.changed.get(_relation(node), frozenset()) != frozenset():
                     found.add(unique_id)
             elif isinstance(node, ModelNode) and found & set(self.graph.dag.succ[unique_id]):
                 found.add(unique_id)
         tests = {key for key, node in self.graph.nodes.items() if isinstance(node, DataTestNode | UnitTestNode)}
         return frozenset(found | {key for key in tests if found & set(self.graph.dag.pred[key])})
+
+
+def _relation(node: Node) -> str:
+    """The name of a node's table or view, case folded: what edges of lineage name it by."""
+    return (node.relation.name if node.relation is not None else node.name).casefold()
 
 
 def _identities(relations: Iterable[tuple[str, str]]) -> dict[tuple[str, ...], str]:
