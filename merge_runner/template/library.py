@@ -11,6 +11,7 @@ from merge_runner.template.current_rendering import MacroPackage, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
 from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
 from merge_runner.template.packages import PACKAGES, packaged_macro
+from merge_runner.template.plain_template import plain_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
 
@@ -26,6 +27,7 @@ class Library:
         self._macro_files = macro_files
         self._sources = sources
         self._compiled: dict[str, Compiled] = {}
+        self._plain: dict[str, tuple[SourceText, Compiled | None]] = {}
 
     def macro_file(self, name: str) -> SourceText:
         """The file that defines the macro; one of a package has a dotted name."""
@@ -60,3 +62,11 @@ class Library:
         # Two threads may both compile a file: that costs time, and either result is right.
         compiled = self._compiled[source.path] = compile_template(self.environment, source)
         return compiled
+
+    def plain(self, source: SourceText) -> Compiled | None:
+        """The file where it has plain tags alone (see plain_template.py), else None; kept as `compiled` does."""
+        known, plain = self._plain.get(source.path, (None, None))
+        if known != source:
+            plain = plain_template(self.environment, source)
+            self._plain[source.path] = source, plain
+        return plain

@@ -77,6 +77,25 @@ class Rendering:
         """The rendered file; raises ProblemsError with everything that was found."""
         return self._checked(source, lambda: self._render(self._library.compiled(source)))
 
+    def render_plain(self, source: SourceText) -> Rendered | None:
+        """The rendered file without Jinja's compiler; None where the file needs it, or where anything is wrong.
+
+        Raises ProblemsError where the rendering takes too much: another one would take as much again.
+        """
+        template = self._library.plain(source)
+        if template is None:
+            return None
+        try:
+            rendered = self._render(template)
+        except ProblemsError as error:
+            if any(problem.code == "render-limit" for problem in error.problems):
+                self._end_with(error)
+                self._problems.check()
+            return None
+        except Exception:
+            return None
+        return rendered if len(self._problems) == 0 else None
+
     def call_macro(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: SourceText | None = None
     ) -> Any:

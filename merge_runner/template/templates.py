@@ -98,7 +98,11 @@ class Templates:
         """
         if OPENING.search(source.text) is None:
             return Rendered.plain(source)
-        return plain_render(source, context) or self._rendering(context).render(source)
+        rendered = plain_render(source, context)
+        if rendered is None and context.operation is None:
+            rendered = self._rendering(context).render_plain(source)
+        # What goes wrong is said by Jinja, which may read more of the text before it does.
+        return rendered or self._rendering(context).render(source)
 
     def capture(self, source: SourceText, context: Context) -> Captured:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.

@@ -32,6 +32,8 @@ _TAG = re.compile(
     """,
     re.X,
 )
+_FIRST = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)")
+_BUILT_INS = frozenset({"ref", "changes", "source", "var", "env_var", "this", "model_name", "target", "config"})
 _CONFIG_END = re.compile(r"\s*\)\s*-?\}\}")
 _KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 _VALUE = re.compile(
@@ -55,7 +57,7 @@ class PlainTag(NamedTuple):
     span: Span
 
 
-class _UncertainError(Exception):
+class UncertainError(Exception):
     """The text holds something that only Jinja can read."""
 
 
@@ -69,7 +71,7 @@ def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Ca
         return None
     try:
         return _Scan(source, macros or {}).run()
-    except _UncertainError:
+    except UncertainError:
         return None
 
 
@@ -83,7 +85,7 @@ def plain_tags(source: SourceText) -> tuple[Captured, list[PlainTag]] | None:
     run = _Scan(source, {})
     try:
         captured = run.run()
-    except _UncertainError:
+    except UncertainError:
         return None
     return (captured, run.tags) if run.all_plain else None
 
@@ -114,7 +116,7 @@ class _Scan:
             if opening.group() == "{#":
                 position = text.find("#}", start + 2) + 2
                 if position == 1:
-                    raise _UncertainError
+                    raise UncertainError
             else:
                 position = self._tag(start)
         config = Layer(self._config, self._places)
@@ -130,9 +132,12 @@ class _Scan:
 
     def _tag(self, start: int) -> int:
         """Read the tag at `start` and return the offset after it."""
+        first = _FIRST.match(self._text, start)
+        if first is None or (first[1] not in _BUILT_INS and first[1] not in self._plain):
+            raise UncertainError  # at the first look: the whole tag takes ten times as long
         tag = _TAG.match(self._text, start)
         if tag is None:
-            raise _UncertainError
+            raise UncertainError
         self.all_plain = self.all_plain and _is_bare(tag)
         if tag["call"]:
             self._call(tag)
@@ -150,7 +155,7 @@ class _Scan:
         elif tag["macro"]:
             called = self._plain.get(tag["macro"])
             if called is None:
-                raise _UncertainError
+                raise UncertainError
             self._vars |= called.vars
             self._macros |= called.macros
         return tag.end()
@@ -168,7 +173,7 @@ class _Scan:
                 self._changes.append(ref)
             self.tags.append(PlainTag("changes" if is_feed else "ref", (name,), Span(*tag.span())))
         elif second is None:
-            raise _UncertainError
+            raise UncertainError
         else:
             self._sources.append(SourceRef(first, second[1:-1], place))
             self.tags.append(PlainTag("source", (first, second[1:-1]), Span(*tag.span())))
@@ -179,9 +184,9 @@ class _Scan:
         while key := _KEY.match(self._text, position):
             name = key[1]
             if name in seen:
-                raise _UncertainError
+                raise UncertainError
             seen.add(name)
-            self._config[name], position = _value(self._text, key.end(), _DEEPEST)
+            self._config[name], position = literal_value(self._text, key.end())
             self._places[name] = self._source.place(*key.span(1))
             comma = _COMMA.match(self._text, position)
             if comma is None:
@@ -189,7 +194,7 @@ class _Scan:
             position = comma.end()
         end = _CONFIG_END.match(self._text, position)
         if end is None:
-            raise _UncertainError
+            raise UncertainError
         return end.end()
 
 
@@ -202,11 +207,11 @@ def _is_bare(tag: re.Match[str]) -> bool:
     return False
 
 
-def _value(text: str, position: int, deepest: int) -> tuple[Any, int]:
-    """Return the literal at `position` and the offset after it."""
+def literal_value(text: str, position: int, deepest: int = _DEEPEST) -> tuple[Any, int]:
+    """Return the literal at `position` and the offset after it. Raises UncertainError."""
     match = _VALUE.match(text, position)
     if match is None or deepest == 0:
-        raise _UncertainError
+        raise UncertainError
     kind, word, position = match.lastgroup, match.group(), match.end()
     if kind == "string":
         return word[1:-1], position
@@ -228,13 +233,13 @@ def _collection(text: str, opening: str, position: int, deepest: int) -> tuple[A
     position = _end_of_space(text, position)
     while not text.startswith(closing, position):
         if items and comma is None:
-            raise _UncertainError
-        item, position = _value(text, position, deepest - 1)
+            raise UncertainError
+        item, position = literal_value(text, position, deepest - 1)
         if opening == "{":
             colon = _COLON.match(text, position)
             if colon is None or isinstance(item, (list, tuple, dict)):
-                raise _UncertainError
-            value, position = _value(text, colon.end(), deepest - 1)
+                raise UncertainError
+            value, position = literal_value(text, colon.end(), deepest - 1)
             values.append(value)
         items.append(item)
         comma = _COMMA.match(text, position)
