@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Mapping, Set
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.plain import plain_tree
@@ -30,9 +31,13 @@ _MAX_TYPES = 30
 _DEEPER = frozenset({"(", "[", "CASE"})
 _HIGHER = frozenset({")", "]", "END"})
 _PREFIXES = frozenset({"NOT", "!", "-", "+", "~"})
+_MISREAD = frozenset({"VALUES", "STREAM", "IDENTIFIER"})
+"""Words that `is_misread` looks at."""
 _SAME_LENGTH = {"!<": ">=", "!>": "<="}
 _QUERY_OPENERS = frozenset({"(", "ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS", "DISTINCT"})
 _QUOTE_PAIR = re.compile(r"\\.|''|\"\"", re.DOTALL)
+_ANOTHER_FORM = re.compile(r"--|/\*|''|\"\"|\$\{|!<|!>|\btable\b", re.IGNORECASE)
+"""What a text has in it that `reading` changes."""
 _LITERAL = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 
 
@@ -47,50 +52,47 @@ class Reader:
 
     def expression(self, start: int, stop: int) -> exp.Expr | None:
         """The tree of the expression of the tokens [start, stop), or None where it is opaque."""
+        plain = None if self._remarks.doubts else plain_tree(self._sql, start, stop)
+        return plain if plain is not None else self._read(start, stop)
+
+    def _read(self, start: int, stop: int) -> exp.Expr | None:
         from sqlglot import exp
 
-        if not self._remarks.doubts:
-            plain = plain_tree(self._sql, start, stop)
-            if plain is not None:
-                return plain
-        return self._read(start, stop, exp.Condition)
+        if not self._is_readable(start, stop):
+            return None
+        text, names = reading(self._sql, start, stop), self._names(start, stop)
+        filled = self._filled(start, stop)
+        try:
+            if filled or not may_share(text):
+                return _as_spark_means(_parsed(text, names, exp.Condition), filled)
+            return _condition(text, names)
+        except _UnreadError:
+            return None
 
     def query(self, start: int, stop: int) -> exp.Expr | None:
         """The tree of the query of the tokens [start, stop), or None where it is opaque."""
         from sqlglot import exp
 
-        tree = self._read(start, stop, None, names_in_query(self._sql, start, stop))
-        return tree if isinstance(tree, exp.Query | exp.Values) else None
-
-    @cached_property
-    def _sqlglot(self) -> tuple[Tokenizer, Parser]:
-        from merge_runner.merge.dialect import SparkMerge
-
-        dialect = SparkMerge()
-        return dialect.tokenizer(), dialect.parser()
-
-    def _read(
-        self, start: int, stop: int, into: type[exp.Expr] | None, names: Set[int] = frozenset()
-    ) -> exp.Expr | None:
-        at = self._opaque_at(start, stop)
-        self.stopped = None if at is None else self._sql.at(at)
-        if at is not None:
+        if not self._is_readable(start, stop):
             return None
-        from merge_runner.merge.dialect import quiet
-
-        tokenizer, parser = self._sqlglot
         text = reading(self._sql, start, stop)
         try:
-            tokens = tokenizer.tokenize(text)
-            self._name_keywords(tokens, start, names)
-            with quiet():
-                trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
-        except Exception as error:  # sqlglot raises AttributeError, RecursionError and others on text it does not know
-            self.stopped = _stopped(error, text, self._sql.tokens[start].start)
+            tree = _parsed(text, self._names(start, stop, names_in_query(self._sql, start, stop)))
+        except _UnreadError as error:
+            self.stopped = _stopped(error.cause, text, self._sql.tokens[start].start)
             return None
-        if len(trees) != 1 or trees[0] is None:
-            return None
-        return _as_spark_means(trees[0], self._filled(start, stop))
+        tree = _as_spark_means(tree, self._filled(start, stop))
+        return tree if isinstance(tree, exp.Query | exp.Values) else None
+
+    def _is_readable(self, start: int, stop: int) -> bool:
+        at = self._opaque_at(start, stop)
+        self.stopped = None if at is None else self._sql.at(at)
+        return at is None
+
+    def _names(self, start: int, stop: int, more: Set[int] = frozenset()) -> frozenset[int]:
+        """The keywords that are names in [start, stop), by their offsets from its beginning."""
+        offset, end = self._sql.tokens[start].start, self._sql.tokens[stop - 1].end
+        return frozenset(at - offset for at in (*self._remarks.names, *more) if offset <= at < end)
 
     def _filled(self, start: int, stop: int) -> dict[int, str]:
         """The names with placeholders in them, by their offsets in what sqlglot was given."""
@@ -100,7 +102,7 @@ class Reader:
 
     def _opaque_at(self, start: int, stop: int) -> int | None:
         """The index of the first token that sqlglot would take for something else than Spark does."""
-        sql, tokens = self._sql, self._sql.tokens
+        sql, tokens, last = self._sql, self._sql.tokens, len(self._sql.tokens) - 1
         doubts = self._remarks.doubts
         depth = prefixes = 0
         types: list[int] = []
@@ -108,47 +110,105 @@ class Reader:
             kind, key, at, _ = tokens[i]
             if at in doubts:
                 return i
+            after = tokens[i + 1].key if i < last else ""
             if key in _DEEPER:
                 depth += 1
             elif key in _HIGHER:
                 depth -= 1
             prefixes = prefixes + 1 if key in _PREFIXES else 0
-            if key in COMPLEX_TYPES and sql.key(i + 1) == "<":
+            if after == "<" and key in COMPLEX_TYPES:
                 types = [end for end in types if end > i] + [sql.partner[i + 1]]
-                if len(types) > _MAX_TYPES:
+            if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or len(types) > _MAX_TYPES:
+                return i
+            looked_at = after == "(" if kind == "name" else kind == "string" or key in _MISREAD
+            if looked_at and is_misread(sql, i, stop):
+                return i
+            if kind == "name":
+                if sql.text.startswith("$", at) and sql.is_filled(i) and not _is_named(sql, i, start):
                     return i
-            if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or (kind != "op" and is_misread(sql, i, stop)):
-                return i
-            if kind == "name" and sql.is_filled(i) and not _is_named(sql, i, start):
-                return i
-            if key == "|>":
+            elif key == "|>":
                 return i  # sqlglot makes up CTEs, and knows only some of the steps
-            if key == "," and i + 1 < stop and tokens[i + 1].key in ("FROM", "WHERE"):
+            elif key == "," and i + 1 < stop and after in ("FROM", "WHERE"):
                 return i + 1  # Spark reads `select a, from u` as a column called FROM
         return None
 
-    def _name_keywords(self, tokens: list[Token], start: int, names: Set[int]) -> None:
-        """Set for sqlglot's parser which of its keywords are names here."""
-        from sqlglot.tokenizer_core import TokenType
 
-        offset = self._sql.tokens[start].start
-        for i, token in enumerate(tokens):
-            after_dot = (
-                i > 0
-                and tokens[i - 1].token_type == TokenType.DOT
-                and token.token_type
-                in (
-                    TokenType.NOT,
-                    TokenType.SELECT,
-                )
-            )
-            if after_dot or token.start + offset in self._remarks.names or token.start + offset in names:
-                # Two words begin an expression whatever the token's type, unless they are in backquotes.
-                quoted = token.text.upper() in ("ANY", "CASE")
-                token.token_type = TokenType.IDENTIFIER if quoted else TokenType.VAR
+_MAY_HOLD_QUERY = re.compile(r"\b(?:select|from|values|table|with)\b", re.IGNORECASE)
+_LONGEST_SHARED = 500
 
 
-def _stopped(error: Exception, text: str, offset: int) -> Span | None:
+def may_share(text: str) -> bool:
+    """Return whether the tree of an expression may be used for each expression with this text.
+
+    The trees of queries are looked up by their identity: each needs one.
+    """
+    return len(text) <= _LONGEST_SHARED and _MAY_HOLD_QUERY.search(text) is None
+
+
+class _UnreadError(Exception):
+    """sqlglot cannot read a text."""
+
+    def __init__(self, cause: Exception | None = None) -> None:
+        super().__init__()
+        self.cause = cause
+
+
+@lru_cache(maxsize=4096)
+def _condition(text: str, names: frozenset[int]) -> exp.Expr:
+    """The tree of an expression: the same few are in many statements. No caller may change the trees."""
+    from sqlglot import exp
+
+    return _as_spark_means(_parsed(text, names, exp.Condition), {})
+
+
+class _Sqlglot(threading.local):
+    """A tokenizer and a parser for each thread: they have a state, and are reused."""
+
+    @cached_property
+    def both(self) -> tuple[Tokenizer, Parser]:
+        from merge_runner.merge.dialect import SparkMerge
+
+        dialect = SparkMerge()
+        return dialect.tokenizer(), dialect.parser()
+
+
+_SQLGLOT = _Sqlglot()
+
+
+def _parsed(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> exp.Expr:
+    """The tree that sqlglot makes of a text (see `reading`), `names` being offsets of keywords that are names.
+
+    Raises _UnreadError.
+    """
+    from merge_runner.merge.dialect import quiet
+
+    tokenizer, parser = _SQLGLOT.both
+    try:
+        tokens = tokenizer.tokenize(text)
+        _name_keywords(tokens, names)
+        with quiet():
+            trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
+    except Exception as error:  # sqlglot raises AttributeError, RecursionError and others on text it does not know
+        raise _UnreadError(error) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise _UnreadError
+    return trees[0]
+
+
+def _name_keywords(tokens: list[Token], names: Set[int]) -> None:
+    """Set for sqlglot's parser which of its keywords are names here."""
+    from sqlglot.tokenizer_core import TokenType
+
+    keywords = (TokenType.NOT, TokenType.SELECT)
+    for i, token in enumerate(tokens):
+        after_dot = i > 0 and tokens[i - 1].token_type == TokenType.DOT and token.token_type in keywords
+        if after_dot or token.start in names:
+            # Two words begin an expression whatever the token's type, unless they are in backquotes.
+            quoted = token.text.upper() in ("ANY", "CASE")
+            token.token_type = TokenType.IDENTIFIER if quoted else TokenType.VAR
+
+
+def _stopped(error: Exception | None, text: str, offset: int) -> Span | None:
     """The token of the text that a ParseError of sqlglot is about, counted from `offset`."""
     details = next(iter(getattr(error, "errors", ())), None)
     if not isinstance(details, dict) or not details.get("highlight"):
@@ -164,6 +224,12 @@ def reading(sql: Sql, start: int, stop: int) -> str:
     Comments become blanks (Spark's end elsewhere), `''` in a string becomes `\\'`, `!<` becomes `>=`, and `TABLE u` as
     a query becomes `FROM  u`.
     """
+    text = sql.text[sql.tokens[start].start : sql.tokens[stop - 1].end]
+    return text if _ANOTHER_FORM.search(text) is None else another_form(sql, start, stop)
+
+
+def another_form(sql: Sql, start: int, stop: int) -> str:
+    """The same for a text that may have such a token."""
     parts: list[str] = []
     at = sql.tokens[start].start
     for i in range(start, stop):

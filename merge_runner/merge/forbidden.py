@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from merge_runner.formats.functions import AGGREGATES, GENERATORS, NON_DETERMINISTIC, WINDOW_ONLY
@@ -39,20 +40,27 @@ def forbidden(condition: Expr) -> Iterator[Forbidden]:
     Reads the tokens, so that a condition which sqlglot cannot read is no exception. Functions count by their built-in
     names, where they are not qualified.
     """
-    if "(" not in condition.text:
-        return
-    sql = tokenize(condition.text)
-    offset = condition.span.start
+    if "(" in condition.text:
+        offset = condition.span.start
+        for sort, name, span in _of_text(condition.text):
+            yield Forbidden(sort, name, Span(offset + span.start, offset + span.end))
+
+
+@lru_cache(maxsize=1024)
+def _of_text(text: str) -> tuple[Forbidden, ...]:
+    """The same of a condition's text, with spans in it: three rules ask."""
+    sql = tokenize(text)
+    found = []
     i, stop = 0, len(sql.tokens)
     while i < stop:
-        found = _at(sql, i)
-        if found is None:
+        one = _at(sql, i)
+        if one is None:
             i += 1
             continue
-        sort, name, after = found
-        span = sql.span(i, after)
-        yield Forbidden(sort, name, Span(offset + span.start, offset + span.end))
+        sort, name, after = one
+        found.append(Forbidden(sort, name, sql.span(i, after)))
         i = after
+    return tuple(found)
 
 
 def _at(sql: Sql, i: int) -> tuple[Sort, str, int] | None:

@@ -17,13 +17,25 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
+_KNOWN: dict[str, tuple[exp.Expr | None]] = {}
+"""The trees by their texts: the same few are in many statements. No caller may change them."""
+_MOST_KNOWN = 4096
+
+
 def plain_tree(sql: Sql, start: int, stop: int) -> exp.Expr | None:
     """The tree of the tokens [start, stop) where they are such an expression in unquoted names, else None."""
-    size = stop - start
-    if size == 3:
-        return _column(sql, start, start)
-    if size != 7:
+    if stop - start not in (3, 7):
         return None
+    text = sql.text[sql.tokens[start].start : sql.tokens[stop - 1].end]
+    known = _KNOWN.get(text)
+    if known is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        known = _KNOWN[text] = (_column(sql, start, start) if stop - start == 3 else _comparison(sql, start),)
+    return known[0]
+
+
+def _comparison(sql: Sql, start: int) -> exp.Expr | None:
     kind = _comparisons().get(sql.tokens[start + 3].key)
     if kind is None:
         return None

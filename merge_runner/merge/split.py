@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from merge_runner.merge.expression import Reader
+from functools import lru_cache
+
+from merge_runner.merge.expression import Reader, may_share
 from merge_runner.merge.statement import Conjunct, Expr
 from merge_runner.merge.syntax.grammar import conjuncts
 from merge_runner.merge.syntax.operand import Remarks
@@ -14,12 +16,20 @@ _EQUALITIES = frozenset({"=", "==", "<=>"})
 
 def split(condition: Expr) -> tuple[Conjunct, ...]:
     """The conditions that AND joins in a condition of WHEN, as ON has its own."""
-    sql = tokenize(condition.text)
+    offset, text = condition.span.start, condition.text
+    found = _parts_of_text(text) if may_share(text) else _parts_of_text.__wrapped__(text)
+    return tuple(Conjunct(_moved(part.span, offset), part.text, part.expression) for part in found)
+
+
+@lru_cache(maxsize=1024)
+def _parts_of_text(text: str) -> tuple[Conjunct, ...]:
+    """The conjuncts of a condition, whose spans count from its beginning."""
+    sql = tokenize(text)
     reader = Reader(sql, Remarks())
     found = []
     for first, last in conjuncts(sql, 0, len(sql.tokens)):
-        span = _moved(sql.span(first, last), condition.span.start)
-        found.append(Conjunct(span, sql.span(first, last).of(sql.text), reader.expression(first, last)))
+        span = sql.span(first, last)
+        found.append(Conjunct(span, span.of(text), reader.expression(first, last)))
     return tuple(found)
 
 
@@ -34,14 +44,23 @@ def comparison_sides(condition: Conjunct) -> tuple[Span, str, Span] | None:
 
     `IS NOT DISTINCT FROM` is given as `<=>`. None for anything else.
     """
-    sql = tokenize(condition.text)
+    sides = _sides_of_text(condition.text)
+    if sides is None:
+        return None
+    offset = condition.span.start
+    return _moved(sides[0], offset), sides[1], _moved(sides[2], offset)
+
+
+@lru_cache(maxsize=1024)
+def _sides_of_text(text: str) -> tuple[Span, str, Span] | None:
+    """The sides of a comparison, whose spans count from its beginning: rules ask for the same few."""
+    sql = tokenize(text)
     stop = len(sql.tokens)
     at = _operator(sql, 0, stop)
     if at is None:
         return None
     first, operator, after = at
-    offset = condition.span.start
-    return _moved(sql.span(0, first), offset), operator, _moved(sql.span(after, stop), offset)
+    return sql.span(0, first), operator, sql.span(after, stop)
 
 
 def _operator(sql: Sql, start: int, stop: int) -> tuple[int, str, int] | None:

@@ -36,7 +36,7 @@ Where rows are meant to get a new key, and the source knows them by the new one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
@@ -60,14 +60,14 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     updates = [clause for clause in merge.statement.clauses if clause.action == "update" and not clause.star]
     if not updates:
         return
-    keys = list(join_keys(merge.statement.on, merge.scope))
+    keys = join_keys(merge.statement.on, merge.scope)
     if not keys:
         return
     for clause in updates:
         yield from _assigned(merge, clause, keys)
 
 
-def _assigned(merge: LintedMerge, clause: Clause, keys: list[JoinKey]) -> Iterator[Hit]:
+def _assigned(merge: LintedMerge, clause: Clause, keys: Sequence[JoinKey]) -> Iterator[Hit]:
     from merge_runner.pruning.predicate.tautology import assigned, overlap
 
     by_column: dict[str, list[JoinKey]] = {}

@@ -36,7 +36,7 @@ Where the YAML of a table is older than the table; it is better to bring it up t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -140,10 +140,14 @@ def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[H
 
     from merge_runner.pruning.predicate.scope import ColumnRef, name_parts
 
-    if expr.expression is None or expr.expression.find(exp.Query, exp.Lambda) is not None:
-        return  # a subquery and a lambda have names of their own
+    tree = expr.expression
+    names: Iterable[exp.Expr] = ()
+    if type(tree) is exp.Column:
+        names = (tree,)
+    elif tree is not None and tree.find(exp.Query, exp.Lambda) is None:
+        names = tree.find_all(exp.Column, exp.Dot)  # a subquery and a lambda have names of their own
     seen: set[tuple[str, ...]] = set()
-    for node in expr.expression.find_all(exp.Column, exp.Dot):
+    for node in names:
         reference = merge.scope.reference(node)
         if reference is None or isinstance(node.parent, exp.Dot) or _is_reported(merge, name_parts(node) or ()):
             continue

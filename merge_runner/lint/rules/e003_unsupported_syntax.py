@@ -58,6 +58,8 @@ from merge_runner.lint.rule import Hit
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from merge_runner.formats import Format
     from merge_runner.formats.lines import Line
     from merge_runner.formats.table_clauses import DeclaredColumn
@@ -94,11 +96,11 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     statement = merge.file.statement or merge.statement
     parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]
     for part in (*parts, *_values(statement)):
-        for path, span in _names(part):
+        for path, node in _names(part):
             if merge.scope.is_variable(path) or _is_qualified_variable(path):
                 where = _of(name, "session variable", line)
                 message = f"{where} cannot resolve the session variable {'.'.join(path)} in a MERGE"
-                yield Hit(span, message, "read it in USING, as a column of the source")
+                yield Hit(_span(part, node), message, "read it in USING, as a column of the source")
 
 
 def _of(name: Format, feature: str, line: Line, insert_only: bool = False) -> str:
@@ -219,26 +221,32 @@ def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
     return False
 
 
-def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], Span]]:
-    """The names of columns in an expression, outside of subqueries, each with its place."""
+def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], exp.Expr]]:
+    """The names of columns in an expression, outside of subqueries, each with its node."""
     from sqlglot import exp
 
     from merge_runner.pruning.predicate.scope import name_parts
 
-    def walk(node: exp.Expr) -> Iterator[exp.Expr]:
-        if name_parts(node) is not None:
-            yield node
-        elif not isinstance(node, exp.Query | exp.Lambda):
+    def walk(node: exp.Expr) -> Iterator[tuple[tuple[str, ...], exp.Expr]]:
+        parts = name_parts(node)
+        if parts is not None:
+            yield parts, node
+        elif not isinstance(node, (exp.Query, exp.Lambda)):
             for child in node.iter_expressions():
                 yield from walk(child)
 
-    for node in walk(part.expression) if part.expression is not None else ():
-        marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
-        span = part.span
-        if marks:
-            start, end = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
-            span = Span(part.span.start + start, part.span.start + end + 1)
-        yield name_parts(node) or (), span
+    return walk(part.expression) if part.expression is not None else iter(())
+
+
+def _span(part: Expr, node: exp.Expr) -> Span:
+    """The place of a name in an expression."""
+    from sqlglot import exp
+
+    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
+    if not marks:
+        return part.span
+    start, end = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
+    return Span(part.span.start + start, part.span.start + end + 1)
 
 
 def _column(name: Format, clause: Clause, column: tuple[str, ...], span: Span, scope: Scope) -> Iterator[Hit]:
@@ -271,10 +279,12 @@ def _sides(clause: Clause, scope: Scope) -> Iterator[Hit]:
     if clause.condition is not None:
         parts.append(clause.condition)
     for part in parts:
-        for path, span in _names(part):
+        for path, node in _names(part):
             folded = tuple(each.casefold() for each in path)
             if _is_of(folded, names) and not _is_of(folded, also):
-                yield Hit(span, message.format(".".join(path)), "move the condition to ON, or use the other side")
+                yield Hit(
+                    _span(part, node), message.format(".".join(path)), "move the condition to ON, or use the other side"
+                )
 
 
 def _is_of(folded: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:

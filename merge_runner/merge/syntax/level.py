@@ -9,6 +9,7 @@ from __future__ import annotations
 from merge_runner.merge.syntax.data_types import read_type
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import (
+    AMBIGUOUS_NAMES,
     FIRST_OR_LAST,
     LIKES,
     PATTERNS,
@@ -17,12 +18,35 @@ from merge_runner.merge.syntax.keywords import (
     SPECIAL_FORMS,
     TRUTH,
 )
+from merge_runner.merge.syntax.lexer import Token
 from merge_runner.merge.syntax.operand import Operands, Remarks
 from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import BINARY, COMPARISONS, Sql
 
 _FAMILY = {"&": "&", "^": "^", "|": "|", "<<": "<<", ">>": "<<", ">>>": "<<", "||": "||", "+": "+", "-": "+"}
 """Operators of the levels between `*` and comparison; where two families meet, sqlglot may join them otherwise."""
+
+
+_NO_PLAIN_NAMES = AMBIGUOUS_NAMES | {"NOT", "CASE"}
+
+
+def is_plain(sql: Sql, start: int, stop: int) -> bool:
+    """Return whether the tokens [start, stop) are `a.b`, or two of these with a comparison between.
+
+    Most levels are, and there is nothing in them to walk: neither a doubt nor an error.
+    """
+    size = stop - start
+    if size == 7:
+        tokens = sql.tokens
+        return tokens[start + 3].key in COMPARISONS and _is_column(tokens, start) and _is_column(tokens, start + 4)
+    return size == 3 and _is_column(sql.tokens, start)
+
+
+def _is_column(tokens: list[Token], i: int) -> bool:
+    first = tokens[i]
+    if first.kind != "name" and (first.kind != "word" or first.key in _NO_PLAIN_NAMES):
+        return False
+    return tokens[i + 1].key == "." and tokens[i + 2].kind == "name"
 
 
 class Level(Operands):
@@ -45,6 +69,8 @@ class Level(Operands):
         """Walk the level. Raises MergeSyntaxError where Spark's parser would stop, whatever its placeholders are."""
         if self.start == self.stop:
             raise MergeSyntaxError("an expression is missing", self.sql.span(self.start, self.stop))
+        if is_plain(self.sql, self.start, self.stop):
+            return
         try:
             self._walk()
         except MergeSyntaxError:

@@ -70,11 +70,11 @@ def is_query(sql: Sql, start: int, stop: int) -> bool:
 
 def check_patterns(sql: Sql, start: int, stop: int) -> None:
     """Raises MergeSyntaxError when a pattern that Spark refuses is anywhere in [start, stop)."""
+    tokens, last = sql.tokens, len(sql.tokens) - 1
     for i in range(start, stop):
-        key = sql.key(i)
-        if key == "/*+" and sql.key(i - 1) not in ("SELECT", "*/"):
+        if tokens[i].key == "/*+" and sql.key(i - 1) not in ("SELECT", "*/"):
             raise MergeSyntaxError("a hint follows SELECT only", sql.at(i), "move it after SELECT")
-        for pattern in _BY_SECOND.get(sql.key(i + 1), ()):
+        for pattern in _BY_SECOND.get(tokens[i + 1].key if i < last else "", ()):
             if all(_fits(sql, i + offset, wanted) for offset, wanted in enumerate(pattern.keys)):
                 span = sql.span(i, i + len(pattern.keys))
                 raise MergeSyntaxError(pattern.message, span, pattern.hint, kind="unsupported")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES, WANT_OPERAND
@@ -14,6 +15,7 @@ from merge_runner.text import Span
 COMPARISONS = frozenset({"=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "!<", "!>"})
 BINARY = COMPARISONS | {"+", "-", "*", "/", "%", "&", "|", "^", "||", "<<", ">>", ">>>"}
 _CLOSERS = {"(": ")", "[": "]"}
+_PAIRED = COMPLEX_TYPES | {"(", "[", ")", "]", "CASE", "END"}
 _NO_OPERAND_AFTER = BINARY - {"+", "-", "*"} | {")", "]", ",", ".", "::", ";"}
 """Where one of these follows, the word CASE is a column."""
 
@@ -55,10 +57,11 @@ class Sql:
 
     def top(self, start: int, stop: int) -> Iterator[int]:
         """The indices of the tokens in [start, stop) that are inside no parenthesis or CASE opened there."""
+        partner = self.partner
         i = start
         while i < stop:
             yield i
-            i = max(self.partner[i], i) + 1
+            i = (partner[i] if partner[i] > i else i) + 1
 
     def split(self, start: int, stop: int) -> list[tuple[int, int]]:
         """The ranges between the top-level commas of [start, stop); none for an empty range."""
@@ -68,12 +71,16 @@ class Sql:
         return list(zip([start, *(cut + 1 for cut in cuts)], [*cuts, stop], strict=True))
 
 
+@lru_cache(maxsize=64)
 def tokenize(text: str) -> Sql:
-    """`text` cut into tokens with their partners. Raises MergeSyntaxError as `lex`, and for a lonely parenthesis."""
+    """`text` cut into tokens with their partners. Raises MergeSyntaxError as `lex`, and for a lonely parenthesis.
+
+    Several parts of the analysis ask for the tokens of a statement: no caller may change them.
+    """
     tokens = lex(text)
     pairs = _Pairs(tokens)
     for i, token in enumerate(tokens):
-        if token.key:
+        if token[1] in _PAIRED:
             pairs.add(i, token)
     pairs.finish()
     return Sql(text, tokens, pairs.partner)

@@ -9,8 +9,8 @@ from merge_runner.pruning.judge.insert_consistency import (
     SOURCE,
     TARGET,
     EquatedColumns,
-    InsertedRows,
     equated_columns,
+    inserted_rows,
     inserts_column,
     on_terms,
 )
@@ -32,10 +32,10 @@ def versions_closed_alone(
     """
     updates = [each for each in statement.clauses if each.kind == "matched" and each.action == "update"]
     inserts = [each for each in statement.clauses if each.action == "insert"]
-    pairs = list(equated_columns(statement, scope))
+    pairs = equated_columns(statement, scope)
     open_tests = list(_open_tests(statement, pairs, scope)) if updates and inserts and pairs else []
     for test in open_tests:
-        opened = [InsertedRows(each, statement, layout, scope, source).satisfies(test) for each in inserts]
+        opened = [inserted_rows(each, statement, layout, scope, source).satisfies(test) for each in inserts]
         same_key = all(_inserts_key(each, pair, scope) for each in inserts for pair in pairs)
         if True not in opened or not same_key:
             continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
-from merge_runner.pruning.logic.canonical import Resolve, condition, term
+from merge_runner.pruning.logic.canonical import KeptTerms, Resolve, condition, term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
@@ -61,7 +61,7 @@ def _target_filters(
             continue
         if inserts is None:
             inserts = [
-                InsertedRows(clause, statement, layout, scope, source)
+                inserted_rows(clause, statement, layout, scope, source)
                 for clause in statement.clauses
                 if clause.action == "insert"
             ]
@@ -70,25 +70,38 @@ def _target_filters(
 
 def on_terms(scope: Scope) -> Resolve:
     """The terms of columns as ON and the WHEN clauses name them: the target's of relation 1, the source's of 0."""
+    return scope.once(_on_terms, scope)
+
+
+def _on_terms(scope: Scope) -> Resolve:
+    known: dict[tuple[str, ...], Term | None] = {}
 
     def resolve(node: exp.Expr) -> Term | None:
-        found = scope.reference(node)
-        if found is None or found.side not in ("target", "source"):
+        parts = name_parts(node)
+        if not parts:
+            return None
+        if parts not in known:
+            known[parts] = column(parts)
+        return known[parts]
+
+    def column(parts: tuple[str, ...]) -> Term | None:
+        found = scope.resolve(parts)
+        if found.side not in ("target", "source"):
             return None
         path = tuple(part.casefold() for part in found.path)
         return Col(TARGET if found.side == "target" else SOURCE, path[0], path[1:])
 
-    return resolve
+    return KeptTerms(resolve)
 
 
 def source_terms(scope: Scope) -> Resolve:
     """The same for WHEN NOT MATCHED, which sees the source alone: an unqualified name is the source's."""
-    return _terms_of_one(scope, SOURCE)
+    return scope.once(_terms_of_one, scope, SOURCE)
 
 
 def target_terms(scope: Scope) -> Resolve:
     """The same for WHEN NOT MATCHED BY SOURCE, which sees the target alone."""
-    return _terms_of_one(scope, TARGET)
+    return scope.once(_terms_of_one, scope, TARGET)
 
 
 def _terms_of_one(scope: Scope, relation: int) -> Resolve:
@@ -101,20 +114,29 @@ def _terms_of_one(scope: Scope, relation: int) -> Resolve:
         path = tuple(part.casefold() for part in parts)
         return Col(relation, path[0], path[1:])
 
-    return resolve_one
+    return KeptTerms(resolve_one)
 
 
 def facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
     """What holds for the source rows that a WHEN NOT MATCHED clause takes."""
-    if clause.condition is None:
-        return source.facts
-    tree = clause.condition.expression
+    return source.facts if clause.condition is None else scope.once(_facts_of_clause, clause, scope, source)
+
+
+def _facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
+    tree = clause.condition.expression if clause.condition is not None else None
     if tree is None:
         own: tuple[Term, ...] = (Call("opaque", tuple(Col(SOURCE, c.name.casefold()) for c in source.known)),)
     else:
         own = conjuncts(condition(tree, source_terms(scope)))
     not_null = [Col(SOURCE, c.name.casefold()) for c in source.known if c.nullable is False]
     return Facts((*source.restrictions, *own), not_null)
+
+
+def inserted_rows(
+    clause: Clause, statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
+) -> InsertedRows:
+    """The rows that an INSERT clause inserts: see InsertedRows."""
+    return scope.once(InsertedRows, clause, statement, layout, scope, source)
 
 
 class InsertedRows:
@@ -239,20 +261,26 @@ class EquatedColumns:
     bare: bool = True
 
 
-def equated_columns(statement: MergeStatement, scope: Scope) -> Iterator[EquatedColumns]:
+def equated_columns(statement: MergeStatement, scope: Scope) -> Sequence[EquatedColumns]:
     """The equalities of ON between two columns, fields of structs left out."""
+    return scope.once(_equated_columns, statement, scope)
+
+
+def _equated_columns(statement: MergeStatement, scope: Scope) -> Sequence[EquatedColumns]:
+    found: list[EquatedColumns] = []
     for conjunct in statement.on:
         if conjunct.expression is None:
             continue
-        found = condition(conjunct.expression, on_terms(scope))
-        if not isinstance(found, Call) or found.name not in ("=", "<=>"):
+        read = condition(conjunct.expression, on_terms(scope))
+        if not isinstance(read, Call) or read.name not in ("=", "<=>"):
             continue
-        inner = [strict_column(item) for item in found.args]
+        inner = [strict_column(item) for item in read.args]
         sides = {item.relation: item for item in inner if item is not None and not item.path}
         if len(sides) == 2:
             names = {ref.side: ref.column for ref in scope.columns(conjunct.expression)}
-            bare = all(isinstance(item, Col) for item in found.args)
-            yield EquatedColumns(conjunct, names["target"], names["source"], found.name == "<=>", bare)
+            bare = all(isinstance(item, Col) for item in read.args)
+            found.append(EquatedColumns(conjunct, names["target"], names["source"], read.name == "<=>", bare))
+    return found
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from merge_runner.merge.statement import Clause, MergeStatement
-from merge_runner.pruning.judge.insert_consistency import SOURCE, InsertedRows, on_terms, source_terms
+from merge_runner.pruning.judge.insert_consistency import SOURCE, inserted_rows, on_terms, source_terms
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.fold import joined, negated
@@ -50,7 +50,7 @@ def inserted_deletes(
         for insert in inserts:
             if _decides(insert, mine, scope):
                 break
-            rows = InsertedRows(insert, statement, layout, scope, source)
+            rows = inserted_rows(insert, statement, layout, scope, source)
             if rows.facts.implies(wanted) is False:
                 yield InsertedDelete(delete, insert, len(picked) == len(parts))
                 break

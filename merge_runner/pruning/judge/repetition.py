@@ -26,6 +26,7 @@ from merge_runner.pruning.judge.insert_consistency import (
     TARGET,
     InsertedRows,
     facts_of_clause,
+    inserted_rows,
     matching_columns,
     on_terms,
 )
@@ -268,7 +269,7 @@ class _Proof:
         if not clauses:
             return None
         for clause in clauses:
-            rows = InsertedRows(clause, self.statement, self.layout, self.scope, self.source)
+            rows = inserted_rows(clause, self.statement, self.layout, self.scope, self.source)
             reason = self._matches_not(clause, rows) or self._changed_again(rows)
             if reason is not None:
                 return reason

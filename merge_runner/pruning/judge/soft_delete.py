@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from merge_runner.merge.statement import Assignment, Clause, MergeStatement
-from merge_runner.pruning.judge.insert_consistency import InsertedRows, target_terms
+from merge_runner.pruning.judge.insert_consistency import inserted_rows, target_terms
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
@@ -51,7 +51,7 @@ def kept_marks(statement: MergeStatement, layout: TableLayout, scope: Scope, sou
             continue
         for assignment in clause.assignments:
             name = assignment.column[-1]
-            values = [InsertedRows(each, statement, layout, scope, source).value(name) for each in inserts]
+            values = [inserted_rows(each, statement, layout, scope, source).value(name) for each in inserts]
             if all(_differs(assignment, value, scope) for value in values):
                 yield KeptMark(clause, name, assignment)
                 break

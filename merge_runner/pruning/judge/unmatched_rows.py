@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.statement import Clause, Conjunct, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import (
     TARGET,
-    InsertedRows,
     facts_of_clause,
+    inserted_rows,
     on_terms,
     one_sided_filters,
     source_terms,
@@ -121,7 +121,7 @@ def unrepeated_source_filters(
             own = _own_conditions(clause, scope)
             if any(has_opaque(part) or not mine.isdisjoint(columns(part)) for part in own):
                 break
-            rows = InsertedRows(clause, statement, layout, scope, source)
+            rows = inserted_rows(clause, statement, layout, scope, source)
             if not rows.may_take_no_null(wanted) and rows.facts.implies(wanted) is False:
                 yield conjunct, clause
                 break
@@ -158,7 +158,7 @@ def _mirrored(
         if conjunct.expression is None:
             continue
         for clause in inserts:
-            rows = InsertedRows(clause, statement, layout, scope, source)
+            rows = inserted_rows(clause, statement, layout, scope, source)
             for column in columns(condition(conjunct.expression, on_terms(scope))):
                 value = rows.value(column.name)
                 yield from columns(value) if value is not None else ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from merge_runner.formats import Format
 from merge_runner.formats.capabilities import Capabilities
@@ -85,8 +86,11 @@ class TableLayout:
 
     def column(self, name: str) -> TableColumn | None:
         """The column with this name, where known."""
-        folded = name.casefold()
-        return next((column for column in self.columns or () if column.name.casefold() == folded), None)
+        return self._by_name.get(name.casefold())
+
+    @cached_property
+    def _by_name(self) -> dict[str, TableColumn]:
+        return {column.name.casefold(): column for column in reversed(self.columns or ())}
 
     def has_column(self, name: str) -> bool | None:
         """Whether the table has the column; None where its columns are not all known, or the name is not."""

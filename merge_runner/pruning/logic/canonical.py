@@ -43,16 +43,47 @@ _INTERVALS = {"year": (12, 0), "month": (1, 0), "week": (0, 604_800), "day": (0,
 """Months and seconds of each unit."""
 
 
+class KeptTerms:
+    """A Resolve that keeps the terms of trees which were read with it: rules read the same few again and again."""
+
+    def __init__(self, resolve: Resolve) -> None:
+        self._resolve = resolve
+        self.values: dict[int, tuple[exp.Expr, Term | None]] = {}
+        self.conditions: dict[int, tuple[exp.Expr, Term]] = {}
+        """By the id of a tree, which is kept as well: no other tree gets its id."""
+
+    def __call__(self, node: exp.Expr) -> Term | None:
+        return self._resolve(node)
+
+
 def term(node: exp.Expr, resolve: Resolve) -> Term | None:
     """The term of a value; None where it holds something that cannot be read, or is another value each time."""
+    if not isinstance(resolve, KeptTerms):
+        return _value(node, resolve)
+    known = resolve.values.get(id(node))
+    if known is None:
+        known = resolve.values[id(node)] = node, _value(node, resolve)
+    return known[1]
+
+
+def condition(node: exp.Expr, resolve: Resolve) -> Term:
+    """The term of a condition, with NOT pushed inward; `opaque` where it cannot be read."""
+    if not isinstance(resolve, KeptTerms):
+        return _whole_condition(node, resolve)
+    known = resolve.conditions.get(id(node))
+    if known is None:
+        known = resolve.conditions[id(node)] = node, _whole_condition(node, resolve)
+    return known[1]
+
+
+def _value(node: exp.Expr, resolve: Resolve) -> Term | None:
     try:
         return _term(node, resolve)
     except RecursionError:
         return None
 
 
-def condition(node: exp.Expr, resolve: Resolve) -> Term:
-    """The term of a condition, with NOT pushed inward; `opaque` where it cannot be read."""
+def _whole_condition(node: exp.Expr, resolve: Resolve) -> Term:
     try:
         return _condition(node, resolve, False)
     except RecursionError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,10 +30,15 @@ class JoinKey:
     source_span: Span
 
 
-def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
+def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Sequence[JoinKey]:
     """The keys among the conjuncts of ON; an equality whose sides are not certain is none."""
+    return scope.once(_join_keys, on, scope)
+
+
+def _join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Sequence[JoinKey]:
     from sqlglot import exp
 
+    keys: list[JoinKey] = []
     for conjunct in on:
         tree = conjunct.expression
         while isinstance(tree, exp.Paren):
@@ -46,7 +51,8 @@ def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[JoinKey]:
         for one, other, span in ((tree.this, tree.expression, spans[1]), (tree.expression, tree.this, spans[0])):
             column = scope.reference(one.unnest())
             if column is not None and column.side == "target" and scope.side(other) == "source":
-                yield JoinKey(conjunct, column, other.unnest(), isinstance(tree, exp.NullSafeEQ), span)
+                keys.append(JoinKey(conjunct, column, other.unnest(), isinstance(tree, exp.NullSafeEQ), span))
+    return keys
 
 
 def target_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[Span]:
@@ -82,6 +88,10 @@ def is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
     It may be at the top of ON, or in every leg of an OR. A condition that is never true ties as well: it joins no
     rows at all.
     """
+    return scope.once(_is_tied, on, scope)
+
+
+def _is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
     return _any([_tied(conjunct.expression, scope) for conjunct in on])
 
 

@@ -45,8 +45,10 @@ _DEEPEST = 400
 
 def predicate(tree: exp.Expr | None, scope: Scope) -> Predicate:
     """What Spark's optimizer makes of a condition. An opaque one (None) is `unreadable`."""
-    if tree is None:
-        return Other("unreadable", ())
+    return Other("unreadable", ()) if tree is None else scope.once(_predicate, tree, scope)
+
+
+def _predicate(tree: exp.Expr, scope: Scope) -> Predicate:
     try:
         return _Reader(scope).read(tree, False, 0)
     except RecursionError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -11,6 +12,8 @@ from merge_runner.formats.types import DataType
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.verdict import Side
+
+_Made = TypeVar("_Made")
 
 Variables = Mapping[str, DataType | None]
 """The types of session variables by their names, case folded; None: not known."""
@@ -66,6 +69,10 @@ class Scope:
     variables: Variables = field(default_factory=dict)
     _known: dict[tuple[str, ...], ColumnRef] = field(default_factory=dict, repr=False, compare=False)
     """Names that were resolved before: a MERGE says the same few again and again."""
+    _sides: dict[int, tuple[exp.Expr, Side]] = field(default_factory=dict, repr=False, compare=False)
+    """The sides of trees by their ids; a tree is kept with its side, so that no other gets its id."""
+    _made: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = field(default_factory=dict, repr=False, compare=False)
+    """What `once` has made, with what it was made of."""
 
     @classmethod
     def of(
@@ -85,6 +92,18 @@ class Scope:
             frozenset(column.name.casefold() for column in some if column.name),
             variables or {},
         )
+
+    def once(self, make: Callable[..., _Made], *of: Any) -> _Made:
+        """Return `make(*of)`, made once for the same values: rules ask for the same facts about a MERGE.
+
+        What it is made of must not change, nor what is made.
+        """
+        key = (make, *map(id, of))
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = of, make(*of)  # kept as well, for their ids
+        made: _Made = found[1]
+        return made
 
     def resolve(self, parts: tuple[str, ...]) -> ColumnRef:
         """The side and path of a column, given the parts of its name.
@@ -143,6 +162,12 @@ class Scope:
 
     def side(self, tree: exp.Expr) -> Side:
         """Which side all columns of an expression belong to."""
+        known = self._sides.get(id(tree))
+        if known is None:
+            known = self._sides[id(tree)] = tree, self._side_of(tree)
+        return known[1]
+
+    def _side_of(self, tree: exp.Expr) -> Side:
         sides = {ref.side for ref in self.columns(tree)}
         if not sides:
             return "none"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from merge_runner.merge.syntax.placeholder import is_placeholder
-from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced
@@ -96,7 +96,7 @@ class VisibleQueries:
         known = self.lookup(tuple(parts))
         if known is None:
             return SourceFacts()
-        own = _table_facts(known.layout)
+        own = known.rows
         folded = tuple(part.casefold() for part in parts)
         if known.query is None:
             return own
@@ -230,13 +230,6 @@ def _with_nulled(union: SourceFacts, left: SourceFacts, right: SourceFacts) -> S
     keys = (*(key for key in mine if key & empty_right), *(key for key in theirs if key & empty_left))
     nulled = left.nulled | {moved[name] for name in right.nulled & moved.keys()} | (empty_left ^ empty_right)
     return replace(union, unique_not_null=keys, nulled=frozenset(nulled & set(names)))
-
-
-def _table_facts(layout: TableLayout) -> SourceFacts:
-    unique = tuple(frozenset(name.casefold() for name in key) for key in layout.unique)
-    if layout.columns is not None and layout.complete:
-        return SourceFacts(layout.columns, unique)
-    return SourceFacts(None, unique, some=layout.columns or ())
 
 
 def _with_declared(facts: SourceFacts, declared: SourceFacts) -> SourceFacts:

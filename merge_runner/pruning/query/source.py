@@ -28,6 +28,14 @@ class KnownTable:
     fixed: bool = False
     files: bool = False
 
+    @cached_property
+    def rows(self) -> SourceFacts:
+        """What the layout says of its rows."""
+        unique = tuple(frozenset(name.casefold() for name in key) for key in self.layout.unique)
+        if self.layout.columns is not None and self.layout.complete:
+            return SourceFacts(self.layout.columns, unique)
+        return SourceFacts(None, unique, some=self.layout.columns or ())
+
 
 Lookup = Callable[[tuple[str, ...]], KnownTable | None]
 """Finds a table by the unquoted parts of its name; None where nothing is known of it."""
@@ -77,7 +85,7 @@ class SourceFacts:
         """The columns that are known, all or not."""
         return self.columns if self.columns is not None else self.some
 
-    @property
+    @cached_property
     def names_known(self) -> bool:
         """Whether the names of all columns are known."""
         return self.columns is not None and all(column.name for column in self.columns)

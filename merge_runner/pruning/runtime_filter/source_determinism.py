@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _OF_THE_DAY = frozenset({"current_date", "curdate", "today", "tomorrow", "yesterday"})
 """By which a text reads what day it is, those of Spark's typed literals (`date'today'`) included."""
 _CLOCK_WORDS = CLOCK | _OF_THE_DAY
+_ANY_CLOCK_WORD = re.compile("|".join(sorted(_CLOCK_WORDS)))
 
 Clock = Literal["day", "instant"]
 """What is read of the clock: the day in the time zone of the session alone, or possibly more."""
@@ -123,6 +124,8 @@ def clock_of(piece: Expr) -> Clock | None:
     """Return what an expression or query may read of the clock: it names it, or calls a function nobody knows here."""
     if piece.expression is None or any(_is_unknown_function(node) for node in piece.expression.walk()):
         return "instant"
+    if _ANY_CLOCK_WORD.search(piece.text.casefold()) is None:
+        return None  # what was read has been cut into tokens before: it can be
     words = _CLOCK_WORDS.intersection(_words(piece.text))
     return ("day" if words <= _OF_THE_DAY else "instant") if words else None
 

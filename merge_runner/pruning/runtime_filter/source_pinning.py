@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ _HIDDEN = frozenset(
     }
 )
 """Columns that a table has and `SELECT *` does not give: Spark's of files, and Iceberg's MetadataColumns."""
+_ANY_HIDDEN = re.compile("|".join(sorted(_HIDDEN)))
 
 
 @dataclass(frozen=True)
@@ -95,5 +97,7 @@ def named_through_schema(statement: MergeStatement, table: Source | Target) -> b
 
 
 def _uses_hidden_columns(statement: MergeStatement) -> bool:
+    if _ANY_HIDDEN.search(statement.text.casefold()) is None:
+        return False
     sql = tokenize(statement.text)
     return any(sql.word(i).strip("`").casefold() in _HIDDEN for i in range(len(sql.tokens)))
