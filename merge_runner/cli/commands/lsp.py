@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 
 import click
@@ -30,6 +31,7 @@ def command(options: Options) -> int:
     """
     address = None if options.tcp is None else _address(options.tcp)
     try:
+        from merge_runner.lsp.protocol.frames import serve, serve_port
         from merge_runner.lsp.protocol.server import make_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
@@ -39,9 +41,9 @@ def command(options: Options) -> int:
     if address is None:
         # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.
         with os.fdopen(os.dup(1), "wb") as output:
-            server.start_io(stdout=output)
+            serve(server, sys.stdin.buffer, output)
     else:
-        server.start_tcp(*address)
+        serve_port(server, *address)
     return 0
 
 

@@ -112,6 +112,11 @@ HEADERS = {
     "a line of something else": b"hello\r\n\r\n",
     "a length that is no number": b"Content-Length: many\r\n\r\n",
     "a length of nothing": b"Content-Length: 0\r\n\r\n",
+    "a length beyond memory": b"Content-Length: 999999999999\r\n\r\n{}",
+    "a length that no number holds": b"Content-Length: 99999999999999999999999999\r\n\r\n{}",
+    "more than the body has": b"Content-Length: 5000\r\n\r\n{}",
+    "fewer than the body has": b'Content-Length: 3\r\n\r\n{"jsonrpc": "2.0", "method": "no/such"}',
+    "a line without an end": b"x" * 200_000,
     "a header of another name": b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n",
 }
 
