@@ -12,10 +12,11 @@ export interface CommandLine {
   folder: string;
 }
 
-/** The argument of the command of a code lens: what merge-runner is given, in the folder of the project. */
+/** The argument of the command of a code lens: what merge-runner is given in a folder, and where the lens is. */
 export interface Asked {
   root: string;
   arguments: string[];
+  at?: { position: { line: number; character: number } };
 }
 
 /** Return what runs an action for a file of the project at `root`. A model has the name of its file. */

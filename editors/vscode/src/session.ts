@@ -73,7 +73,7 @@ export class Session implements vscode.Disposable {
       commands.registerCommand("merge-runner.restart", restart),
       commands.registerCommand("merge-runner.log", () => this.log.show()),
       ...ACTIONS.map((action) => commands.registerCommand(`merge-runner.${action}`, (asked?: Asked) => this.perform(action, asked))),
-      ...KINDS.map((kind) => commands.registerCommand(`merge-runner.${NAMES[kind]}`, () => this.view(kind))),
+      ...KINDS.map((kind) => commands.registerCommand(`merge-runner.${NAMES[kind]}`, (asked?: Asked) => this.view(kind, asked))),
       workspace.onDidGrantWorkspaceTrust(restart),
       workspace.onDidChangeWorkspaceFolders(restart),
       workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("merge-runner.interpreter") && restart()),
@@ -191,11 +191,11 @@ export class Session implements vscode.Disposable {
     await tasks.executeTask(new Task({ type: "merge-runner" }, TaskScope.Workspace, action, "merge-runner", execution));
   }
 
-  private async view(kind: Kind): Promise<void> {
+  private async view(kind: Kind, asked?: Asked): Promise<void> {
     const editor = this.api.window.activeTextEditor;
     const served = this.served();
     if (editor === undefined || served === undefined) return;
-    await this.views.show(kind, served.file, editor.selection.active);
+    await this.views.show(kind, served.file, asked?.at?.position ?? editor.selection.active);
   }
 
   private async showVerdict(): Promise<void> {

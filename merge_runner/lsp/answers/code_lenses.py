@@ -15,7 +15,10 @@ from merge_runner.text import SourceText, Span
 
 @dataclass(frozen=True)
 class CodeLens:
-    """A command at a range: its name in the client, and the arguments that the command line takes for it."""
+    """A command at a range: its name in the client, and the arguments that the command line takes for it.
+
+    A view of a MERGE outside of models has none: only an editor shows it.
+    """
 
     span: Span
     title: str
@@ -54,12 +57,13 @@ def _described(project: KnownProject, text: str) -> Iterator[CodeLens]:
 
 
 def plain_lenses(text: str, looked: Looked, file: str) -> list[CodeLens]:
-    """Return the commands above the MERGEs of a text that is no model: to show what Spark gets, to lint the file."""
+    """Return the commands above the MERGEs of a text that is no model: two views, and to lint the file."""
     found = []
     for merge in looked.merges:
         at = SourceText("", text).offset(merge.line, merge.column)
-        for title, command in (("show compiled", "compile"), ("lint", "lint")):
-            found.append(CodeLens(Span(at, at), title, f"merge-runner.{command}", (command, file)))
+        for title, command in (("show compiled", "compile"), ("lineage", "lineage"), ("lint", "lint")):
+            arguments = ("lint", file) if command == "lint" else ()
+            found.append(CodeLens(Span(at, at), title, f"merge-runner.{command}", arguments))
     return found
 
 

@@ -22,7 +22,7 @@ def definition(project: KnownProject, path: str, text: str, offset: int) -> list
     if symbol.kind == "node":
         return _node_places(project, symbol, path)
     if symbol.kind == "macro":
-        macro = project.macros.get(symbol.name)
+        macro = project.macro(symbol.name)
         return [macro.place] if macro is not None else []
     if symbol.kind == "var":
         place = project.var_place(symbol.name)
@@ -64,6 +64,9 @@ def described_place(project: KnownProject, node: Node) -> Place | None:
 def _relation_places(project: KnownProject, symbol: Symbol, source: SourceText) -> list[Place]:
     relation = symbol.relation
     assert relation is not None
+    is_table = relation.span.start <= symbol.span.start and symbol.span.end <= relation.span.end
+    if is_table and symbol.node is not None:
+        return _node_places(project, symbol, source.path)
     if symbol.node is not None and relation.name_span == symbol.span:
         return [project.place(symbol.node)]  # from where an alias is given, on to what it names
     if relation.name_span is not None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.documentation import summary
 from merge_runner.lint.registry import rules
 from merge_runner.lsp.answers.lineage_view import column_origin
 from merge_runner.lsp.answers.verdict_text import columns_text, condition_text, node_text, type_text, verdict_text
 from merge_runner.lsp.documents.known_project import KnownProject
-from merge_runner.lsp.documents.query_columns import KnownColumn
+from merge_runner.lsp.documents.query_columns import KnownColumn, QueryColumns
 from merge_runner.lsp.documents.unsaved import unsaved
-from merge_runner.lsp.names.built_ins import BUILT_INS
+from merge_runner.lsp.names.built_ins import BUILT_INS, PACKAGE_TEXTS
 from merge_runner.lsp.names.documented_keys import config_keys, key_at, schema_name
 from merge_runner.lsp.names.symbol import Symbol, symbol_at
 from merge_runner.lsp.syntax.relations import Select
 from merge_runner.lsp.syntax.statements import statements
+from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.text import Span
 
 _LONGEST = 4_000
@@ -53,17 +55,17 @@ def _sql_hover(project: KnownProject, path: str, text: str, offset: int) -> Hove
     token = read.scan.token_at(offset)
     scope = read.at(offset)
     if token is not None and token.text == "*" and token.tag < 0 and scope is not None:
-        return _star(project, path, scope, token.span)
+        return star(project, project.model_at(path), scope, token.span)
     return None
 
 
-def _star(project: KnownProject, path: str, scope: Select, span: Span) -> Hover | None:
-    here = project.model_at(path)
+def star(names: QueryColumns, here: ModelNode | None, scope: Select, span: Span) -> Hover | None:
+    """Return the columns of a `*` at `span`."""
     output = next((each for each in scope.outputs if each.star and each.span == span), None)
     if output is not None:
-        columns = project.star_columns(scope, output.qualifier, here)
+        columns = names.star_columns(scope, output.qualifier, here)
     elif scope.kind == "merge" and len(scope.relations) > 1:
-        columns = project.relation_columns(scope.relations[1], here)
+        columns = names.relation_columns(scope.relations[1], here)
     else:
         return None
     listed = columns_text(columns)
@@ -93,13 +95,18 @@ def _text(project: KnownProject, path: str, text: str, symbol: Symbol, offset: i
     if kind == "relation":
         return _relation(project, path, symbol)
     if kind == "rule":
-        rule = next((each for each in rules() if each.code == symbol.name.upper()), None)
-        return f"**{rule.code}** {rule.name}: {summary(rule)}" if rule is not None else ""
+        return rule_text(symbol.name)
     if kind == "builtin":
-        built_in = BUILT_INS.get(symbol.name)
+        built_in = BUILT_INS.get(symbol.name) or PACKAGE_TEXTS.get(symbol.name)
         return f"`{built_in.signature}`\n\n{built_in.text}" if built_in is not None else ""
     key = config_keys().get(symbol.name) if kind == "config" else key_at(schema_name(path), symbol.path)
     return f"**{key.name}**\n\n{key.markdown}" if key is not None else ""
+
+
+def rule_text(code: str) -> str:
+    """Return what a rule is about; "" for none."""
+    rule = next((each for each in rules() if each.code == code.upper()), None)
+    return f"**{rule.code}** {rule.name}: {summary(rule)}" if rule is not None else ""
 
 
 def _condition(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
@@ -113,7 +120,7 @@ def _condition(project: KnownProject, path: str, text: str, offset: int) -> Hove
 
 
 def _macro(project: KnownProject, path: str, text: str, symbol: Symbol, offset: int) -> str:
-    macro = project.macros.get(symbol.name)
+    macro = project.macro(symbol.name)
     parts = []
     if macro is not None:
         parts = [f"```jinja\n{project.macro_signature(macro)}\n```", project.macro_text(macro)]
@@ -142,16 +149,23 @@ def _column(project: KnownProject, path: str, text: str, symbol: Symbol) -> str:
     if column is None:
         return ""
     owner = column.node or symbol.node
+    if owner is None:
+        return column_text(column, "", None)
+    origin = column_origin(project, path, text, owner, column.name)
+    described = column_text(column, owner.full_name, project.layout(owner))
+    return f"{described}\n\n{origin}" if origin else described
+
+
+def column_text(column: KnownColumn, owner: str, layout: TableLayout | None) -> str:
+    """Return a column with its type, and what the layout of the table that it is of, the `owner`, says of it."""
     head = f"**{column.name}** {type_text(column)}".strip()
-    where = f" of {owner.full_name}" if owner is not None else ""
-    layout = project.layout(owner) if owner is not None else None
+    where = f" of {owner}" if owner else ""
     notes = []
     if layout is not None and layout.partition_field(column.name) is not None:
         notes.append(f"partitioned by `{layout.partition_field(column.name)}`")
     if layout is not None and layout.is_clustered(column.name):
         notes.append("clustering column")
-    origin = column_origin(project, path, text, owner, column.name) if owner is not None else ""
-    return "\n\n".join(part for part in (head + where, column.description, ", ".join(notes), origin) if part)
+    return "\n\n".join(part for part in (head + where, column.description, ", ".join(notes)) if part)
 
 
 def _relation(project: KnownProject, path: str, symbol: Symbol) -> str:

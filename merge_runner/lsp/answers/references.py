@@ -37,10 +37,11 @@ def occurrences(project: KnownProject, path: str, text: str, symbol: Symbol) -> 
     name = symbol.node.name if symbol.kind == "node" and symbol.node is not None else symbol.name
     name = symbol.name if is_source_name(symbol) else name
     wanted = _identity(symbol, path)
+    word = name.rpartition(".")[2] if symbol.kind == "macro" else name
     found: list[Occurrence] = []
     for file in files_of(project, symbol, path):
         content = text if file == path else project.text(file)
-        for offset in _candidates(file, content, name, quoted=symbol.kind == "var" and file != PYPROJECT):
+        for offset in _candidates(file, content, word, quoted=symbol.kind == "var" and file != PYPROJECT):
             other = symbol_at(project, file, content, offset)
             if other is not None and other.name.casefold() == name.casefold() and _identity(other, file) == wanted:
                 found.append(Occurrence(file, other.span, _defines(file, content, other)))

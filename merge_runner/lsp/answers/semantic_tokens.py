@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Scanned, Token, calls
 from merge_runner.text import Span
@@ -27,11 +26,14 @@ class SemanticToken:
     kind: Kind
 
 
-def semantic_tokens(project: KnownProject, text: str) -> list[SemanticToken]:
-    """Return the names of a file with SQL and Jinja, in the order of the text; none overlaps another."""
+def semantic_tokens(macros: Container[str], text: str) -> list[SemanticToken]:
+    """Return the names of a file with SQL and Jinja, in the order of the text; none overlaps another.
+
+    `macros` are those of its project, whose texts may be SQL.
+    """
     read = statements(text)
     names = {each.qualifier.casefold() for select in read.selects for each in select.relations if each.qualifier}
-    found = {token.span: token for token in (*_sql(read.scan, names), *_jinja(project, read.scan, names))}
+    found = {token.span: token for token in (*_sql(read.scan, names), *_jinja(macros, read.scan, names))}
     for cte in read.ctes:
         found[cte.span] = SemanticToken(cte.span, "class")
     return sorted(found.values())
@@ -48,7 +50,7 @@ def _sql(scan: Scanned, names: set[str]) -> Iterator[SemanticToken]:
             yield SemanticToken(after[1].span, "property")
 
 
-def _jinja(project: KnownProject, scan: Scanned, names: set[str]) -> Iterator[SemanticToken]:
+def _jinja(macros: Container[str], scan: Scanned, names: set[str]) -> Iterator[SemanticToken]:
     for number, _ in enumerate(scan.tags):
         for call in calls(scan.of_tag(number)):
             yield SemanticToken(call.name.span, "function")
@@ -56,15 +58,15 @@ def _jinja(project: KnownProject, scan: Scanned, names: set[str]) -> Iterator[Se
                 if argument.keyword is not None:
                     yield SemanticToken(argument.keyword.span, "parameter")
                 if argument.text is not None and argument.text.value:
-                    yield from _string(project, call.name.text, argument.text, names)
+                    yield from _string(macros, call.name.text, argument.text, names)
 
 
-def _string(project: KnownProject, callee: str, string: Token, names: set[str]) -> Iterator[SemanticToken]:
+def _string(macros: Container[str], callee: str, string: Token, names: set[str]) -> Iterator[SemanticToken]:
     if callee in ("ref", "changes", "source"):
         yield SemanticToken(string.value_span, "class")
     elif callee in ("var", "env_var"):
         yield SemanticToken(string.value_span, "variable")
-    elif callee in project.macros:
+    elif callee in macros:
         for column in _COLUMN.finditer(string.value):
             if column["qualifier"].casefold() in names:
                 start = string.value_span.start

@@ -24,7 +24,7 @@ def signature_help(project: KnownProject, text: str, offset: int) -> Signature |
     call = call_at(scanned(text), offset)
     if call is None:
         return None
-    macro = project.macros.get(call.name.text)
+    macro = project.macro(call.name.text)
     if macro is not None:
         label, markdown = project.macro_signature(macro), project.macro_text(macro)
     elif call.name.text in BUILT_INS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,12 +11,14 @@ from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lint.registry import rules
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.query_columns import Columns, QueryColumns
-from merge_runner.lsp.names.built_ins import BUILT_INS
+from merge_runner.lsp.names.built_ins import BUILT_INS, PACKAGE_TEXTS
 from merge_runner.lsp.names.documented_keys import DocumentedKey, config_keys
-from merge_runner.lsp.names.symbol import CONFIG_COLUMNS
+from merge_runner.lsp.names.symbol import CONFIG_COLUMNS, call_source
 from merge_runner.lsp.syntax.relations import Statements
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Token, call_at
+from merge_runner.template.packages import PACKAGES, packaged_macro, patterns
+from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.text import Span
 
 Kind = Literal["model", "source", "macro", "var", "column", "relation", "key", "value", "rule", "builtin"]
@@ -138,14 +140,22 @@ def _in_tag(project: KnownProject, path: str, read: Statements, offset: int, num
     tokens = scan.of_tag(number)
     previous = next((each for each in reversed(tokens) if each.end <= word.start), None)
     if previous is not None and previous.text in (".", "|"):
+        at = tokens.index(previous)
+        package = tokens[at - 1].text if at and previous.text == "." else ""
+        yield from _macros(project, patterns(package) if package in PACKAGES else (), word)
         return
-    for macro in project.macros.values():
-        yield Completion(
-            macro.name, "macro", word, project.macro_signature(macro), project.macro_text(macro), f"{macro.name}("
-        )
+    yield from _macros(project, project.macros.values(), word)
+    for name, package_text in PACKAGE_TEXTS.items():
+        yield Completion(name, "builtin", word, package_text.signature, package_text.text, f"{name}.")
     for name, built_in in BUILT_INS.items():
         insert = name if "(" not in built_in.signature else f"{name}("
         yield Completion(name, "builtin", word, built_in.signature, built_in.text, insert)
+
+
+def _macros(project: KnownProject, macros: Iterable[MacroDefinition], word: Span) -> Iterator[Completion]:
+    for macro in macros:
+        signature, text = project.macro_signature(macro), project.macro_text(macro)
+        yield Completion(macro.name, "macro", word, signature, text, f"{macro.name}(")
 
 
 def _config(project: KnownProject, call: Call, word: Span, offset: int) -> Iterator[Completion]:
@@ -190,6 +200,9 @@ def _in_string(
             yield from columns(project.columns(here), replaces)
         elif key is not None:
             yield from values(key, replaces)
+    elif packaged_macro(name) is not None:
+        node = call_source(project, call)
+        yield from columns(project.columns(node), replaces) if node is not None else ()
     elif name in project.macros:
         written = read.scan.text[token.start + 1 : offset]
         yield from in_sql(project, here, read, written, offset, columns_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,6 +12,8 @@ from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Statements
 from merge_runner.lsp.syntax.statements import statements
+from merge_runner.merge.syntax.placeholder import as_written
+from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import Place, SourceText, Span
 
@@ -19,6 +21,7 @@ Kind = Literal["model", "source", "macro", "test", "column", "relation", "statem
 MOST = 200
 """As many symbols of a project are shown for what is typed."""
 _LISTS = frozenset({"models", "seeds", "sources", "tables", "columns", "macros", "unit_tests"})
+_INTO = re.compile(r"\binto\s+(?P<name>[^\s;]+)", re.IGNORECASE)
 _CLAUSE = re.compile(r"\bwhen\s+(?:not\s+)?matched\b(?:\s+by\s+(?:source|target))?", re.IGNORECASE)
 
 
@@ -97,6 +100,19 @@ def _merges(read: Statements, text: str) -> Iterator[DocumentSymbol]:
         )
         head = Span(merge.span.start, merge.target.span.end if merge.target else merge.span.start)
         yield DocumentSymbol("merge", "statement", _stripped(text, *(merge.span.start, merge.span.end)), head, children)
+
+
+def merge_symbols(text: str, merges: Sequence[Rendered]) -> list[DocumentSymbol]:
+    """Return the MERGEs in a text of code, each under the name of its target."""
+    source, found = SourceText("", text), []
+    for merge in merges:
+        place = merge.place(0, len(merge.text))
+        start = source.offset(place.line, place.column)
+        end = source.offset(place.end_line or place.line, place.end_column or place.column)
+        target = _INTO.search(merge.text)
+        name = f"merge into {as_written(target['name'])}" if target is not None else "merge"
+        found.append(DocumentSymbol(name, "statement", Span(start, end), Span(start, start)))
+    return found
 
 
 def _stripped(text: str, start: int, end: int) -> Span:

@@ -1,21 +1,27 @@
-"""The tables that the SQL of a folder creates: what is known of columns outside of projects."""
+"""The tables that the SQL of a folder creates, and those of its project: what is known of columns outside of models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
-from merge_runner.graph.graph import ModelNode
+from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.lint.containers.found import FoundStatement
 from merge_runner.lint.containers.registry import SUFFIXES, may_describe_tables
 from merge_runner.lint.containers.tables import FileTables, FolderTables
 from merge_runner.lint.sources.contents_lint import ContentsReader
 from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
-from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, KnownColumn, QueryColumns
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, QueryColumns, layout_columns
 from merge_runner.lsp.syntax.relations import Subject
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.pruning.query.source import KnownTable
 from merge_runner.template.templates import Templates
+from merge_runner.text import Place
 
 _MOST = 500
 """Files of a folder that are read for the tables that they create."""
@@ -24,29 +30,77 @@ _LARGEST = 500_000
 
 
 class DescribedTables(QueryColumns):
-    """The tables of the files in a folder, as one of them names them; it is the file `path`."""
+    """The tables of the files in a folder, as one of them names them, and those of the project that it is in.
 
-    def __init__(self, path: str, files: Mapping[str, FileTables]) -> None:
+    It is the file `path`. `statements_of` reads the statements of a file of the folder.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        files: Mapping[str, FileTables],
+        statements_of: Callable[[str], Sequence[FoundStatement]],
+        project: KnownProject | None,
+    ) -> None:
+        self.project = project
         self._path = path
+        self._files = files
+        self._statements_of = statements_of
         self._tables = FolderTables(files)
         self._last = max(len(files[path].scopes) - 1, 0) if path in files else 0
-        self.names = sorted({".".join(key) for tables in files.values() for key in tables.versions})
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The names of all tables."""
+        found = {".".join(key) for tables in self._files.values() for key in tables.versions}
+        return sorted({*found, *(self.project.table_names if self.project is not None else ())})
+
+    def find(self, parts: tuple[str, ...]) -> KnownTable | None:
+        """Return what is known of a table: what the folder says, else the project."""
+        found = self._tables.find(self._path, self._last, parts)
+        return found if found is not None or self.project is None else self.project.layouts.lookup(parts)
+
+    def node(self, subject: Subject, here: ModelNode | None) -> Node | None:
+        """Return the model, seed or source that a relation is, unless a file of the folder creates its table."""
+        if self.project is None or self._is_of_folder(subject):
+            return None
+        return self.project.node(subject)
 
     def table_columns(self, subject: Subject, here: ModelNode | None) -> Columns:
-        """Return the columns that CREATE TABLE and ALTER TABLE, or the query of a view, give a table."""
-        found = self._tables.find(self._path, self._last, subject.parts) if subject.kind == "table" else None
-        if found is None:
-            return NO_COLUMNS
-        if found.query is not None:
-            query = next(iter(statements(found.query).selects), None)
-            return self.query_columns(query, here, 1) if query is not None else NO_COLUMNS
-        named = found.layout.columns or ()
-        columns = (KnownColumn(each.name, str(each.data_type or ""), "", each.nullable) for each in named)
-        return Columns(tuple(columns), found.layout.complete)
+        """Return the columns that CREATE TABLE and ALTER TABLE, the query of a view, or the project give a table."""
+        if not self._is_of_folder(subject):
+            return self.project.table_columns(subject, None) if self.project is not None else NO_COLUMNS
+        found = self._tables.find(self._path, self._last, subject.parts)
+        if found is None or found.query is None:
+            return layout_columns(found.layout) if found is not None else NO_COLUMNS
+        query = next(iter(statements(found.query).selects), None)
+        return self.query_columns(query, here, 1) if query is not None else NO_COLUMNS
 
     def is_named(self, subject: Subject, qualifier: str, here: ModelNode | None) -> bool:
         """Whether a table without an alias has this name."""
-        return subject.kind == "table" and subject.parts[-1].casefold() == qualifier.casefold()
+        if subject.kind == "table":
+            return subject.parts[-1].casefold() == qualifier.casefold()
+        return self.project is not None and self.project.is_named(subject, qualifier, None)
+
+    def _is_of_folder(self, subject: Subject) -> bool:
+        return subject.kind == "table" and self._tables.find(self._path, self._last, subject.parts) is not None
+
+    def place(self, parts: tuple[str, ...], column: str | None = None) -> Place | None:
+        """Return where a file of the folder first names a table, or a column of it, as it creates or alters it."""
+        key = self._tables.key(self._path, self._last, parts)
+        name = _word(column if column is not None else parts[-1])
+        for path in sorted(self._files, key=lambda each: each != self._path):
+            for index, _ in self._files[path].versions.get(key, ()):
+                rendered = self._statements_of(path)[index].rendered
+                table = _word(parts[-1]).search(rendered.text)
+                found = name.search(rendered.text, table.end() if table is not None and column is not None else 0)
+                if found is not None:
+                    return rendered.place(*found.span())
+        return None
+
+
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
 class Folders:
@@ -57,12 +111,20 @@ class Folders:
         self._saved: dict[Path, tuple[tuple[int, int], FileTables]] = {}
         self._opened: dict[Path, tuple[str, FileTables]] = {}
 
-    def tables(self, path: Path, texts: Mapping[Path, str]) -> DescribedTables:
+    def tables(self, path: Path, texts: Mapping[Path, str], project: KnownProject | None) -> DescribedTables:
         """Return the tables of the folder of a file; `texts` are those of open documents, which count first."""
+
+        def statements_of(name: str) -> Sequence[FoundStatement]:
+            file = Path(name)
+            plain = PlainFile(name, file, None)
+            return self._reader.whole(
+                with_text(plain, texts[file]) if file in texts else read_plain(file, name)
+            ).contents.statements
+
         listed = sorted(each for each in _files(path.parent) if each not in texts)[:_MOST]
         files = {str(each): self._of_file(each) for each in listed}
         files |= {str(each): self._of_text(each, text) for each, text in texts.items() if each.parent == path.parent}
-        return DescribedTables(str(path), files)
+        return DescribedTables(str(path), files, statements_of, project)
 
     def _of_file(self, path: Path) -> FileTables:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -15,7 +16,13 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
-from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, KnownColumn, QueryColumns
+from merge_runner.lsp.documents.query_columns import (
+    NO_COLUMNS,
+    Columns,
+    KnownColumn,
+    QueryColumns,
+    layout_columns,
+)
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Subject
 from merge_runner.plan.layout.layouts import Layouts
@@ -26,6 +33,7 @@ from merge_runner.project.load.project_paths import project_paths
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.template.packages import package_file, packaged_macro
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.template.static.tags import STRING
 from merge_runner.text import Place, SourceText
@@ -96,6 +104,11 @@ class KnownProject(QueryColumns):
         """The project's macros by name."""
         return {macro.name: macro for macro in self.prepared.templates.macros()}
 
+    def macro(self, name: str) -> MacroDefinition | None:
+        """Return a macro of the project, or one of a package by its dotted name."""
+        packaged = packaged_macro(name)
+        return self.macros.get(name) if packaged is None else packaged.definition
+
     @cached_property
     def _by_path(self) -> Mapping[str, ModelNode]:
         nodes = self.prepared.graph.nodes.values()
@@ -116,7 +129,13 @@ class KnownProject(QueryColumns):
         """Return the text of a file, as an editor has it or as it was when the project was loaded; "" for no file."""
         if path in self.open_texts:
             return self.open_texts[path]
-        return self._texts.get(path, "")
+        packaged = package_file(path) if path not in self._texts else None
+        return self._texts.get(path, "") if packaged is None else packaged.read_text(encoding="utf-8")
+
+    def file(self, path: str) -> Path:
+        """Return a file of the project, or of a package of macros."""
+        packaged = package_file(path) if path not in self._texts else None
+        return self.prepared.files.root / path if packaged is None else packaged
 
     def source_text(self, path: str) -> SourceText:
         """Return a file with its text, for places in it."""
@@ -147,11 +166,14 @@ class KnownProject(QueryColumns):
         return (path for path in self._texts if path.endswith(".sql"))
 
     def node(self, subject: Subject, here: ModelNode | None = None) -> Node | None:
-        """Return the node that a relation of the model `here` is."""
+        """Return the node that a relation of the model `here` is, also where SQL has the name of its table."""
         if subject.kind == "ref":
             return self.refs.get(subject.parts[0])
         if subject.kind == "source":
             return self.sources.get((subject.parts[0], subject.parts[1]))
+        if subject.kind == "table":
+            unique_id = self.layouts.node_named(subject.parts)
+            return self.prepared.graph.nodes[unique_id] if unique_id is not None else None
         return here if subject.kind == "this" else None
 
     def layout(self, node: Node) -> TableLayout:
@@ -182,7 +204,10 @@ class KnownProject(QueryColumns):
     def table_columns(self, subject: Subject, here: ModelNode | None) -> Columns:
         """Return the columns of what a relation in a text of the model `here` is."""
         node = self.node(subject, here)
-        return self.columns(node) if node is not None else NO_COLUMNS
+        if node is not None:
+            return self.columns(node)
+        known = self.layouts.lookup(subject.parts) if subject.kind == "table" else None
+        return layout_columns(known.layout) if known is not None else NO_COLUMNS
 
     def analysed_source(self, here: ModelNode) -> Columns:
         """Return what the analysis knows of the source of a model's MERGE, as it was when the project was loaded."""
@@ -245,7 +270,10 @@ class KnownProject(QueryColumns):
     def macro_signature(self, macro: MacroDefinition) -> str:
         """Return the head of a macro: `in_window(column)`."""
         head = _HEAD.match(macro.text)
-        return " ".join(head["text"].split()) if head is not None else f"{macro.name}()"
+        if head is None:
+            return f"{macro.name}()"
+        name, _, parameters = " ".join(head["text"].split()).partition("(")
+        return f"{name}({parameters.removesuffix(')').strip()})"
 
     def macro_text(self, macro: MacroDefinition) -> str:
         """Return what YAML says of a macro, else the comment before it."""

@@ -71,8 +71,12 @@ class OpenDocuments:
         return project.look(inner)
 
     def tables(self, path: Path, texts: Mapping[Path, str]) -> DescribedTables:
-        """Return the tables that the files in the folder of a document create, the open ones as they are written."""
-        return self._folders.tables(path, texts)
+        """Return the tables that the files in the folder of a document create, the open ones as they are written.
+
+        Those of the project that it is in are among them, as it could last be loaded.
+        """
+        found = self.located(path)
+        return self._folders.tables(path, texts, found[0].known if found is not None else None)
 
     def merges(self, path: Path, text: str) -> list[Rendered]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lsp.syntax.relations import Relation, Select, Subject
+from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.text import Span
 
 _DEEPEST = 20
@@ -44,12 +45,22 @@ class Columns:
 NO_COLUMNS = Columns()
 
 
+def layout_columns(layout: TableLayout) -> Columns:
+    """Return the columns of a table that no project declares."""
+    columns = (KnownColumn(each.name, str(each.data_type or ""), "", each.nullable) for each in layout.columns or ())
+    return Columns(tuple(columns), layout.complete)
+
+
 class QueryColumns(ABC):
     """Finds columns in statements of the model `here`, or of no model; what tables have, a subclass knows."""
 
     @abstractmethod
     def table_columns(self, subject: Subject, here: ModelNode | None) -> Columns:
         """Return the columns of a table or view."""
+
+    @abstractmethod
+    def node(self, subject: Subject, here: ModelNode | None) -> Node | None:
+        """Return the model, seed or source that a relation is; None for another one, and for a query."""
 
     @abstractmethod
     def is_named(self, subject: Subject, qualifier: str, here: ModelNode | None) -> bool:

@@ -34,3 +34,11 @@ BUILT_INS: Mapping[str, BuiltIn] = {
         "Ends the rendering with an error; `exceptions.warn('text')` logs a warning.",
     ),
 }
+
+PACKAGE_TEXTS: Mapping[str, BuiltIn] = {
+    "merge_patterns": BuiltIn(
+        "merge_patterns.upsert(source, keys, columns)",
+        "Macros that write whole MERGEs; `merge-runner eject MODEL` writes one out into the model.",
+    )
+}
+"""The packages of macros that are installed with merge-runner."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from merge_runner.graph.graph import ModelNode, Node, SourceNode
 from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.query_columns import QueryColumns
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Relation, Select, Statements, Subject
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Scanned, Token, call_at
+from merge_runner.template.packages import packaged_macro
 from merge_runner.text import Span
 
 Kind = Literal["node", "macro", "var", "column", "relation", "config", "key", "rule", "builtin"]
@@ -43,7 +46,7 @@ def symbol_at(project: KnownProject, path: str, text: str, offset: int) -> Symbo
         return _yaml_symbol(project, yaml_outline(text), offset)
     if path.endswith(".toml"):
         return _toml_symbol(toml_outline(text), offset)
-    return _sql_symbol(project, path, statements(text), offset)
+    return _sql_symbol(project, path, statements(text), offset) if path.endswith(".sql") else None
 
 
 def _sql_symbol(project: KnownProject, path: str, read: Statements, offset: int) -> Symbol | None:
@@ -52,22 +55,24 @@ def _sql_symbol(project: KnownProject, path: str, read: Statements, offset: int)
     if token is None:
         return None
     if token.kind == "comment":
-        return rule_at(token, offset)
+        return rule_at(token.text, token.start, offset)
     if token.tag >= 0:
         return _jinja_symbol(project, path, scan, token, call_at(scan, offset))
-    return _name_symbol(project, path, read, token) if token.is_name else None
+    return name_symbol(project, project.model_at(path), read, token) if token.is_name else None
 
 
-_NOQA = re.compile(r"(?:#|--|/\*|\{#)[^\n]*?\bnoqa\s*:\s*(?P<words>[\w ,-]*)", re.IGNORECASE)
+_NOQA = re.compile(r"(?:#|--|//|/\*|\{#)[^\n]*?\bnoqa\s*:\s*(?P<words>[\w ,-]*)", re.IGNORECASE)
 
 
-def rule_at(comment: Token, offset: int) -> Symbol | None:
-    """Return the rule code that a cursor in a comment is on."""
-    noqa = _NOQA.match(comment.text)
-    for word in re.finditer(r"\w+", comment.text[: noqa.end()]) if noqa is not None else ():
-        start = comment.start + word.start()
-        if noqa is not None and word.start() >= noqa.start("words") and start <= offset <= start + len(word.group()):
-            return Symbol("rule", word.group(), Span(start, start + len(word.group())))
+def rule_at(comment: str, start: int, offset: int) -> Symbol | None:
+    """Return the rule code that a cursor is on, in a comment, or a line with one, that begins at `start`."""
+    noqa = _NOQA.search(comment)
+    if noqa is None:
+        return None
+    for word in re.finditer(r"\w+", noqa["words"]):
+        begin = start + noqa.start("words") + word.start()
+        if begin <= offset <= begin + len(word.group()):
+            return Symbol("rule", word.group(), Span(begin, begin + len(word.group())))
     return None
 
 
@@ -77,8 +82,10 @@ def _jinja_symbol(project: KnownProject, path: str, scan: Scanned, token: Token,
     at = tokens.index(token)
     if token.kind == "string":
         return _string_symbol(project, path, token, call)
-    if token.kind != "word" or (at and tokens[at - 1].text == "."):
+    if token.kind != "word":
         return None
+    if at and tokens[at - 1].text == ".":
+        return _attribute_symbol(tokens, at)
     if call is not None and call.name.text == "config" and any(each.keyword == token for each in call.arguments):
         return Symbol("config", token.text, token.span)
     if token.text == "this":
@@ -89,6 +96,12 @@ def _jinja_symbol(project: KnownProject, path: str, scan: Scanned, token: Token,
     if at and tokens[at - 1].text in ("macro", "test") and is_called:
         return Symbol("macro", token.text, token.span)
     return Symbol("builtin", token.text, token.span)
+
+
+def _attribute_symbol(tokens: Sequence[Token], at: int) -> Symbol | None:
+    """Return the macro of a package that a word after a dot is."""
+    name = f"{tokens[at - 2].text}.{tokens[at].text}" if at > 1 else ""
+    return Symbol("macro", name, tokens[at].span) if packaged_macro(name) is not None else None
 
 
 def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | None) -> Symbol | None:
@@ -102,11 +115,26 @@ def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | 
         return _source_symbol(project, call, token)
     if call.name.text == "var" and argument is call.arguments[0]:
         return Symbol("var", name, span)
+    if packaged_macro(call.name.text) is not None:
+        node = call_source(project, call)
+        known = node is not None and project.columns(node).named(name) is not None
+        return Symbol("column", name, span, node) if known else None
     if call.name.text == "config" and argument is not None and argument.keyword is not None:
         if argument.keyword.text in CONFIG_COLUMNS and re.fullmatch(r"\w+", name):
             return Symbol("column", name, span, project.model_at(path))
         return Symbol("config", argument.keyword.text, argument.keyword.span)
     return None
+
+
+def call_source(project: KnownProject, call: Call) -> Node | None:
+    """Return the node that a call of a pattern's macro reads: its `source`, or its first argument."""
+    named = (each for each in call.arguments if each.keyword is not None and each.keyword.text == "source")
+    argument = next(named, call.arguments[0])
+    strings = tuple(each.value for each in argument.tokens if each.kind == "string")
+    first = argument.tokens[0].text if argument.tokens else ""
+    if (first, len(strings)) == ("ref", 1):
+        return project.node(Subject("ref", strings))
+    return project.node(Subject("source", strings)) if (first, len(strings)) == ("source", 2) else None
 
 
 def _source_symbol(project: KnownProject, call: Call, token: Token) -> Symbol:
@@ -118,35 +146,40 @@ def _source_symbol(project: KnownProject, call: Call, token: Token) -> Symbol:
     return Symbol("node", token.value, token.value_span, node, path=("source",) if is_first else ())
 
 
-def _name_symbol(project: KnownProject, path: str, read: Statements, token: Token) -> Symbol | None:
-    here = project.model_at(path)
+def name_symbol(names: QueryColumns, here: ModelNode | None, read: Statements, token: Token) -> Symbol | None:
+    """Return what a name in SQL means, in a text of the model `here` or of none."""
     for select in read.selects:
         for relation in select.relations:
             if relation.name_span is not None and relation.name_span == token.value_span:
-                node, origin = project.node(relation.subject, here), _origin(select, relation)
+                node, origin = _node(names, relation, here), _origin(select, relation)
                 return Symbol("relation", token.value, token.value_span, node, origin)
     cte = next((each for each in read.ctes if each.name_span == token.value_span), None)
     if cte is not None:
         return Symbol("relation", token.value, token.value_span, None, cte)
     scope = read.at(token.start)
-    return _scoped_symbol(project, here, read.scan, scope, token) if scope is not None else None
+    return _scoped_symbol(names, here, read.scan, scope, token) if scope is not None else None
+
+
+def _node(names: QueryColumns, relation: Relation, here: ModelNode | None) -> Node | None:
+    return names.node(relation.subject, here) if relation.query is None else None
 
 
 def _scoped_symbol(
-    project: KnownProject, here: ModelNode | None, scan: Scanned, scope: Select, token: Token
+    names: QueryColumns, here: ModelNode | None, scan: Scanned, scope: Select, token: Token
 ) -> Symbol | None:
     """Return the relation or column that a name inside a SELECT or MERGE means."""
     for relation in scope.visible():
         inside = relation.span.start <= token.start and token.end <= relation.span.end
         if inside and relation.subject.kind == "table":
             cte = scope.ctes.get(token.value.casefold())
-            return Symbol("relation", token.value, token.value_span, None, cte or relation)
+            node = _node(names, relation, here)
+            return Symbol("relation", token.value, token.value_span, node, cte or relation)
     tokens = [each for each in scan.tokens if each.tag < 0 and each.kind != "comment"]
     at = tokens.index(token)
     if _is_dot(tokens, at + 1) and tokens[at + 1].start == token.end:
-        found = project.qualified(scope, token.value, here)
+        found = names.qualified(scope, token.value, here)
         if found is not None:
-            node, origin = project.node(found.subject, here), _origin(scope, found)
+            node, origin = _node(names, found, here), _origin(scope, found)
             return Symbol("relation", token.value, token.value_span, node, origin)
     qualifier = tokens[at - 2].value if at > 1 and _is_dot(tokens, at - 1) else None
     if qualifier is None and at + 1 < len(tokens) and tokens[at + 1].text == "(":
@@ -154,13 +187,13 @@ def _scoped_symbol(
     if qualifier is None and scope.kind == "merge":
         lists = scope.target_lists
         if any(span.start <= token.start <= span.end for span in lists) and scope.target is not None:
-            node = project.node(scope.target.subject, here)
-            if node is not None and project.columns(node).named(token.value) is not None:
-                return Symbol("column", token.value, token.value_span, node, scope.target, scope)
-    column = project.column(scope, qualifier, token.value, here)
+            known = names.relation_columns(scope.target, here).named(token.value)
+            if known is not None:
+                return Symbol("column", token.value, token.value_span, known.node, scope.target, scope)
+    column = names.column(scope, qualifier, token.value, here)
     if column is None and qualifier is None:
         return None
-    owner = project.qualified(scope, qualifier, here) if qualifier is not None else None
+    owner = names.qualified(scope, qualifier, here) if qualifier is not None else None
     return Symbol("column", token.value, token.value_span, column.node if column else None, owner, scope, qualifier)
 
 

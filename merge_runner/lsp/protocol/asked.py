@@ -35,18 +35,20 @@ Find = Callable[[str], Awaitable[Opened | None]]
 
 @dataclass(frozen=True)
 class Plain:
-    """A document that is no file of a project, and its language.
+    """A document that is no file of a project, or the `cell` of a notebook, and its language.
 
     `looked` looks at its newest text, which takes longer than a key may. `tables` are those of its folder, `merges` the
-    MERGEs in it as Spark gets them.
+    MERGEs in it as Spark gets them, `location` finds a place whose path is a whole one.
     """
 
     file: Path
+    cell: int | None
     positions: Positions
     looked: Callable[[], Awaitable[tuple[Positions, Looked]]]
     language: Language | None
     tables: Callable[[], DescribedTables]
     merges: Callable[[], Sequence[Rendered]]
+    location: Callable[[Place], types.Location | None]
 
 
 FindPlain = Callable[[str], Awaitable[Plain | None]]
@@ -69,7 +71,7 @@ class Asked:
 
     def uri(self, path: str) -> str:
         """Return the URI of a file of the project."""
-        return from_fs_path(str(self.project.prepared.files.root / path)) or ""
+        return from_fs_path(str(self.project.file(path))) or ""
 
     def location(self, place: Place) -> types.Location:
         """Return a place in a file of the project."""

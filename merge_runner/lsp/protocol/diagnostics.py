@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lsprotocol import types
-from lsprotocol.converters import get_converter
 
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol.positions import Positions
@@ -26,8 +25,7 @@ def diagnostics(remarks: Iterable[Remark], uri: str, positions: Positions) -> li
 
 def result_id(found: Sequence[types.Diagnostic]) -> str:
     """Return a name of these diagnostics, which others do not have."""
-    text = repr(get_converter().unstructure(found))
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:20]
+    return hashlib.sha256(repr(found).encode(errors="replace")).hexdigest()[:20]
 
 
 def in_file(remark: Remark) -> Remark:

@@ -1,287 +1,179 @@
-"""The language features as requests of the protocol: what a client asks at a position of a document."""
+"""The language features as requests of the protocol: what a client asks at a position of a document.
+
+What answers is imported with the first question: a client that starts waits for diagnostics.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 
-from merge_runner.lsp.answers import symbols
-from merge_runner.lsp.answers.code_lenses import CodeLens, code_lenses, plain_lenses
-from merge_runner.lsp.answers.completion import MOST, completions, typed
-from merge_runner.lsp.answers.definition import definition
-from merge_runner.lsp.answers.found_merges import merge_hints, merge_hover
-from merge_runner.lsp.answers.hover import Hover, hover
-from merge_runner.lsp.answers.inlay_hints import InlayHint, inlay_hints
-from merge_runner.lsp.answers.plain_completion import plain_completions
-from merge_runner.lsp.answers.references import references
-from merge_runner.lsp.answers.rename import RefusedRenameError, rename, renameable
-from merge_runner.lsp.answers.semantic_tokens import KINDS, semantic_tokens
-from merge_runner.lsp.answers.signature_help import signature_help
-from merge_runner.lsp.answers.sql_completion import Completion
-from merge_runner.lsp.answers.symbols import DocumentSymbol, document_symbols, folding_ranges, workspace_symbols
+from merge_runner.lsp.answers.semantic_tokens import KINDS
+from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
 from merge_runner.lsp.protocol.positions import Positions
 
-_COMPLETIONS = {
-    "model": types.CompletionItemKind.File,
-    "source": types.CompletionItemKind.Folder,
-    "macro": types.CompletionItemKind.Function,
-    "var": types.CompletionItemKind.Variable,
-    "column": types.CompletionItemKind.Field,
-    "relation": types.CompletionItemKind.Struct,
-    "key": types.CompletionItemKind.Property,
-    "value": types.CompletionItemKind.EnumMember,
-    "rule": types.CompletionItemKind.Constant,
-    "builtin": types.CompletionItemKind.Keyword,
-}
-_SYMBOLS = {
-    "model": types.SymbolKind.Class,
-    "source": types.SymbolKind.Interface,
-    "macro": types.SymbolKind.Function,
-    "test": types.SymbolKind.Method,
-    "column": types.SymbolKind.Field,
-    "relation": types.SymbolKind.Struct,
-    "statement": types.SymbolKind.Operator,
-    "key": types.SymbolKind.Property,
-}
-
-
+_READ = (".sql", ".yml", ".yaml", ".toml")
+"""The files that a project, or a template in it, has the names for."""
 _Answer = TypeVar("_Answer")
+
+
+class Asking:
+    """Finds the document that a question is about, and has a thread answer it. None: it is another kind of document."""
+
+    def __init__(self, server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
+        self.server = server
+        self.find = find
+        self._find_plain = find_plain
+
+    async def within(self, uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
+        """Return the answer about a file of a project, or about SQL in its folder."""
+        found = await self.find(uri)
+        if found is None or not found.path.endswith(_READ):
+            return None
+        return await asyncio.to_thread(ask, Asked(self.server, found))
+
+    async def outside(self, uri: str, ask: Callable[[Plain], _Answer]) -> _Answer | None:
+        """Return the answer about a document that is no file of a project."""
+        plain = await self._find_plain(uri)
+        return await asyncio.to_thread(ask, plain) if plain is not None else None
+
+    async def of_merges(self, uri: str, ask: Callable[[Plain, Positions, Looked], _Answer]) -> _Answer | None:
+        """Return the answer about the MERGEs of a document that is no file of a project."""
+        plain = await self._find_plain(uri)
+        return await asyncio.to_thread(ask, plain, *await plain.looked()) if plain is not None else None
 
 
 def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
     """Have a server answer what clients ask of documents that `find` knows. Work is done in threads.
 
-    Of others, `find_plain` knows the MERGEs in them.
+    Of others, `find_plain` knows the MERGEs and names in them.
     """
+    asking = Asking(server, find, find_plain)
+    _add_names(server, asking)
+    _add_marks(server, asking)
 
-    async def answer(uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
-        found = await find(uri)
-        return await asyncio.to_thread(ask, Asked(server, found)) if found is not None else None
+
+def _add_names(server: LanguageServer, asking: Asking) -> None:
+    """Answer what is asked at a cursor."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
-        known = await answer(params.text_document.uri, lambda asked: _hover_of(asked, params.position))
-        plain = await find_plain(params.text_document.uri) if known is None else None
-        if plain is None:
-            return known
-        positions, looked = await plain.looked()
-        found = merge_hover(positions.text, looked, positions.offset(params.position))
-        return _hover(positions, found) if found is not None else None
+        from merge_runner.lsp.protocol import outside, within
+
+        uri, at = params.text_document.uri, params.position
+        known = await asking.within(uri, lambda asked: within.hover(asked, at))
+        found = await asking.of_merges(uri, lambda plain, text, looked: outside.hover(plain, text, looked, at))
+        return found or known
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
-        def ask(asked: Asked) -> list[types.Location]:
-            return [asked.location(place) for place in definition(*asked.at(params.position))]
+        from merge_runner.lsp.protocol import outside, within
 
-        return await answer(params.text_document.uri, ask)
+        uri, at = params.text_document.uri, params.position
+        known = await asking.within(uri, lambda asked: within.definition(asked, at))
+        return await asking.outside(uri, lambda plain: outside.definition(plain, at)) or known
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
-        def ask(asked: Asked) -> list[types.Location]:
-            found = references(*asked.at(params.position), declaration=params.context.include_declaration)
-            return [asked.location(place) for place in found]
+        from merge_runner.lsp.protocol import outside, within
 
-        return await answer(params.text_document.uri, ask)
+        uri = params.text_document.uri
+        known = await asking.within(uri, lambda asked: within.references(asked, params))
+        return await asking.outside(uri, lambda plain: outside.references(plain, params.position)) or known
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
         types.CompletionOptions(trigger_characters=["'", '"', ".", "(", "=", ":", "[", " "]),
     )
     async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
+        from merge_runner.lsp.protocol import outside, within
+
         uri, at = params.text_document.uri, params.position
-        found = await answer(uri, lambda asked: _completion(asked.positions, at, completions(*asked.at(at))))
-        plain = await find_plain(uri)
-        if plain is None or plain.language is None:
-            return found
-        more = await asyncio.to_thread(_plain_completion, plain, at)
+        found = await asking.within(uri, lambda asked: within.completion(asked, at))
+        more = await asking.outside(uri, lambda plain: outside.completion(plain, at))
+        if found is None or more is None:
+            return found or more
         known = {each.label for each in more.items}
-        of_project = [each for each in found.items if each.label not in known] if found is not None else []
+        of_project = [each for each in found.items if each.label not in known]
         return types.CompletionList(more.is_incomplete, [*more.items, *of_project])
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
     async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-        return await answer(params.text_document.uri, lambda asked: _signature(asked, params.position))
+        from merge_runner.lsp.protocol import within
 
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        hints = await answer(params.text_document.uri, lambda asked: _inlay_hints(asked, params.range))
-        plain = await find_plain(params.text_document.uri)
-        if plain is None:
-            return hints
-        positions, looked = await plain.looked()
-        start, end = positions.offset(params.range.start), positions.offset(params.range.end)
-        found = merge_hints(positions.text, looked, start, end)
-        return [*(hints or ()), *(_inlay_hint(positions, each) for each in found)]
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-        def ask(asked: Asked) -> list[types.DocumentSymbol]:
-            return [_symbol(asked.positions, each) for each in document_symbols(asked.path, asked.text)]
-
-        return await answer(params.text_document.uri, ask)
-
-    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
-    async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        def ask(asked: Asked) -> list[types.FoldingRange]:
-            ranges = [asked.positions.span(span) for span in folding_ranges(asked.path, asked.text)]
-            return [types.FoldingRange(each.start.line, each.end.line) for each in ranges]
-
-        return await answer(params.text_document.uri, ask)
-
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
-    async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-        return await answer(params.text_document.uri, _semantic_tokens)
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        uri = params.text_document.uri
-        found = await answer(uri, _code_lenses)
-        plain = await find_plain(uri) if not found else None
-        if plain is None:
-            return found
-        positions, looked = await plain.looked()
-        lenses = plain_lenses(positions.text, looked, plain.file.name)
-        return [_code_lens(positions, each, str(plain.file.parent)) for each in lenses]
+        return await asking.within(params.text_document.uri, lambda asked: within.signature(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
-        def ask(asked: Asked) -> types.Range:
-            return asked.positions.span(_unless_refused(lambda: renameable(*asked.at(params.position))))
+        from merge_runner.lsp.protocol import within
 
-        return await answer(params.text_document.uri, ask)
+        uri = params.text_document.uri
+        return await asking.within(uri, lambda asked: within.prepare_rename(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        return await answer(params.text_document.uri, lambda asked: _rename(asked, params))
+        from merge_runner.lsp.protocol import within
+
+        return await asking.within(params.text_document.uri, lambda asked: within.rename(asked, params))
+
+
+def _add_marks(server: LanguageServer, asking: Asking) -> None:
+    """Answer what a client shows of a whole document, and of all."""
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        from merge_runner.lsp.protocol import outside, within
+
+        uri = params.text_document.uri
+        hints = await asking.within(uri, lambda asked: within.hints(asked, params.range))
+        found = await asking.of_merges(uri, lambda _, text, looked: outside.hints(text, looked, params.range))
+        return hints if found is None else [*(hints or ()), *found]
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        from merge_runner.lsp.protocol import outside, within
+
+        uri = params.text_document.uri
+        known = await asking.within(uri, within.symbols)
+        return known if known is not None else await asking.outside(uri, outside.symbols)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        from merge_runner.lsp.protocol import outside, within
+
+        uri = params.text_document.uri
+        known = await asking.within(uri, within.folding)
+        return known if known is not None else await asking.outside(uri, outside.folding)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
+    async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        from merge_runner.lsp.protocol import outside, within
+
+        uri = params.text_document.uri
+        known = await asking.within(uri, within.tokens)
+        return known if known is not None else await asking.outside(uri, outside.tokens)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        from merge_runner.lsp.protocol import outside, within
+
+        uri = params.text_document.uri
+        known = await asking.within(uri, lambda asked: within.lenses(asked, uri))
+        if known:
+            return known
+        return await asking.of_merges(uri, lambda plain, text, looked: outside.lenses(plain, text, looked, uri))
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        found = [await find(each.uri) for each in opened.documents(server.workspace)]
+        from merge_runner.lsp.protocol import within
+
+        found = [await asking.find(each.uri) for each in opened.documents(server.workspace)]
         projects = {each.project: each for each in found if each is not None}
-        named = [_named(Asked(server, each), params.query) for each in projects.values()]
+        named = [within.workspace_symbols(Asked(server, each), params.query) for each in projects.values()]
         return [each for symbols in named for each in symbols]
-
-
-def _markdown(text: str) -> types.MarkupContent:
-    return types.MarkupContent(types.MarkupKind.Markdown, text)
-
-
-def _hover_of(asked: Asked, position: types.Position) -> types.Hover | None:
-    found = hover(*asked.at(position))
-    return _hover(asked.positions, found) if found is not None else None
-
-
-def _hover(positions: Positions, found: Hover) -> types.Hover:
-    return types.Hover(_markdown(found.markdown), positions.span(found.span))
-
-
-def _plain_completion(plain: Plain, position: types.Position) -> types.CompletionList:
-    assert plain.language is not None
-    at = plain.positions.offset(position)
-    found = plain_completions(plain.tables(), plain.language, plain.positions.text, at)
-    return _completion(plain.positions, position, found)
-
-
-def _completion(positions: Positions, position: types.Position, offered: Sequence[Completion]) -> types.CompletionList:
-    found = typed(offered, positions.text, positions.offset(position))
-    shown = found[:MOST]
-    items = [
-        types.CompletionItem(
-            each.label,
-            kind=_COMPLETIONS[each.kind],
-            detail=each.detail or None,
-            documentation=_markdown(each.markdown) if each.markdown else None,
-            sort_text=f"{number:03}",
-            filter_text=each.label,
-            text_edit=types.TextEdit(positions.span(each.replaces), each.insert or each.label),
-        )
-        for number, each in enumerate(shown)
-    ]
-    return types.CompletionList(is_incomplete=len(shown) < len(found), items=items)
-
-
-def _signature(asked: Asked, position: types.Position) -> types.SignatureHelp | None:
-    found = signature_help(asked.project, asked.text, asked.positions.offset(position))
-    if found is None:
-        return None
-    parameters = [types.ParameterInformation(each) for each in found.parameters]
-    signature = types.SignatureInformation(found.label, _markdown(found.markdown), parameters, found.active)
-    return types.SignatureHelp([signature], 0, found.active)
-
-
-def _inlay_hints(asked: Asked, range: types.Range) -> list[types.InlayHint]:
-    start, end = asked.positions.offset(range.start), asked.positions.offset(range.end)
-    found = inlay_hints(asked.project, asked.path, asked.text, start, end)
-    return [_inlay_hint(asked.positions, hint) for hint in found]
-
-
-def _inlay_hint(positions: Positions, hint: InlayHint) -> types.InlayHint:
-    return types.InlayHint(positions.at(hint.offset), hint.label, tooltip=_markdown(hint.markdown), padding_left=True)
-
-
-def _semantic_tokens(asked: Asked) -> types.SemanticTokens:
-    """Return five numbers for each name: its line and column after the one before it, its length, and its kind."""
-    data: list[int] = []
-    before = types.Position(0, 0)
-    for token in semantic_tokens(asked.project, asked.text) if asked.path.endswith(".sql") else ():
-        found = asked.positions.span(token.span)
-        lines = found.start.line - before.line
-        column = found.start.character - (0 if lines else before.character)
-        data += [lines, column, found.end.character - found.start.character, KINDS.index(token.kind), 0]
-        before = found.start
-    return types.SemanticTokens(data)
-
-
-def _symbol(positions: Positions, symbol: DocumentSymbol) -> types.DocumentSymbol:
-    children = [_symbol(positions, each) for each in symbol.children]
-    whole, name = positions.span(symbol.span), positions.span(symbol.name_span)
-    return types.DocumentSymbol(symbol.name or "?", _SYMBOLS[symbol.kind], whole, name, children=children)
-
-
-def _named(asked: Asked, query: str) -> Sequence[types.SymbolInformation]:
-    return [
-        types.SymbolInformation(
-            asked.location(each.place), each.name, _SYMBOLS[each.kind], container_name=each.container
-        )
-        for each in workspace_symbols(asked.project, query)[: symbols.MOST]
-    ]
-
-
-def _code_lenses(asked: Asked) -> list[types.CodeLens]:
-    root = str(asked.project.prepared.files.root)
-    return [_code_lens(asked.positions, each, root) for each in code_lenses(asked.project, asked.path, asked.text)]
-
-
-def _code_lens(positions: Positions, lens: CodeLens, root: str) -> types.CodeLens:
-    arguments = {"root": root, "arguments": list(lens.arguments)}
-    return types.CodeLens(positions.span(lens.span), types.Command(lens.title, lens.command, arguments=[arguments]))
-
-
-def _rename(asked: Asked, params: types.RenameParams) -> types.WorkspaceEdit:
-    found = _unless_refused(lambda: rename(*asked.at(params.position), params.new_name))
-    edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
-    for each in found.occurrences:
-        edit = types.TextEdit(asked.of(each.path).span(each.span), found.new_name)
-        edits.setdefault(asked.uri(each.path), []).append(edit)
-    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
-        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), each) for uri, each in edits.items()
-    ]
-    if found.moved is not None:
-        old, new = map(asked.uri, found.moved)
-        changes.append(types.RenameFile(old_uri=old, new_uri=new))
-    return types.WorkspaceEdit(document_changes=changes)
-
-
-def _unless_refused(ask: Callable[[], _Answer]) -> _Answer:
-    """Return an answer. Raises JsonRpcInvalidRequest, whose message clients show, where a rename is refused."""
-    try:
-        return ask()
-    except RefusedRenameError as refused:
-        raise JsonRpcInvalidRequest(str(refused)) from None

@@ -9,13 +9,14 @@ from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.uris import to_fs_path
+from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
 from merge_runner.lint.containers.ipynb import notebook_cell
 from merge_runner.lsp.documents.open_documents import real_path
+from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
-from merge_runner.text import SourceText
+from merge_runner.text import Place, SourceText
 
 _LANGUAGES = {"sql", "python", "scala"}
 _SUFFIXES = {"sql": "sql", "py": "python", "scala": "scala"}
@@ -72,6 +73,23 @@ def file_of(workspace: Workspace, uri: str) -> Path | None:
     found = cell(workspace, uri)
     path = to_fs_path(uri if found is None else found.notebook.uri)
     return real_path(path) if path is not None else None
+
+
+def location(workspace: Workspace, place: Place) -> types.Location | None:
+    """Return a place whose path is a whole one, in the text that an editor has, else on disk; None for no such text."""
+    path, uri = Path(place.path), from_fs_path(place.path) or ""
+    if place.cell is not None:
+        books = workspace.notebook_documents.values()
+        cells = [each.document for book in books if file_of(workspace, book.uri) == path for each in book.cells]
+        if not cells:
+            return None
+        uri = cells[place.cell - 1]
+    found = document(workspace, uri)
+    try:
+        text = source(found) if found is not None else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return types.Location(uri, Positions(text, workspace.position_codec).range(place))
 
 
 def texts(workspace: Workspace) -> dict[Path, str]:

@@ -128,11 +128,13 @@ class Server(LanguageServer):
         number = cell.number if cell is not None else None
         return Plain(
             file,
+            number,
             self.positions(document),
             looked,
             language,
             lambda: self.documents.tables(file, texts),
             lambda: [each for each in self.documents.merges(file, texts[file]) if each.place(0).cell == number],
+            lambda place: opened.location(self.workspace, place),
         )
 
     async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:

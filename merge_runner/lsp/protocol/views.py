@@ -9,16 +9,17 @@ from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
-from lsprotocol.converters import get_converter
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
 from merge_runner.lsp.answers.compiled_view import compiled_view
 from merge_runner.lsp.answers.lineage_view import lineage_view
+from merge_runner.lsp.answers.plain_lineage import plain_lineage
+from merge_runner.lsp.answers.plain_names import PlainSql
 from merge_runner.lsp.answers.plain_view import plain_view
 from merge_runner.lsp.answers.view import View
 from merge_runner.lsp.documents.known_project import KnownProject
-from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain
+from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
 
@@ -30,7 +31,6 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
     and `links`: the `range` of each in the text, the `location` that it comes from, and whether it `isCopy` of what is
     there; null where there is nothing to show.
     """
-    converter = get_converter()
 
     async def answer(
         params: types.TextDocumentPositionParams, ask: Callable[[KnownProject, str, str, int], View | None]
@@ -40,33 +40,58 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
             return None
         asked = Asked(server, opened)
         found = await asyncio.to_thread(ask, *asked.at(params.position))
-        return as_json(found, asked.codec, asked.location) if found is not None else None
+        return _as_json(found, asked.codec, asked.location) if found is not None else None
+
+    async def answer_outside(plain: Plain | None, ask: Callable[[Plain], View | None]) -> dict[str, Any] | None:
+        view = await asyncio.to_thread(ask, plain) if plain is not None else None
+        if plain is None or view is None:
+            return None
+        return _as_json(view, server.workspace.position_codec, plain.location)
 
     @server.command("merge-runner.view.compiled")
     async def on_compiled(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
         uri = params.text_document.uri
         found = await answer(params, compiled_view)
-        plain = await find_plain(uri) if found is None else None
-        if plain is None:
+        if found is not None:
             return found
-        view = await asyncio.to_thread(lambda: plain_view(PurePath(unquote(uri)).name, plain.merges()))
-        if view is None:
-            return None
-        positions = plain.positions
-        return as_json(view, server.workspace.position_codec, lambda place: types.Location(uri, positions.range(place)))
+        return await answer_outside(await find_plain(uri), lambda plain: plain_view(_name(uri), plain.merges()))
 
     @server.command("merge-runner.view.lineage")
     async def on_lineage(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
-        return await answer(params, lineage_view)
+        uri, position = params.text_document.uri, params.position
+        found = await answer(params, lineage_view)
+        if found is not None:
+            return found
 
-    def as_json(view: View, codec: PositionCodec, location: Callable[[Place], types.Location]) -> dict[str, Any]:
-        positions = Positions(view.text, codec)
-        links = [
-            {
-                "range": converter.unstructure(positions.span(link.span)),
-                "location": converter.unstructure(location(link.place)),
-                "isCopy": link.is_copy,
-            }
-            for link in view.links
-        ]
-        return {"title": view.title, "text": view.text, "links": links}
+        def outside(plain: Plain) -> View | None:
+            offset = plain.positions.offset(position)
+            sql = PlainSql(plain.language, plain.positions.text, offset)
+            return plain_lineage(plain.tables(), _name(uri), plain.merges(), sql, position.line + 1)
+
+        return await answer_outside(await find_plain(uri), outside)
+
+
+def _name(uri: str) -> str:
+    return PurePath(unquote(uri)).name
+
+
+def _as_json(view: View, codec: PositionCodec, location: Callable[[Place], types.Location | None]) -> dict[str, Any]:
+    positions = Positions(view.text, codec)
+    located = ((link, location(link.place)) for link in view.links)
+    links = [
+        {
+            "range": _range(positions.span(link.span)),
+            "location": {"uri": found.uri, "range": _range(found.range)},
+            "isCopy": link.is_copy,
+        }
+        for link, found in located
+        if found is not None
+    ]
+    return {"title": view.title, "text": view.text, "links": links}
+
+
+def _range(range: types.Range) -> dict[str, Any]:
+    return {
+        name: {"line": each.line, "character": each.character}
+        for name, each in (("start", range.start), ("end", range.end))
+    }

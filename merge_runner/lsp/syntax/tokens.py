@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
+from merge_runner.template.packages import PACKAGES
 from merge_runner.text import Span
 
 Kind = Literal["word", "name", "string", "number", "op", "comment"]
@@ -214,7 +215,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class Call:
-    """A call in a tag: `{{ name(…) }}`. `end` is the offset after its parenthesis, or the end of the tag."""
+    """A call in a tag: `{{ name(…) }}`, with a dotted name of a macro of a package.
+
+    `end` is the offset after its parenthesis, or the end of the tag.
+    """
 
     name: Token
     arguments: tuple[Argument, ...]
@@ -232,12 +236,17 @@ def calls(tokens: Sequence[Token]) -> Iterator[Call]:
     """Yield the calls among the tokens of one tag, outer ones first."""
     for index, token in enumerate(tokens[:-1]):
         follows = tokens[index + 1]
-        is_attribute = index > 0 and tokens[index - 1].text == "."
-        if token.kind == "word" and follows.text == "(" and not is_attribute:
-            yield _call(tokens, index)
+        if token.kind != "word" or follows.text != "(":
+            continue
+        if not index or tokens[index - 1].text != ".":
+            yield _call(tokens, index, token)
+        elif index > 1 and tokens[index - 2].text in PACKAGES:
+            package = tokens[index - 2]
+            name = f"{package.text}.{token.text}"
+            yield _call(tokens, index, Token("word", name, package.start, token.end, token.tag))
 
 
-def _call(tokens: Sequence[Token], index: int) -> Call:
+def _call(tokens: Sequence[Token], index: int, name: Token) -> Call:
     arguments: list[list[Token]] = [[]]
     commas: list[int] = []
     depth = 0
@@ -257,9 +266,7 @@ def _call(tokens: Sequence[Token], index: int) -> Call:
             arguments.append([])
             continue
         arguments[-1].append(token)
-    return Call(
-        tokens[index], tuple(map(_argument, arguments)), tokens[index + 1].end, end, closed, commas=tuple(commas)
-    )
+    return Call(name, tuple(map(_argument, arguments)), tokens[index + 1].end, end, closed, commas=tuple(commas))
 
 
 def _argument(tokens: list[Token]) -> Argument:

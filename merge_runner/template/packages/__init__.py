@@ -33,6 +33,19 @@ def package_macros(package: str) -> Mapping[str, PackagedMacro]:
     return found
 
 
+def patterns(package: str) -> list[MacroDefinition]:
+    """Return the macros of a package that models call: files are named after them, and what they share has another."""
+    named = package_macros(package).items()
+    return [macro.definition for name, macro in named if macro.source.path == f"{package}/{name}.sql"]
+
+
+def package_file(path: str) -> Path | None:
+    """Return the file of a package that a place is in, whose path begins with the package; None for any other."""
+    package, _, name = path.partition("/")
+    file = _HERE / package / name
+    return file if package in PACKAGES and file.is_file() else None
+
+
 def packaged_macro(name: str) -> PackagedMacro | None:
     """Return the macro of a dotted name, as in `merge_patterns.scd2`; None where there is none."""
     package, _, macro = name.rpartition(".")

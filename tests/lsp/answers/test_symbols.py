@@ -72,6 +72,8 @@ def test_what_has_several_lines_folds():
         ("{{ changed(['a'], source='|", "changed(columns, target='t', source='s')", 2),
         ("{{ source('raw', |", "source('source', 'table')", 1),
         ("{{ in_window(ref('|", "ref('model')", 0),
+        ("{{ merge_patterns.upsert(ref('a'), |", "upsert(source, keys, columns)", 1),
+        ("{{ merge_patterns.upsert(ref('|", "ref('model')", 0),
         ("{{ x(|) }}", None, None),
         ("count(|)", None, None),
     ],

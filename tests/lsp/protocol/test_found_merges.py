@@ -140,9 +140,10 @@ def test_commands_above_a_merge(editor, tmp_path):
     params = types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
     found = editor.run(editor.client.text_document_code_lens_async(params))
     editor.close(path)
-    asked = {"root": str(tmp_path), "arguments": ["lint", "job.py"]}
-    assert [(each.range.start.line, each.command.command) for each in found] == [
-        (2, "merge-runner.compile"),
-        (2, "merge-runner.lint"),
+    at = {"textDocument": {"uri": path.as_uri()}, "position": {"line": 2, "character": 0}}
+    asked = {"root": str(tmp_path), "at": at}
+    assert [(each.range.start.line, each.command.command, *each.command.arguments) for each in found] == [
+        (2, "merge-runner.compile", asked | {"arguments": []}),
+        (2, "merge-runner.lineage", asked | {"arguments": []}),
+        (2, "merge-runner.lint", asked | {"arguments": ["lint", "job.py"]}),
     ]
-    assert list(found[1].command.arguments) == [asked]

@@ -1,3 +1,4 @@
+{#- Each key with the earliest time of each milestone. -#}
 {% macro accumulating_snapshot(source, keys, milestones) -%}
 {%- set keys, milestones = merge_patterns.names(keys), merge_patterns.names(milestones) -%}
 merge into {{ this }} as t

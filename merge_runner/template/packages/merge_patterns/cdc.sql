@@ -1,3 +1,4 @@
+{#- Each key as its last event has it, in whatever order events come. A deleted key stays, with `is_deleted`. -#}
 {% macro cdc(source, keys, columns, sequence_by, operation='op', deletes=['D'], is_deleted='is_deleted') -%}
 {%- set keys, columns, deletes = merge_patterns.names(keys), merge_patterns.names(columns), merge_patterns.names(deletes) -%}
 {%- set sequence, deleted = sequence_by | column_name, is_deleted | column_name -%}

@@ -1,3 +1,4 @@
+{#- No row of a key of the source. -#}
 {% macro gdpr_delete(source, keys) -%}
 {%- set keys = merge_patterns.names(keys) -%}
 merge into {{ this }} as t

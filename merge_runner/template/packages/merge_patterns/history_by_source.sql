@@ -1,3 +1,4 @@
+{#- Every version of each key of a full snapshot. What it no longer has is closed. -#}
 {% macro history_by_source(source, keys, columns, as_of, valid_from='valid_from', valid_to='valid_to', is_current='is_current') -%}
 {%- set keys, columns = merge_patterns.names(keys), merge_patterns.names(columns) -%}
 {%- set since, until, current = valid_from | column_name, valid_to | column_name, is_current | column_name -%}

@@ -1,3 +1,4 @@
+{#- Each key as it first came. -#}
 {% macro insert_only(source, keys, columns, order_by) -%}
 {%- set keys, columns = merge_patterns.names(keys), merge_patterns.names(columns) -%}
 {%- set all = keys + columns + [order_by] -%}

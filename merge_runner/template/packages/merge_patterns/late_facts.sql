@@ -1,3 +1,4 @@
+{#- The newest row of each key, of a window such as `['sale_date', var('from'), var('to')]`. -#}
 {% macro late_facts(source, keys, columns, sequence_by, window) -%}
 {%- if window is string or window | length != 3 -%}
     {{ exceptions.raise_compiler_error('window is a list of a column, its first value and the one after its last') }}

@@ -1,3 +1,4 @@
+{#- Each key with its newest values, by `sequence_by`. -#}
 {% macro scd1(source, keys, columns, sequence_by) -%}
 {%- set keys, columns = merge_patterns.names(keys), merge_patterns.names(columns) -%}
 {%- set sequence = sequence_by | column_name -%}

@@ -1,3 +1,5 @@
+{#- Every version of each key, by a hash of its values, with `valid_from`, `valid_to`, `is_current` and `row_hash`.
+    A change that is older than the current version is left out. -#}
 {% macro scd2(
     source, keys, columns, updated_at,
     valid_from='valid_from', valid_to='valid_to', is_current='is_current', row_hash='row_hash'

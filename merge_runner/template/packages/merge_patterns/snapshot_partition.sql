@@ -1,3 +1,4 @@
+{#- In one partition exactly the rows of the source. -#}
 {% macro snapshot_partition(source, partition, keys, columns) -%}
 {%- if partition is not mapping or not partition -%}
     {{ exceptions.raise_compiler_error("partition is a dict of partition columns and their values, as in {'day': var('day')}") }}

@@ -1,3 +1,4 @@
+{#- Each key with its newest values, and `deleted_at` while the newest is a delete. -#}
 {% macro soft_delete(source, keys, columns, updated_at, is_deleted='is_deleted', deleted_at='deleted_at') -%}
 {%- set keys, columns = merge_patterns.names(keys), merge_patterns.names(columns) -%}
 {%- set changed, deletion, gone = updated_at | column_name, deleted_at | column_name, is_deleted | column_name -%}

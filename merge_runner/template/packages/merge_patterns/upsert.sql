@@ -1,3 +1,4 @@
+{#- Each key with its values of the last run that had it. The source has one row per key. -#}
 {% macro upsert(source, keys, columns) -%}
 {%- set keys, columns = merge_patterns.names(keys), merge_patterns.names(columns) -%}
 merge into {{ this }} as t

@@ -1,0 +1,178 @@
+"""What the names in SQL outside of models mean: in plain SQL, in strings of Python and Scala, in notebooks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from merge_runner.graph.graph import Node
+from merge_runner.lsp.answers.definition import described_place
+from merge_runner.lsp.answers.hover import Hover, column_text, rule_text, star
+from merge_runner.lsp.answers.verdict_text import columns_text, layout_text, node_text
+from merge_runner.lsp.documents.described_tables import DescribedTables
+from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.names.symbol import Symbol, name_symbol, rule_at
+from merge_runner.lsp.syntax.relations import Relation, Statements, Subject
+from merge_runner.lsp.syntax.sql_in_code import Language, sql_around
+from merge_runner.lsp.syntax.statements import statements
+from merge_runner.lsp.syntax.tokens import Token
+from merge_runner.text import Place, SourceText, Span
+
+
+class PlainSql:
+    """The SQL that a cursor is in, which begins at `start` of a text, and the word under the cursor."""
+
+    def __init__(self, language: Language | None, text: str, offset: int) -> None:
+        around = sql_around(language, text, offset) if language is not None else None
+        around = around or Span(offset, offset)
+        self.start = around.start
+        self.read: Statements = statements(around.of(text))
+        token = self.read.scan.token_at(offset - self.start)
+        self.token: Token | None = token if token is not None and token.tag < 0 else None
+
+    def symbol(self, tables: DescribedTables) -> Symbol | None:
+        """Return the table, alias, CTE or column under the cursor; its spans are those of the SQL."""
+        if self.token is None or not self.token.is_name:
+            return None
+        return name_symbol(tables, None, self.read, self.token)
+
+    def moved(self, span: Span) -> Span:
+        """Return a range of the SQL as one of the text."""
+        return Span(span.start + self.start, span.end + self.start)
+
+
+def plain_hover(tables: DescribedTables, language: Language, text: str, offset: int) -> Hover | None:
+    """Return what a table, alias, CTE, column or `*` under a cursor is, or the rule that a noqa comment names."""
+    line = text.rfind("\n", 0, offset) + 1
+    rule = rule_at(text[line:].partition("\n")[0], line, offset)
+    if rule is not None:
+        return Hover(rule_text(rule.name), rule.span) if rule_text(rule.name) else None
+    sql = PlainSql(language, text, offset)
+    scope = sql.read.at(offset - sql.start)
+    if sql.token is not None and sql.token.text == "*" and scope is not None:
+        found = star(tables, None, scope, sql.token.span)
+        return replace(found, span=sql.moved(found.span)) if found is not None else None
+    symbol = sql.symbol(tables)
+    markdown = _text(tables, symbol) if symbol is not None else ""
+    return Hover(markdown, sql.moved(symbol.span)) if symbol is not None and markdown else None
+
+
+def _text(tables: DescribedTables, symbol: Symbol) -> str:
+    relation, project = _relation(tables, symbol), tables.project
+    parts = _table_parts(relation)
+    if symbol.kind == "relation":
+        if symbol.node is not None and project is not None:
+            return node_text(project, symbol.node)
+        assert relation is not None
+        columns = columns_text(tables.relation_columns(relation, None))
+        found = tables.find(parts) if parts else None
+        head = [f"**{'.'.join(parts)}**", layout_text(found.layout)] if found is not None else []
+        return "\n\n".join(part for part in (*head, columns) if part)
+    assert symbol.select is not None
+    column = tables.column(symbol.select, symbol.qualifier, symbol.name, None)
+    if column is None:
+        return ""
+    if column.node is not None and project is not None:
+        return column_text(column, column.node.full_name, project.layout(column.node))
+    found = tables.find(parts) if parts else None
+    return column_text(column, ".".join(parts), found.layout if found is not None else None)
+
+
+def _relation(tables: DescribedTables, symbol: Symbol) -> Relation | None:
+    """Return the relation that a symbol is, or whose column it is."""
+    if symbol.relation is not None or symbol.select is None:
+        return symbol.relation
+    known = (each for each in symbol.select.visible() if tables.relation_columns(each, None).named(symbol.name))
+    return next(known, None)
+
+
+def plain_definition(
+    tables: DescribedTables, language: Language, source: SourceText, offset: int, cell: int | None
+) -> list[Place]:
+    """Return where a table, alias, CTE or column under a cursor is defined; paths of other files are whole.
+
+    The text is a file, or the `cell` of a notebook.
+    """
+    sql = PlainSql(language, source.text, offset)
+    symbol = sql.symbol(tables)
+    if symbol is None:
+        return []
+
+    def here(span: Span) -> list[Place]:
+        moved = sql.moved(span)
+        return [replace(source.place(moved.start, moved.end), cell=cell)]
+
+    relation = _relation(tables, symbol)
+    if symbol.kind == "relation":
+        assert relation is not None
+        on_table = relation.span.start <= symbol.span.start and symbol.span.end <= relation.span.end
+        if relation.query is None and (on_table or relation.name_span == symbol.span):
+            return name_places(tables, relation.subject, None)
+        return here(relation.name_span or relation.span)
+    assert symbol.select is not None
+    column = tables.column(symbol.select, symbol.qualifier, symbol.name, None)
+    if column is not None and column.span is not None:
+        return here(column.span)
+    if column is not None and column.node is not None and tables.project is not None:
+        return _column_places(tables.project, column.node, column.name)
+    known = column is not None and relation is not None and relation.query is None
+    return name_places(tables, relation.subject, symbol.name) if known and relation is not None else []
+
+
+def _table_parts(relation: Relation | None) -> tuple[str, ...]:
+    """Return the name of the table that a relation is; () for a query or CTE."""
+    is_table = relation is not None and relation.query is None and relation.subject.kind == "table"
+    return relation.subject.parts if relation is not None and is_table else ()
+
+
+def plain_references(
+    tables: DescribedTables, language: Language, source: SourceText, offset: int, cell: int | None
+) -> list[Place]:
+    """Return the places of what is under a cursor in the SQL that the cursor is in.
+
+    A name of the project in a file of SQL has none here: the project knows all of its places.
+    """
+    sql = PlainSql(language, source.text, offset)
+    symbol = sql.symbol(tables)
+    if symbol is None or (symbol.node is not None and language == "sql" and cell is None):
+        return []
+    wanted = _identity(tables, symbol)
+    found = []
+    for token in sql.read.scan.tokens:
+        if token.tag < 0 and token.is_name and token.value.casefold() == symbol.name.casefold():
+            other = name_symbol(tables, None, sql.read, token)
+            if other is not None and _identity(tables, other) == wanted:
+                span = sql.moved(other.span)
+                found.append(replace(source.place(span.start, span.end), cell=cell))
+    return found
+
+
+def _identity(tables: DescribedTables, symbol: Symbol) -> tuple[object, ...]:
+    """Return what two symbols of one thing in a text have in common."""
+    relation = _relation(tables, symbol)
+    of = None if relation is None else _table_parts(relation) or relation.name_span
+    if symbol.kind == "relation" and relation is not None and relation.name_span is not None:
+        of = relation.name_span
+    return symbol.kind, of
+
+
+def name_places(tables: DescribedTables, subject: Subject, column: str | None) -> list[Place]:
+    """Return where a table, or a column of it, is defined; paths are whole.
+
+    A model is defined by its file and by the YAML that describes it, a table of the folder by what creates it.
+    """
+    node, project = tables.node(subject, None), tables.project
+    if node is None or project is None:
+        place = tables.place(subject.parts, column) if subject.kind == "table" else None
+        return [place] if place is not None else []
+    if column is not None:
+        return _column_places(project, node, column)
+    places = [project.place(node), described_place(project, node)]
+    return list(dict.fromkeys(_whole(project, place) for place in places if place is not None))
+
+
+def _column_places(project: KnownProject, node: Node, column: str) -> list[Place]:
+    return [_whole(project, project.column_place(node, column) or project.place(node))]
+
+
+def _whole(project: KnownProject, place: Place) -> Place:
+    return replace(place, path=str(project.file(place.path)))
