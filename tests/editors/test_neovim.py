@@ -1,4 +1,4 @@
-"""Neovim starts the server as the guide says, and shows what lint finds in the text of its buffer."""
+"""Neovim starts the server as the guide says: it shows what lint finds in the text of its buffer, and a verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ vim.wait(60000, function()
 end)
 table.sort(found, function(a, b) return a.col < b.col end)
 local shown = vim.tbl_map(function(each) return { each.source, each.lnum, each.col } end, found)
-io.stdout:write(vim.json.encode(shown))
+vim.api.nvim_win_set_cursor(0, { vim.fn.search("^merge into"), 2 })
+local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+local asked = vim.lsp.util.make_position_params(0, client.offset_encoding)
+local hover = client:request_sync("textDocument/hover", asked, 60000, 0).result
+io.stdout:write(vim.json.encode({ found = shown, hover = hover.contents.value }))
 """
 
 
@@ -56,5 +60,7 @@ def test_an_unsaved_change_is_linted_with_the_configuration_of_the_guide(tmp_pat
         timeout=120,
     )
     line = MODEL.read_text().split("\n").index("    and t.flight = s.flight")
+    shown = json.loads(done.stdout)
     # Neovim counts bytes: the character outside of the BMP has four
-    assert json.loads(done.stdout) == [["merge-runner", line, 8], ["merge-runner", line, 31]], done.stderr
+    assert shown["found"] == [["merge-runner", line, 8], ["merge-runner", line, 31]], done.stderr
+    assert shown["hover"].startswith("**static**")
