@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from merge_runner.formats import Format
+from merge_runner.formats.lines import RECOMMENDED, Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +42,25 @@ RESERVED: Mapping[str, str] = MappingProxyType(
 ICEBERG_PREFIXES = ("write.", "read.", "commit.", "history.")
 """The prefixes of Iceberg's own names: nothing reads another name that begins so."""
 
+_WITHOUT = " not:"
+"""In the files of properties: what follows are the lines of Spark whose build of the format has it not."""
 _YEARS = re.compile(r"\b(month|year)s?\b", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d+\Z", re.ASCII)
 _AT_LEAST = re.compile(r"int>=(-?\d+)\Z")
 
 
 @cache
-def known(name: Format) -> Mapping[str, str]:
-    """Return all properties of a format by name, and what values they take.
+def known(name: Format, line: Line = RECOMMENDED) -> Mapping[str, str]:
+    """Return all properties of a format on a line of Spark by name, and what values they take.
 
     `boolean`, `interval` (of days and less), `int`, `int>=N`, `a|b`, `columns`, `feature` (supported, enabled), `text`
     (not looked at), `computed` (never set by hand), `reserved` (dropped silently). A name that ends in a dot is
     followed by a column.
     """
     text = files("merge_runner.formats").joinpath(f"{name}_properties.txt").read_text(encoding="utf-8")
-    rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))
-    return MappingProxyType({key: values for key, _, values in rows})
+    rows = (row.partition(_WITHOUT) for row in text.splitlines() if not row.startswith("#"))
+    here = (row.partition(" ") for row, _, lines in rows if line.spark not in lines.split(","))
+    return MappingProxyType({key: values for key, _, values in here})
 
 
 def reserved(key: str) -> PropertyFault | None:

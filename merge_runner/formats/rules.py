@@ -13,6 +13,7 @@ from merge_runner.formats.delta import write_distribution as delta_distribution
 from merge_runner.formats.iceberg import properties as iceberg_properties
 from merge_runner.formats.iceberg import table_clauses as iceberg_clauses
 from merge_runner.formats.iceberg import write_distribution as iceberg_distribution
+from merge_runner.formats.lines import Line
 from merge_runner.formats.properties import PropertyFault
 from merge_runner.formats.table_clauses import ClauseFault, DeclaredTable
 from merge_runner.formats.write_distribution import WriteDistribution
@@ -22,12 +23,12 @@ from merge_runner.formats.write_distribution import WriteDistribution
 class FormatRules:
     """The functions of a format.
 
-    `property_fault(key, value, columns)` is what is wrong with a table property, `clause_faults(table)` everything for
-    which CREATE TABLE fails, `write_distribution(appends, properties, conf)` how a MERGE distributes the rows that it
-    writes, where `appends` is whether it only inserts.
+    `property_fault(key, value, columns, line)` is what is wrong with a table property, `clause_faults(table)`
+    everything for which CREATE TABLE fails, `write_distribution(appends, properties, conf)` how a MERGE distributes the
+    rows that it writes, where `appends` is whether it only inserts.
     """
 
-    property_fault: Callable[[str, str, Collection[str] | None], PropertyFault | None]
+    property_fault: Callable[[str, str, Collection[str] | None, Line], PropertyFault | None]
     clause_faults: Callable[[DeclaredTable], Iterator[ClauseFault]]
     write_distribution: Callable[[bool, Mapping[str, str], Mapping[str, str]], WriteDistribution]
 

@@ -73,6 +73,10 @@ class DataType:
         """How many leaf columns it counts for: a struct those of its fields, any other type one."""
         return sum(field.leaves for _, field in self.fields) if self.name == "struct" else 1
 
+    def holds(self, name: str) -> bool:
+        """Return whether it is of a type by name, or has a value of it in it, however deep."""
+        return self.name == name or any(inner.holds(name) for _, inner in self.fields)
+
     def __str__(self) -> str:
         if self.name == "decimal":
             return f"decimal({self.precision},{self.scale})"

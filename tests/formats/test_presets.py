@@ -1,6 +1,7 @@
 import pytest
 
 from merge_runner.formats import confs
+from merge_runner.formats.lines import RECOMMENDED
 from merge_runner.formats.presets import Preset, low_shuffle, row_concurrency
 from merge_runner.formats.rules import rules
 
@@ -38,7 +39,9 @@ def test_what_enables_and_disables_low_shuffle(table_format, platform, on, off):
     found = [low_shuffle(table_format, platform, on=value) for value in (True, False)]
     assert found == [on, off]
     for each in found:
-        assert [rules(table_format).property_fault(key, value, None) for key, value in each.properties.items()] in (
+        assert [
+            rules(table_format).property_fault(key, value, None, RECOMMENDED) for key, value in each.properties.items()
+        ] in (
             [],
             [None],
         )

@@ -1,4 +1,5 @@
 from merge_runner.formats import confs
+from merge_runner.formats.lines import RECOMMENDED
 from merge_runner.formats.rules import rules
 from merge_runner.formats.storage_join import SETTINGS, storage_join
 
@@ -6,9 +7,9 @@ from merge_runner.formats.storage_join import SETTINGS, storage_join
 def test_all_that_it_sets_is_read_by_the_engine():
     for on in (True, False):
         found = storage_join(on=on)
-        assert [rules("iceberg").property_fault(key, value, None) for key, value in found.properties.items()] == [
-            None
-        ] * len(found.properties)
+        assert [
+            rules("iceberg").property_fault(key, value, None, RECOMMENDED) for key, value in found.properties.items()
+        ] == [None] * len(found.properties)
         assert not found.conf.keys() & confs.INSTEAD.keys()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from merge_runner.errors import nearest
+from merge_runner.formats.lines import LINES, RECOMMENDED, Line
 from merge_runner.formats.properties import ICEBERG_PREFIXES, PropertyFault, known, reserved, takes, value_fault
 
 INSTEAD: Mapping[str, str] = MappingProxyType(
@@ -30,8 +31,8 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
 """Names that look real but are not in open-source Delta 4.4.0, case folded, and what to do instead."""
 
 
-def property_fault(key: str, value: str, columns: Collection[str] | None) -> PropertyFault | None:
-    """Return what is wrong with a property of a table of open-source Delta; None where nothing is.
+def property_fault(key: str, value: str, columns: Collection[str] | None, line: Line) -> PropertyFault | None:
+    """Return what is wrong with a property of a table of open-source Delta on a line of Spark; None where nothing is.
 
     `columns` are the names of the table's columns, None where they are not all known.
     """
@@ -47,8 +48,12 @@ def property_fault(key: str, value: str, columns: Collection[str] | None) -> Pro
         return PropertyFault("dead", f'"{key}" is a property of Iceberg: Delta does not read it', _FOR.get(key))
     if folded.startswith("delta.constraints."):
         return None
-    written = {name.lower(): name for name in known("delta")}
+    names = known("delta", line)
+    written = {name.lower(): name for name in names}
     if folded not in written:
+        if later := _later(folded):
+            message = f'Delta {line.formats["delta"]} on {line} has no property "{key}"'
+            return PropertyFault("refused", message, f"leave it out, or run on {later} or newer", True)
         if hint := INSTEAD.get(folded):
             return PropertyFault("refused", f'open-source Delta does not have the property "{key}"', hint, True)
         close = nearest(folded, written)
@@ -58,7 +63,14 @@ def property_fault(key: str, value: str, columns: Collection[str] | None) -> Pro
             f'did you mean "{written[close]}"?' if close else "properties without the prefix delta. are free",
             True,
         )
-    return value_fault(key, value, known("delta")[written[folded]], columns, "Delta")
+    return value_fault(key, value, names[written[folded]], columns, "Delta")
+
+
+def _later(folded: str) -> Line | None:
+    """Return the first line whose Delta has a property, by its name in lower case; None where no Delta has it."""
+    if folded not in {name.lower() for name in known("delta", RECOMMENDED)}:
+        return None
+    return next(line for line in LINES.values() if folded in {name.lower() for name in known("delta", line)})
 
 
 _FOR: Mapping[str, str] = MappingProxyType(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from merge_runner.formats.table_clauses import NESTED, ClauseFault, DeclaredColumn, DeclaredTable
+from merge_runner.formats.lines import Line
+from merge_runner.formats.table_clauses import NESTED, ClauseFault, DeclaredColumn, DeclaredTable, variant_faults
 from merge_runner.formats.types import DataType
 
 _CLUSTERED = 4
@@ -13,6 +14,8 @@ _CLUSTERED = 4
 _INDEXED = 32
 """`delta.dataSkippingNumIndexedCols`."""
 _NO_SKIPPING = (*NESTED, "boolean", "binary")
+_NO_GENERATED = ("3.5",)
+"""The lines on which CREATE TABLE takes no generated and no identity column (UNSUPPORTED_FEATURE, Delta 3.3.3)."""
 
 
 def clause_faults(table: DeclaredTable) -> Iterator[ClauseFault]:
@@ -20,6 +23,8 @@ def clause_faults(table: DeclaredTable) -> Iterator[ClauseFault]:
     yield from _partitioning(table.partition_by, table.types)
     yield from _clustering(table.partition_by, table.cluster_by, table.columns, table.types, table.folded)
     yield from _columns(table.columns, table.types, table.folded)
+    yield from _generated(table.columns, table.line)
+    yield from variant_faults(table)
 
 
 def _partitioning(items: Sequence[str], types: Mapping[str, DataType | None]) -> Iterator[ClauseFault]:
@@ -116,6 +121,16 @@ def _columns(
         if _is_identity(generated) and data_type is not None and data_type.name != "bigint":
             message = f'the identity column "{column.name}" is of the type {data_type}, and Delta wants bigint'
             yield ClauseFault("columns", column.name, message, "declare it as bigint")
+
+
+def _generated(columns: Sequence[DeclaredColumn], line: Line) -> Iterator[ClauseFault]:
+    if line.spark not in _NO_GENERATED:
+        return
+    for column in columns:
+        if column.generated.lower().split()[:1] == ["generated"]:
+            message = f'Delta on {line} cannot create the generated column "{column.name}" by SQL'
+            hint = "declare it as a plain column, and compute it in USING"
+            yield ClauseFault("columns", column.name, message, hint)
 
 
 def _is_identity(generated: str) -> bool:

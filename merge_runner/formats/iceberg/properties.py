@@ -6,17 +6,18 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from merge_runner.errors import nearest
+from merge_runner.formats.lines import Line
 from merge_runner.formats.properties import ICEBERG_PREFIXES, PropertyFault, known, reserved, takes, value_fault
 
 
-def property_fault(key: str, value: str, columns: Collection[str] | None) -> PropertyFault | None:
-    """Return what is wrong with a property of an Iceberg table; None where nothing is.
+def property_fault(key: str, value: str, columns: Collection[str] | None, line: Line) -> PropertyFault | None:
+    """Return what is wrong with a property of an Iceberg table on a line of Spark; None where nothing is.
 
     `columns` are the names of the table's columns, None where they are not all known.
     """
     if (found := reserved(key)) is not None:
         return found
-    names = known("iceberg")
+    names = known("iceberg", line)
     values = takes(names, key)
     if values == "reserved":
         return PropertyFault("dead", f'Iceberg sets "{key}" itself and drops what is written', "leave it out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from merge_runner.formats.table_clauses import NESTED, ClauseFault, DeclaredColumn, DeclaredTable
+from merge_runner.formats.table_clauses import NESTED, ClauseFault, DeclaredColumn, DeclaredTable, variant_faults
 from merge_runner.formats.types import DataType
 
 _CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
@@ -27,6 +27,7 @@ def clause_faults(table: DeclaredTable) -> Iterator[ClauseFault]:
         yield ClauseFault("cluster_by", table.cluster_by[0], "Iceberg tables have no CLUSTER BY", hint)
     yield from _partitioning(table.partition_by, table.types)
     yield from _columns(table.columns, table.types, table.folded)
+    yield from variant_faults(table)
 
 
 def _partitioning(items: Sequence[str], types: Mapping[str, DataType | None]) -> Iterator[ClauseFault]:

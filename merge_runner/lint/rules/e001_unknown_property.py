@@ -4,7 +4,8 @@
 
 Reports a table property of a model that Delta or Iceberg will not take: a `delta.` name that open-source Delta does not
 have, a value that a property does not accept, a name that Spark keeps for itself. It knows all properties of
-Delta 4.4.0 and Iceberg 1.12.0. With `platform: databricks` or `platform: fabric` in the profile it says nothing, since
+Delta 4.4.0 and Iceberg 1.12.0, and those that Delta 3.3.3 on [Spark 3.5](../../guides/spark-versions.md) does not have.
+With `platform: databricks` or `platform: fabric` in the profile it says nothing, since
 those have properties of their own.
 
 ## Why it matters
@@ -63,17 +64,18 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
     from merge_runner.graph.graph import ModelNode
 
-    if project.files.profile.platform != "oss":
+    profile = project.files.profile
+    if profile.platform != "oss":
         return
     for node in project.graph.nodes.values():
         if not isinstance(node, ModelNode) or node.materialized not in ("merge", "table"):
             continue
         # Without declared columns the source says what the table has.
         columns = tuple(node.columns) or None
-        conf = {**project.files.profile.conf, **node.config.conf}
+        conf = {**profile.conf, **node.config.conf}
         any_name = conf.get(_ANY_NAME, "").lower() == "true"
         for key, value in node.config.properties.items():
-            found = rules(node.config.format).property_fault(key, value, columns)
+            found = rules(node.config.format).property_fault(key, value, columns, profile.line)
             if found is not None and found.kind == "refused" and not (found.unknown and any_name):
                 yield Hit(
                     entry_place(project, node, "properties", key),

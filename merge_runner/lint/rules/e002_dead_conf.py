@@ -91,7 +91,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         if node.materialized not in ("merge", "table"):
             continue
         for key, value in node.config.properties.items():
-            useless = rules(node.config.format).property_fault(key, value, None)
+            useless = rules(node.config.format).property_fault(key, value, None, profile.line)
             # A location provider of the author's own may read what Iceberg does not.
             if useless is None or useless.kind != "dead" or "write.location-provider.impl" in node.config.properties:
                 continue

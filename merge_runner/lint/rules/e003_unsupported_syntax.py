@@ -6,11 +6,12 @@ Reports what Spark's parser takes and Spark, Delta or Iceberg then refuse, on th
 Spark](../../guides/spark-versions.md) that lint judges for: `DEFAULT` as a value on Delta, a parameter `:p`, an
 aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT, `rand()` there on Iceberg,
 a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition transform on
-Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on Iceberg on 4.0. It
-also reports what only another system's MERGE has, such as RETURNING, and a subquery in USING that reads the target
-where Delta leaves it unread: above a window function, `*` next to other columns, HAVING, JOIN … USING, or a function
-below another SELECT. A subquery that is not reported may fail as well, where Spark converts a type in its FROM, or
-where a source of files is in it.
+Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on Iceberg on 4.0,
+WITH RECURSIVE on Spark 3.5 and 4.0, a generated column on Delta or a VARIANT on Spark 3.5. It also reports what only
+another system's MERGE has, such as RETURNING, and a subquery in USING that reads the target where Delta leaves it
+unread: above a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another SELECT. A
+subquery that is not reported may fail as well, where Spark converts a type in its FROM, or where a source of files is
+in it.
 
 ## Why it matters
 
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 SEVERITY: Severity = "error"
 
 _PREDICATE = re.compile(r"\b(exists|in)\s*\Z", re.IGNORECASE)
+_RECURSIVE = re.compile(r"\bwith\s+recursive\b", re.IGNORECASE)
 _IN_USING = "compute it in USING, as a column of the source"
 
 
@@ -131,6 +133,9 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
         yield Hit(
             statement.target.span, message, "add the columns before, as `on_schema_change: append_new_columns` does"
         )
+    if (place := _recursive_using(statement)) and not runs(name, "recursive CTE in USING", line=file.line):
+        message = f"{file.line} has no WITH RECURSIVE"
+        yield Hit(place, message, "compute it in a hook or a job, into a table that this model reads")
     if statement.recursive and statement.ctes and not runs(name, "recursive CTE", line=file.line):
         message = f"{_of(name, 'recursive CTE', file.line)} cannot run a MERGE after WITH RECURSIVE"
         inside = runs(name, "recursive CTE in USING", line=file.line)
@@ -144,6 +149,18 @@ def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
             yield from _value(name, file.line, statement, assignment.value, scope)
             yield from _column(name, clause, assignment.column, assignment.span, scope)
         yield from _identities(clause, statement, columns)
+
+
+def _recursive_using(statement: MergeStatement) -> Span | None:
+    """Return where the query of USING, or a CTE in front of the MERGE, has WITH RECURSIVE; None where none has."""
+    from sqlglot import exp
+
+    for query in (statement.source.query, *(cte.query for cte in statement.ctes)):
+        tree = query.expression if query is not None else None
+        if query is not None and tree is not None and any(each.recursive for each in tree.find_all(exp.With)):
+            found = _RECURSIVE.search(query.text)
+            return Span(query.span.start + found.start(), query.span.start + found.end()) if found else query.span
+    return None
 
 
 def _unread(merge: LintedMerge) -> Iterator[Hit]:
@@ -325,7 +342,7 @@ def _table(file: LintedFile, config: ModelConfig) -> Iterator[Hit]:
     from merge_runner.formats.rules import rules
     from merge_runner.formats.table_clauses import DeclaredTable
 
-    table = DeclaredTable(config.partition_by, config.cluster_by, _columns(file), config.properties)
+    table = DeclaredTable(config.partition_by, config.cluster_by, _columns(file), config.properties, file.line)
     for fault in rules(config.format).clause_faults(table):
         yield Hit(_place(file, fault.key), fault.message, fault.hint, subject=f"{fault.key} {fault.subject}")
 
