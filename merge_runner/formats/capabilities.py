@@ -87,6 +87,12 @@ class Capabilities:
     """By platform, the configuration key of a MERGE that leaves unchanged rows out of the shuffle."""
     row_level_concurrency: frozenset[str] = frozenset()
     """The platforms that detect conflicts by row on tables whose old rows are marked; others detect them by file."""
+    artifacts: tuple[str, ...] = ()
+    """The names in Maven of what has its classes for Spark, the newest first."""
+    main_class: str = ""
+    """A class of that artifact, by which it is seen whether a JVM has it."""
+    may_skip_by_join: frozenset[str] = frozenset()
+    """The platforms where a MERGE may skip files of its target by what ON joins to the source, on some compute."""
 
     has_branches: bool = False
     """A session can write to a separate branch of a table, and main is fast-forwarded to it."""

@@ -32,12 +32,22 @@ def full_scan_severity(merge: LintedMerge) -> Severity:
 
     `info` where the table's recorded size is small. `error` where it is large, and for a table that is partitioned or
     clustered: it is meant to be large, and there is a column to restrict. Else `warning`: the layout shows nothing that
-    the author has missed, be it that the table has none or that it is not known, as in most plain files.
+    the author has missed, be it that the table has none or that it is not known, as in most plain files. It is no error
+    where Photon may skip files.
     """
     size = merge.layout.bytes
-    if size is not None:
-        return "info" if size <= SMALL else "error"
-    return "error" if merge.layout.partition_by or merge.layout.cluster_by else "warning"
+    if size is not None and size <= SMALL:
+        return "info"
+    large = size is not None or merge.layout.partition_by or merge.layout.cluster_by
+    return "error" if large and not photon_may_skip(merge) else "warning"
+
+
+def photon_may_skip(merge: LintedMerge) -> bool:
+    """Return whether Photon may skip files of the target by what ON joins, when the MERGE runs."""
+    format = merge.layout.capabilities
+    if format is None or merge.file.platform not in format.may_skip_by_join or merge.scans_by_source:
+        return False
+    return any(condition.cause == "join" for condition in merge.judgement.on)
 
 
 def constant_filter(merge: LintedMerge, column: str | None = None) -> str:

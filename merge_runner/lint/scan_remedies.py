@@ -16,6 +16,7 @@ from merge_runner.lint.full_scan import (
     constant_filter,
     full_scan_severity,
     layout_columns,
+    photon_may_skip,
     shared_times,
 )
 from merge_runner.pruning.layout.layout import partition_field
@@ -63,12 +64,18 @@ def _lines(merge: LintedMerge, by_layout: str | None) -> Iterator[str]:
             yield "where scanning everything is meant: write scan='full' in its config"
     yield from _flagged(merge)
     yield from _unread(merge)
+    if photon_may_skip(merge):
+        yield _PHOTON
     if size is not None and size <= SMALL:
         yield "no error yet: one task of Spark reads 128 MiB"
-    elif size is None and in_project and full_scan_severity(merge) == "warning":
+    elif size is None and in_project and not photon_may_skip(merge) and full_scan_severity(merge) == "warning":
         yield _UNKNOWN
 
 
+_PHOTON = (
+    "no error on Databricks: with Photon this join skips files when it runs, of a table of 10 GB or more "
+    "(`spark.databricks.optimizer.deltaTableSizeThreshold`); other compute reads them all"
+)
 _SEPARATE = "no other condition helps: move what that clause does into a separate MERGE"
 
 

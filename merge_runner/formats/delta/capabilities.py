@@ -52,6 +52,10 @@ DELTA = Capabilities(
     ),
     # Databricks from runtime 14.2 on.
     row_level_concurrency=frozenset({"databricks"}),
+    artifacts=("delta-spark", "delta-core"),
+    main_class="org.apache.spark.sql.delta.DeltaLog",
+    # Photon's dynamic file pruning (docs.databricks.com, Dynamic file pruning; not measured).
+    may_skip_by_join=frozenset({"databricks"}),
     generated_columns=True,
     liquid_clustering=True,
     when_conditions_prune=True,

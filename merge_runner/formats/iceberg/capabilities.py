@@ -23,6 +23,8 @@ ICEBERG = Capabilities(
     catalog_class="org.apache.iceberg.spark.SparkCatalog",
     # A longer list counts as one that may match every file: IN_PREDICATE_LIMIT of InclusiveMetricsEvaluator.
     most_listed=200,
+    artifacts=("iceberg-spark-runtime",),
+    main_class="org.apache.iceberg.spark.SparkCatalog",
     has_branches=True,
     partition_transforms=True,
     sort_order=True,

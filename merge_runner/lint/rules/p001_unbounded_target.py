@@ -20,6 +20,9 @@ Its severity depends on what is known of the table:
 - `warning` else. Most models without `partition_by` and `cluster_by` are small or new, and of the tables of plain files
   nothing is known unless `--layout`, a `CREATE TABLE` or a manifest has it.
 
+With `platform: databricks` a join is a `warning` at most: the dynamic file pruning of Photon covers MERGE, on tables of
+10 GB or more, and compute without Photon reads every file. That is taken from the vendor's documentation.
+
 It depends on the project's files alone, so that CI reports what a developer's machine reports. The setting `severity`
 comes before it.
 
