@@ -27,6 +27,9 @@ RECENT = 50
 """The search for our latest commit ends after this many commits of other writers."""
 _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})
 """The operations that are a model's own statement."""
+_COMMIT_INFO = '{"commitInfo"'
+_LINES = 1000
+"""Lines of a commit that are fetched together, where its first one is another action."""
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
 _FILE_NAMES = "org.apache.spark.sql.delta.util.FileNames"
 _CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
@@ -200,9 +203,27 @@ def _commit(session: SparkSession, log: Any, version: int) -> Commit:
     """A commit from its file of the log, whose lines are JSON actions; one of them is `commitInfo`."""
     with engine_errors():
         path = java_class(session, _FILE_NAMES).unsafeDeltaFile(log.logPath(), version)
-        actions = [json.loads(line) for line in _items(log.store().read(path, log.newDeltaHadoopConf()))]
-    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+        lines = log.store().readAsIterator(path, log.newDeltaHadoopConf())
+        try:
+            info = _commit_info(lines)
+        finally:
+            lines.close()
     return Commit(version, info.get("operation", ""), info.get("userMetadata"), info.get("operationMetrics") or {})
+
+
+def _commit_info(lines: Any) -> dict[str, Any]:
+    """The `commitInfo` of a commit; empty where it has none.
+
+    Delta writes it first, and there may be a line for each of a million files: no more of them are fetched than needed.
+    """
+    fetched = 1
+    while lines.hasNext():
+        for line in str(lines.take(fetched).mkString("\n")).split("\n"):
+            if line.startswith(_COMMIT_INFO):
+                found: dict[str, Any] = json.loads(line)["commitInfo"]
+                return found
+        fetched = _LINES
+    return {}
 
 
 def _clustering(session: SparkSession, snapshot: Any) -> tuple[str, ...]:
