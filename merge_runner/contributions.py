@@ -139,7 +139,9 @@ def key(*parts: Any) -> bytes:
 def makers() -> list[Any]:
     """Return all that makes contributions: Python's version, those of the libraries, the files of this package."""
     libraries = [*map(package_version, _LIBRARIES), pyspark_version()]  # lint judges for a line of Spark
-    return [sys.version, libraries, list(status(Path(__file__).parent))]
+    package = Path(__file__).parent
+    archive = package.parent  # where it is imported from a wheel, as with `spark-submit --py-files`
+    return [sys.version, libraries, list(status(package if package.is_dir() else archive))]
 
 
 @functools.cache

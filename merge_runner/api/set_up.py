@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +16,7 @@ from merge_runner.errors import Messages, Problem, Problems, ProblemsError
 if TYPE_CHECKING:
     from merge_runner.api.loaded_project import LoadedProject
     from merge_runner.plan.load.project_context import Prepared
+    from merge_runner.project.schema.profile import Profile
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,16 @@ def debug(
     *,
     spark: bool = False,
     write_catalog: str | Path | Literal[True] | None = None,
+    cluster: bool = False,
     messages: Messages | None = None,
 ) -> Iterator[Check]:
     """Check the set-up, one part after the other: versions, Java, jars, the project that `load` returns, its Spark.
 
     `spark` starts Spark and runs a query on it. `write_catalog` records how the project's tables are laid out, in a
-    file or in catalog.yml of the project (True). `messages` receives warnings, instead of the logger
-    `merge_runner.debug`.
+    file or in catalog.yml of the project (True). `cluster` writes what submits the project to the cluster of its
+    output. `messages` receives warnings, instead of the logger `merge_runner.debug`.
     """
-    for name, check in _checks(load, spark, write_catalog, messages or LoggedMessages("debug")):
+    for name, check in _checks(load, spark, write_catalog, cluster, messages or LoggedMessages("debug")):
         try:
             yield Check(name, check())
         except ProblemsError as error:
@@ -55,6 +58,7 @@ def _checks(
     load: Callable[[], LoadedProject],
     spark: bool,
     write_catalog: str | Path | Literal[True] | None,
+    cluster: bool,
     messages: Messages,
 ) -> Iterator[tuple[str, Callable[[], str]]]:
     from merge_runner.run import set_up
@@ -66,13 +70,15 @@ def _checks(
         return set_up.project(prepared())
 
     yield "versions", set_up.versions
-    yield "java", set_up.java
-    yield "jars", lambda: set_up.jars(messages.say)
+    yield "java", lambda: set_up.java(prepared.profile)
+    yield "jars", lambda: set_up.jars(prepared.profile, prepared.root, messages.say)
     yield "project", project
     yield "merges", lambda: set_up.merges(prepared())
     yield "catalogs", lambda: set_up.catalogs(prepared(), messages.say)
     yield "home", lambda: set_up.spark_home(prepared(), lambda note: messages.say(f"warning: {note}", "warn"))
     yield "archive", lambda: set_up.archive(prepared())
+    if cluster:
+        yield "cluster", lambda: set_up.cluster(prepared(), messages.say)
     if spark:
         yield "spark", lambda: set_up.spark_version(prepared())
     if write_catalog is not None:
@@ -96,6 +102,20 @@ class _Loaded:
         if isinstance(self._prepared, ProblemsError):
             raise self._prepared
         return self._prepared
+
+    @property
+    def profile(self) -> Profile | None:
+        """The profile of the project; None for one that cannot be loaded."""
+        with suppress(ProblemsError):
+            return self().files.profile
+        return None
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project; that of this process for one that cannot be loaded."""
+        with suppress(ProblemsError):
+            return self().files.root
+        return Path.cwd()
 
 
 def fetch_jars(

@@ -16,11 +16,20 @@ from merge_runner.engine.spark.appcds import Archive, archive, make_later, with_
 from merge_runner.engine.spark.confs import jar_groups, spark_confs
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
+from merge_runner.engine.spark.format_jars import check_provided
 from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
+from merge_runner.engine.spark.running_jvm import (
+    Submitted,
+    check_classes,
+    confs_in_running_jvm,
+    notes_of_running,
+    submitted,
+)
 from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark
-from merge_runner.engine.spark.user_confs import check_defaults, notes
+from merge_runner.engine.spark.start_notes import notes
+from merge_runner.engine.spark.user_confs import check_defaults
 from merge_runner.engine.warm import client
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.start_failures import start_failure
@@ -55,6 +64,7 @@ class Machine:
     jars_at_hand: Callable[[Iterable[str], Mapping[str, str]], list[Path] | None] = jars_at_hand
     fetch_jars: Callable[[Iterable[str], Mapping[str, str], Callable[[str], None]], list[Path]] = fetch_jars
     launch: Callable[[Mapping[str, str], Path, Path, Path], Jvm] = launch
+    submitted: Callable[[], Submitted] = submitted
     open_driver: Callable[[Mapping[str, str], Jvm | None, Callable[[], None]], Driver] = _open_driver
     forget_gateway: Callable[[], None] = _forget_gateway
 
@@ -175,15 +185,16 @@ class Starting:
 
     def _start(self) -> Driver:
         profile, machine = self._profile, self._machine
-        spark = None if machine.running_already() else fitting_spark(profile, self._root, self._env)
+        if machine.running_already():
+            return self._in_running_jvm()
+        spark = fitting_spark(profile, self._root, self._env)
         java = machine.require_java(self._env)
-        defaults = spark.defaults if spark is not None else {}
         prepare_catalogs(profile, self._root)
         jars = machine.fetch_jars(jar_groups(profile), self._env, self._notify)
-        for note in notes(profile, spark, jars) if spark is not None else ():
+        for note in notes(profile, spark, jars):
             self._notify(note)
-        confs = spark_confs(profile, self._root, jars, defaults)
-        fitting = archive(profile, confs, java, self._env, defaults)
+        confs = spark_confs(profile, self._root, jars, spark.defaults)
+        fitting = archive(profile, confs, java, self._env, spark.defaults)
         chosen = with_archive(confs, fitting, self._log)
         if self._warm:
             attached = self._attached(confs, chosen, java)
@@ -203,6 +214,23 @@ class Starting:
                 return driver
         except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
             raise ProblemsError([self._not_started(error)]) from error
+
+    def _in_running_jvm(self) -> Driver:
+        """A driver in the JVM that other code started, with its jars: that of spark-submit, or of a notebook."""
+        profile = self._profile
+        prepare_catalogs(profile, self._root)
+        try:
+            given = self._machine.submitted()
+            confs = confs_in_running_jvm(profile, self._root, given)
+            driver = self._machine.open_driver(confs, None, lambda: None)
+        except ProblemsError:
+            raise
+        except Exception as error:
+            raise ProblemsError([self._not_started(error)]) from error
+        check_classes(profile, driver.spark)
+        for note in notes_of_running(profile, given, str(driver.spark.version)):
+            self._notify(note)
+        return driver
 
     def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
         """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
@@ -272,11 +300,13 @@ def start_warm(
 def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> SparkHome:
     """Return the Spark that starts for a classic output.
 
-    Raises ProblemsError: what `installed_spark`, `check_version` and `check_defaults` raise.
+    Raises ProblemsError: what `installed_spark`, `check_version`, `check_defaults` and `check_provided` raise.
     """
     found = installed_spark(root, env)
     check_version(found, pyspark_version())
     check_defaults(profile, found)
+    if profile.jars == "provided":
+        check_provided(profile, found)
     return found
 
 

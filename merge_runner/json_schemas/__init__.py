@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +27,7 @@ FOLDER = ".merge-runner/schemas"
 
 def text(name: Name) -> str:
     """Return a schema as JSON."""
-    return (Path(__file__).parent / f"{name}.json").read_text(encoding="utf-8")
+    return files("merge_runner.json_schemas").joinpath(f"{name}.json").read_text(encoding="utf-8")
 
 
 def tool_schema(tool_name: str = "merge-runner") -> dict[str, Any]:

@@ -321,7 +321,29 @@ _START = {
         "spark-defaults.conf cannot be read, or contradicts the profile about where tables are.",
         "Write it into the output of profiles.yml, as the message says.",
     ),
-    "connect-missing": Meaning("Python packages of Spark Connect are missing.", "`pip install 'pyspark[connect]'`."),
+    "connect-missing": Meaning(
+        "Python packages of Spark Connect or Databricks Connect are missing.", "Install what the message names."
+    ),
+    "connect-metadata": Meaning(
+        "The compute of Databricks does not take the conf by which commits are stamped; a retry finds them by it.",
+        "Run the models on a cluster.",
+    ),
+    "jars-missing": Meaning(
+        "The output says `jars: provided`, or Spark was started by other code, and a table format has no jar there.",
+        "Name the jar in `spark.jars`, or leave `jars` out of the output.",
+    ),
+    "jars-version": Meaning(
+        "A jar of a table format is built for another Spark or Scala than the one that starts.",
+        "Take the build for that Spark: `merge-runner debug` names both.",
+    ),
+    "cluster-set-up": Meaning(
+        "`debug --cluster`: the output lacks what its cluster manager needs, or says what cannot be there.",
+        "Change the output as the message says.",
+    ),
+    "submitted-master": Meaning(
+        "spark-submit was given another kind of master than the output has.",
+        "Write the master of spark-submit into the output.",
+    ),
     "connect-iceberg": Meaning(
         "Iceberg on a Spark Connect server of Spark 3.5 records no commit metadata; a retry finds commits by it.",
         "Run the models with `master`, or on a server of Spark 4.0 or newer.",

@@ -14,9 +14,11 @@ from merge_runner.engine.spark.appcds import archive_state
 from merge_runner.engine.spark.confs import jar_groups
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.format_jars import check_provided
 from merge_runner.engine.spark.jars import fetch_jars, pinned
 from merge_runner.engine.spark.java import require_java
-from merge_runner.engine.spark.user_confs import notes
+from merge_runner.engine.spark.spark_home import installed_spark
+from merge_runner.engine.spark.start_notes import notes
 from merge_runner.engine.startup import fitting_spark, start_driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.introspect import record
@@ -28,6 +30,10 @@ from merge_runner.graph.graph import ModelNode
 from merge_runner.plan.layout.layout_file import recordable
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
+from merge_runner.project.schema.profile import Profile
+from merge_runner.run.cluster.checks import faults, local_files
+from merge_runner.run.cluster.managers import manager
+from merge_runner.run.cluster.submission import SCRIPT, submission
 from merge_runner.version import package_version
 
 _PACKAGES = ("merge-runner", "pyspark", "pyspark-client", "sqlglot")
@@ -39,13 +45,23 @@ def versions() -> str:
     return ", ".join(f"{name} {version}" for name, version in found.items() if version is not None)
 
 
-def java() -> str:
-    """Return the Java of the driver. Raises ProblemsError."""
+def java(profile: Profile | None) -> str:
+    """Return the Java of the driver of a profile, if there is one. Raises ProblemsError."""
+    if profile is not None and profile.remote is not None:
+        return f"none is needed: Spark runs on {profile.where}"
     return str(require_java(os.environ))
 
 
-def jars(notify: Callable[[str], None]) -> str:
-    """Fetch the jars of the default format, and return where they are. Raises ProblemsError."""
+def jars(profile: Profile | None, root: Path, notify: Callable[[str], None]) -> str:
+    """Fetch the jars of the default format where the Spark of a profile has none, and return where they are.
+
+    Raises ProblemsError.
+    """
+    if profile is not None and profile.remote is not None:
+        return f"none are needed: {profile.where} has them"
+    if profile is not None and profile.jars == "provided":
+        there = check_provided(profile, installed_spark(root, os.environ))
+        return ", ".join(f"{jar.name} {jar.version or '(of an unknown version)'} of {jar.where}" for jar in there)
     paths = fetch_jars((DEFAULT,), os.environ, notify)
     return f"{len(paths)} in {paths[0].parent}"
 
@@ -103,6 +119,29 @@ def archive(prepared: Prepared) -> str:
     """Return whether an AppCDS archive is there for the driver."""
     files = prepared.files
     return archive_state(files.profile, files.root, os.environ)
+
+
+def cluster(prepared: Prepared, notify: Callable[[str], None]) -> str:
+    """Write what submits the project to the cluster of its output, and return the command.
+
+    Raises ProblemsError `cluster-set-up` for what would keep it from running, `jar-download`, `unwritable`.
+    """
+    profile, root, folder = prepared.files.profile, prepared.files.root, prepared.target_path.absolute() / "cluster"
+    if problems := list(faults(profile, os.environ)):
+        raise ProblemsError(problems)
+    jars = fetch_jars(jar_groups(profile), os.environ, notify)
+    made = submission(profile, root, folder, manager(profile, root, folder), jars)
+    try:
+        for name, text in made.files.items():
+            write_atomic(folder / name, text)
+        (folder / SCRIPT).chmod(0o755)
+    except OSError as error:
+        raise ProblemsError([Problem("unwritable", f"{error.filename} cannot be written: {error.strerror}")]) from error
+    for note in made.notes:
+        notify(note)
+    if files := local_files(prepared.graph):
+        notify(f"executors open the files of {', '.join(files)} by the path that they have for the driver")
+    return f"{folder / SCRIPT} submits the project; next to it are {', '.join(sorted({*made.files} - {SCRIPT}))}"
 
 
 @contextmanager

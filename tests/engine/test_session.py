@@ -12,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from merge_runner.engine.driver.connect_driver import ConnectDriver, connect
+from merge_runner.engine.driver.databricks import DatabricksServer
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark import jvm
 from merge_runner.engine.startup import Machine, Starting, start_driver
@@ -334,3 +335,71 @@ def test_a_group_that_is_cancelled_before_its_statement_has_a_job_is_cancelled(d
         driver.cancel("early")
         with pytest.raises(Exception, match="cancelled"):
             own.sql(slow).collect()
+
+
+class UnavailableError(Exception):
+    def getCondition(self):  # noqa: N802  # PySpark's name
+        return "CONFIG_NOT_AVAILABLE"
+
+
+class Serverless(FakeSession):
+    """A session of compute that takes no confs but a few."""
+
+    version = "4.0.0"
+
+    def _set(self, key, value):
+        if key != "spark.sql.session.timeZone":
+            raise UnavailableError(f"[CONFIG_NOT_AVAILABLE] Configuration {key} is not available.")
+        super()._set(key, value)
+
+
+class Cluster(FakeSession):
+    version = "4.0.0"
+
+    def __init__(self):
+        super().__init__()
+        self.conf.unset = self.confs.pop
+
+
+class Builder:
+    """What `DatabricksSession.builder` is asked."""
+
+    def __init__(self, kind):
+        self.kind, self.opened = kind, []
+
+    def create(self):
+        self.opened.append(self.kind())
+        return self.opened[-1]
+
+
+def on_databricks(kind, said, **keys):
+    profile = Profile("shop", "far", "main.shop", master=None, remote="databricks", spark="4.0", **keys)
+    builder = Builder(kind)
+    return connect(profile, profile.remote, said.append, DatabricksServer(builder)), builder
+
+
+def test_databricks_connect_opens_a_session_for_each_node_by_its_own_builder(packages):
+    said = []
+    driver, builder = on_databricks(Cluster, said, conf={"spark.sql.shuffle.partitions": "8"})
+    with driver.session({"for.one": "y"}):
+        pass
+    confs = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "8"}
+    assert [each.confs for each in builder.opened] == [confs, {**confs, "for.one": "y"}]
+    assert said == []
+
+
+def test_compute_whose_commits_cannot_be_found_again_is_refused(packages):
+    said = []
+    with pytest.raises(ProblemsError) as caught:
+        on_databricks(Serverless, said, conf={"spark.sql.shuffle.partitions": "8"})
+    (problem,) = caught.value.problems
+    assert problem.code == "connect-metadata"
+    assert "spark.databricks.delta.commitInfo.userMetadata" in problem.message
+    assert said == ["spark.sql.shuffle.partitions has no effect over Spark Connect: this compute does not take it"]
+
+
+def test_databricks_connect_that_is_not_installed_is_named(packages):
+    with pytest.raises(ProblemsError) as caught:
+        connect(far(), "databricks", print)
+    (problem,) = caught.value.problems
+    assert (problem.code, "pip install databricks-connect" in problem.hint) == ("connect-missing", True)

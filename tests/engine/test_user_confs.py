@@ -6,7 +6,8 @@ import pytest
 
 from merge_runner.engine.spark.confs import spark_confs
 from merge_runner.engine.spark.spark_home import SparkHome
-from merge_runner.engine.spark.user_confs import check_defaults, notes
+from merge_runner.engine.spark.start_notes import notes
+from merge_runner.engine.spark.user_confs import check_defaults
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 from tests.yaml_data import read_yaml

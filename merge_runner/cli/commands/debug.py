@@ -23,6 +23,9 @@ class Options(ProjectOptions):
         metavar="[FILE]",
         help="Record how the project's tables are laid out, for lint; default: catalog.yml in the project.",
     )
+    cluster: bool = flag(
+        "--cluster", help="Write what submits the project to Kubernetes or YARN into the target folder, and check it."
+    )
 
 
 @make("debug", Options, ignores=("warn_error",))
@@ -38,6 +41,7 @@ def command(options: Options) -> int:
         lambda: project_of(options),
         spark=options.spark,
         write_catalog=None if catalog is None else catalog or True,
+        cluster=options.cluster,
         messages=ShownMessages(options),
     ):
         if check.ok:

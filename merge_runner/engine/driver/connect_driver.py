@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from merge_runner.engine.driver.databricks import REMOTE, DatabricksServer, check_metadata
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.confs import session_confs
 from merge_runner.engine.spark.errors import first_line, silence_error_log
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.sql import set_confs
-from merge_runner.engine.spark.user_confs import other_line
+from merge_runner.engine.spark.start_notes import other_line
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError, missing_extra
 from merge_runner.formats.lines import line_of
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 _WAITS = Waits()
 _CONNECT_SECONDS = 10.0
+_UNAVAILABLE = "CONFIG_NOT_AVAILABLE"
+_REFUSED = ("CANNOT_MODIFY", _UNAVAILABLE)
+"""The conditions of an error that a conf cannot be set; the second one is that of serverless compute of Databricks."""
 _RETRIES = 6
 """Over about a minute, each pause four times the last. Spark's own 15 wait ten minutes for a server that is gone."""
 
@@ -191,7 +195,8 @@ def connect(
         )
         raise ProblemsError([problem]) from error
     silence_error_log()
-    server = server or ConnectServer(remote)
+    on_databricks = remote == REMOTE
+    server = server or (DatabricksServer() if on_databricks else ConnectServer(remote))
     try:
         server.wait()
         spark = server.session()
@@ -205,6 +210,8 @@ def connect(
         )
         raise ProblemsError([problem]) from error
     _check_line(profile, version)
+    if on_databricks:
+        check_metadata(spark)
     for note in other_line(profile, version):
         notify(note)
     if profile.jvm is not None:
@@ -232,9 +239,10 @@ def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[s
             spark.conf.set(key, value)
         except Exception as error:
             condition = getattr(error, internals().condition, lambda: None)()
-            if not str(condition).startswith("CANNOT_MODIFY"):
+            if not str(condition).startswith(_REFUSED):
                 raise
-            notify(f"{key} has no effect over Spark Connect: it is fixed when the server starts")
+            why = "it is fixed when the server starts" if condition != _UNAVAILABLE else "this compute does not take it"
+            notify(f"{key} has no effect over Spark Connect: {why}")
         else:
             accepted[key] = value
     return accepted

@@ -115,15 +115,15 @@ def archive(
 ) -> Archive | None:
     """The archive that fits a driver with these confs; None where there can be none, or it is switched off.
 
-    Only local drivers have one: they run on this machine's files. A JVM that the profile's `jvm: custom`, its conf or
-    the `defaults` of spark-defaults.conf give other options has none, nor has a Java that cannot write one.
+    Only local drivers with our jars have one: they run on files that are known. A JVM that the profile's `jvm: custom`,
+    its conf or the `defaults` of spark-defaults.conf give other options has none, nor has a Java that cannot write one.
     """
-    local = (profile.master or "").startswith("local")
+    local = (profile.master or "").startswith("local") and profile.jars == "pinned"
     own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
     if not local or own or env.get(_SWITCH) == "0" or (java_version(java_home) or _FIRST_JAVA) < _FIRST_JAVA:
         return None
     parts = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _READ_FROM_ENV)]
-    jars = [Path(jar) for jar in confs[CLASS_PATH].split(os.pathsep)]
+    jars = [Path(jar) for jar in confs.get(CLASS_PATH, "").split(os.pathsep) if jar]
     try:
         parts += _java(java_home)
         parts += _files([*jars, *sorted((spark_home() / "jars").iterdir())])
@@ -189,7 +189,7 @@ def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
         return (
             f"off: {_SWITCH}=0"
             if env.get(_SWITCH) == "0"
-            else "none for this target: it is not local, sets its own JVM options, or has Java 11"
+            else "none for this target: it is not local, sets its own JVM options, has `jars: provided`, or has Java 11"
         )
     if fitting.is_whole():
         return f"{fitting.path.stat().st_size / 1e6:.0f} MB in {fitting.path}"

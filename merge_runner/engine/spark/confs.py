@@ -53,7 +53,12 @@ def table_formats(profile: Profile) -> tuple[Format, ...]:
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:
-    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and its project's streams."""
+    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and its project's streams.
+
+    Nothing where its Spark has them already.
+    """
+    if profile.jars == "provided":
+        return ()
     sqlite = ("sqlite",) if profile.embedded_catalogs else ()
     return (*table_formats(profile), *sqlite, *profile.connectors)
 
@@ -90,7 +95,7 @@ def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
         confs |= _local(profile, jars)
     else:
         # The driver serves these files to the executors, whatever the cluster manager.
-        confs[JARS] = ",".join(str(jar) for jar in jars)
+        confs |= {JARS: ",".join(str(jar) for jar in jars)} if jars else {}
     if _LOOPBACK_MASTER.match(confs["spark.master"]):
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
@@ -105,6 +110,14 @@ def session_confs(profile: Profile) -> dict[str, str]:
     return _session(profile) | dict(profile.conf)
 
 
+def running_confs(profile: Profile, root: Path) -> dict[str, str]:
+    """The confs for a Spark that runs in this process already: those of a session, and the embedded catalogs."""
+    confs = session_confs(profile)
+    for name in profile.embedded_catalogs:
+        confs |= _catalog(name, embedded_catalog(profile, root, name))
+    return confs
+
+
 def _session(profile: Profile) -> dict[str, str]:
     confs = {"spark.sql.session.timeZone": "UTC"}  # a run means the same on every machine
     for name, catalog in profile.catalogs.items():
@@ -117,7 +130,7 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
     cores = os.cpu_count() or 1
     return (_FOR_SHORT_RUNS if _kind(profile) == "fast-start" else {}) | {
         # On the driver's class path they need not be copied, unlike spark.jars.
-        CLASS_PATH: os.pathsep.join(str(jar) for jar in jars),
+        **({CLASS_PATH: os.pathsep.join(str(jar) for jar in jars)} if jars else {}),
         "spark.driver.memory": f"{_driver_memory()}m",
         # Adaptive execution joins small partitions; the default of 200 is made for a cluster.
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
@@ -130,6 +143,8 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
 
 def _java_options(profile: Profile) -> str:
     log_config = Path(__file__).parent / "log4j2.properties"
+    if any(parent.is_file() for parent in log_config.parents):  # in a wheel of `--py-files`, which starts no JVM
+        return _JVM_OPTIONS[_kind(profile)]
     return f'{_JVM_OPTIONS[_kind(profile)]} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
 
 

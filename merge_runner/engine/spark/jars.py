@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
@@ -43,7 +44,7 @@ def pinned(groups: Iterable[str], line: Line | None = None) -> list[Jar]:
     Raises ProblemsError `no-runtime` for a group that has no build for the line.
     """
     line = line or installed_line()
-    lock = json.loads((Path(__file__).parent / "jars.json").read_text(encoding="utf-8"))
+    lock = json.loads(files("merge_runner.engine.spark").joinpath("jars.json").read_text(encoding="utf-8"))
     found = lock["every"] | lock[line.spark]
     if missing := [group for group in groups if group not in found]:
         raise ProblemsError(

@@ -126,7 +126,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
     folder = Path(tempfile.mkdtemp(prefix="merge-runner-"))
     try:
         settings = folder / "driver.properties"  # not on the command line, where everybody could read secrets
-        settings.write_text(_properties(confs), encoding="utf-8")
+        settings.write_text(properties_text(confs), encoding="utf-8")
         arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
         env = {
             **os.environ,
@@ -193,8 +193,8 @@ def running_already() -> bool:
     return context is not None and context._gateway is not None
 
 
-def _properties(confs: Mapping[str, str]) -> str:
-    """Confs as a Java properties file."""
+def properties_text(confs: Mapping[str, str]) -> str:
+    """Return confs as a Java properties file."""
     return "".join(f"{_escaped(key)}={_escaped(value)}\n" for key, value in confs.items())
 
 

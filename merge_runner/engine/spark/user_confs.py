@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.formats.lines import line_of
 from merge_runner.project.schema.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG, keeping_catalog
 
 if TYPE_CHECKING:
@@ -27,12 +25,8 @@ PACKAGES = "spark.jars.packages"
 OPTIONS = "spark.driver.extraJavaOptions"
 MORE_OPTIONS = "spark.driver.defaultJavaOptions"
 MASTER = "spark.master"
-_DEPLOY = "spark.submit.deployMode"
+DEPLOY = "spark.submit.deployMode"
 _LOG_CONFIG = re.compile(r"-Dlog4j2?\.configurationFile=")
-_ARTIFACT = re.compile(
-    r"(?P<name>delta-spark|delta-core|delta-storage|delta-kernel-[a-z]+|iceberg-spark-runtime)"
-    r"(?:-\d+\.\d+)?(?:_\d+\.\d+)*[-:](?P<version>\d+(?:\.\d+)+[\w.-]*?)(?:\.jar)?\Z"
-)
 
 
 def user_confs(profile: Profile, defaults: Mapping[str, str]) -> dict[str, str]:
@@ -50,7 +44,7 @@ def merged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]
     confs = {**ours, **theirs}
     for key, separator in ((EXTENSIONS, ","), (CLASS_PATH, os.pathsep), (JARS, ",")):
         if key in ours and key in theirs:
-            confs[key] = separator.join(dict.fromkeys(_listed(ours[key], separator) + _listed(theirs[key], separator)))
+            confs[key] = separator.join(dict.fromkeys(listed(ours[key], separator) + listed(theirs[key], separator)))
     if OPTIONS in ours and OPTIONS in theirs and not _LOG_CONFIG.search(theirs[OPTIONS]):
         confs[OPTIONS] = f"{theirs[OPTIONS]} {_log_option(ours[OPTIONS])}".strip()
     elif MORE_OPTIONS in theirs and OPTIONS in ours and OPTIONS not in theirs:
@@ -60,7 +54,7 @@ def merged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]
 
 def required(profile: Profile, ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
     """Return the confs that hold whatever the defaults say: those of the output's own keys, and client mode."""
-    here = {_DEPLOY: "client"} if theirs.get(_DEPLOY, "client") != "client" else {}
+    here = {DEPLOY: "client"} if theirs.get(DEPLOY, "client") != "client" else {}
     keys = (MASTER, *((DIR, IMPLEMENTATION) if profile.warehouse is not None else ()))
     return here | {key: ours[key] for key in keys if key not in profile.conf}
 
@@ -108,58 +102,8 @@ def _contradictions(profile: Profile, defaults: Mapping[str, str]) -> Iterator[t
         )
 
 
-def notes(profile: Profile, home: SparkHome, jars: Sequence[Path]) -> list[str]:
-    """Return what a user should know before Spark starts: other versions of the formats, confs without effect."""
-    theirs = user_confs(profile, home.defaults)
-    found = [
-        f"{where} has {name} {version}, and merge-runner adds {name} {ours}: take it out, or classes of both mix"
-        for where, name, version, ours in _other_versions(theirs, home, jars)
-    ]
-    found += other_line(profile, home.version)
-    if theirs.get(_DEPLOY, "client") != "client":
-        found.append(f"{_DEPLOY} is {theirs[_DEPLOY]}, and the driver is this process: it starts in client mode")
-    return found
-
-
-def other_line(profile: Profile, version: str | None) -> list[str]:
-    """Return the warning where a project runs on another line of Spark than its verdicts are for; else nothing."""
-    line = line_of(version)
-    if line is None or line == profile.line:
-        return []
-    return [
-        f"lint judges for {profile.line}, and the models run on Spark {version}: a MERGE may scan more than its "
-        f"verdict says; set `engine: {{spark: '{line.spark}'}}` in the output {profile.target}"
-    ]
-
-
-def _other_versions(
-    theirs: Mapping[str, str], home: SparkHome, jars: Iterable[Path]
-) -> Iterator[tuple[str, str, str, str]]:
-    ours = {match["name"]: match["version"] for jar in jars if (match := _ARTIFACT.search(jar.name))}
-    listed = [
-        *((JARS, entry) for entry in _listed(theirs.get(JARS, ""), ",")),
-        *((PACKAGES, entry) for entry in _listed(theirs.get(PACKAGES, ""), ",")),
-        *((CLASS_PATH, entry) for entry in _expanded(_listed(theirs.get(CLASS_PATH, ""), os.pathsep))),
-        *((str(home.path / "jars"), each.name) for each in sorted(home.path.glob("jars/*.jar")) if home.named),
-    ]
-    seen = set()
-    for where, entry in listed:
-        match = _ARTIFACT.search(entry.rpartition("/")[2])
-        if match is None or ours.get(match["name"]) in (None, match["version"]):
-            continue
-        item = (where, match["name"], match["version"], ours[match["name"]])
-        if item not in seen:
-            seen.add(item)
-            yield item
-
-
-def _expanded(entries: Iterable[str]) -> Iterator[str]:
-    """Class path entries, those that end in a star as the jars of their folder."""
-    for entry in entries:
-        yield from (str(jar) for jar in sorted(Path(entry[:-1]).glob("*.jar"))) if entry.endswith("/*") else (entry,)
-
-
-def _listed(text: str, separator: str) -> list[str]:
+def listed(text: str, separator: str) -> list[str]:
+    """Return the parts of a conf that is a list."""
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 

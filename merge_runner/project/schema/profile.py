@@ -31,6 +31,7 @@ EMBEDDED = "embedded"
 Platform = Literal["oss", "databricks", "fabric"]
 Spark = Literal["3.5", "4.0", "4.1", "4.2"]
 Jvm = Literal["fast-start", "throughput", "custom"]
+Jars = Literal["pinned", "provided"]
 Texts = Mapping[str, str]
 
 
@@ -57,6 +58,7 @@ class Profile:
     """The line of Spark that the output says (`engine`)."""
     audit: str | None = None
     jvm: Jvm | None = None
+    jars: Jars = "pinned"
     connectors: tuple[str, ...] = ()
     """What the project's streams are read by, in addition to the table formats: `kafka`."""
     storage_join: bool = False
@@ -223,6 +225,7 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         spark=output.engine.spark,
         audit=output.audit,
         jvm=output.jvm,
+        jars=output.jars,
         storage_join=output.storage_join,
         openlineage=output.openlineage,
         secrets=frozenset(value for value in _secrets(output, used) if value),
@@ -264,8 +267,8 @@ def _master(value: str) -> str:
 
 
 def _remote(value: str) -> str:
-    if not value.startswith("sc://"):
-        raise ValueError("the address of a Spark Connect server, sc://…")
+    if value != "databricks" and not value.startswith("sc://"):
+        raise ValueError("the address of a Spark Connect server, sc://…, or databricks")
     return value
 
 
@@ -331,8 +334,9 @@ class Output:
     """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
     is set.
     Example: `master: "local[4]"`"""
-    remote: Annotated[str, After(_remote), matching("^sc://")] | None = None
-    """The address of a Spark Connect server, which then runs all statements. Excludes `master`.
+    remote: Annotated[str, After(_remote), matching("^(sc://|databricks$)")] | None = None
+    """The address of a Spark Connect server, which then runs all statements; `databricks`: the compute that Databricks
+    Connect is set up for. Excludes `master`.
     Example: `remote: "sc://spark.example.com:15002/;token={{ env_var('SPARK_TOKEN') }}"`"""
     warehouse: Annotated[str, After(_folder), Exactly({**TEXT, "pattern": "^(?!.*://)"})] | None = None
     """The folder of the embedded warehouse, relative to the project: a table is the folder
@@ -363,6 +367,11 @@ class Output:
     """The JVM options of the driver: `fast-start` for short runs (the default of a local master), `throughput` for
     large inputs (the default of other masters), `custom` for none.
     Example: `jvm: throughput`"""
+    jars: Jars = "pinned"
+    """Where the jars of Delta, Iceberg and the Kafka connector come from: `pinned` fetches those that merge-runner is
+    tested with, `provided` fetches and adds nothing, since Spark has them already. Their versions are read and checked
+    before Spark starts.
+    Example: `jars: provided`"""
     storage_join: StrictBool = False
     """Use storage-partitioned joins for all merges into Iceberg tables whose model does not set `storage_join` itself.
     Example: `storage_join: true`"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from merge_runner.template.static.macro_definitions import MacroDefinition, macro_definitions
@@ -12,7 +11,6 @@ from merge_runner.text import SourceText
 
 PACKAGES = ("merge_patterns",)
 """Their names, which are folders here and names in templates."""
-_HERE = Path(__file__).parent
 
 
 class PackagedMacro(NamedTuple):
@@ -25,8 +23,11 @@ class PackagedMacro(NamedTuple):
 @cache
 def package_macros(package: str) -> Mapping[str, PackagedMacro]:
     """Return the macros of a package by their names, in the order of the files."""
+    from importlib.resources import files
+
     found = {}
-    for file in sorted((_HERE / package).glob("*.sql")):
+    inside = files("merge_runner.template.packages").joinpath(package).iterdir()
+    for file in sorted((each for each in inside if each.name.endswith(".sql")), key=lambda each: each.name):
         source = SourceText(f"{package}/{file.name}", file.read_text(encoding="utf-8"))
         for macro in macro_definitions(source):
             found[macro.name] = PackagedMacro(macro, source)
