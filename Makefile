@@ -40,7 +40,7 @@ test-lines: java data
 	for line in $(LINES); do \
 		$(PYTHON) -m venv $(VENV)-spark$$line && \
 		$(VENV)-spark$$line/bin/python -m pip install --quiet --editable ".[spark$$line,test]" && \
-		$(VENV)-spark$$line/bin/python -m pytest -m lines tests/engine tests/examples tests/flights tests/formats || exit 1; \
+		$(VENV)-spark$$line/bin/python -m pytest -m lines tests/engine tests/examples tests/flights tests/formats tests/run || exit 1; \
 	done
 
 test-plain:

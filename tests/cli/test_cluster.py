@@ -135,7 +135,7 @@ class _Api(BaseHTTPRequestHandler):
 
     def do_POST(self):
         sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.sent.append(sent)
+        self.server.sent.append({**sent, "path": self.path})
         self._answer(201, {**sent, "metadata": {**sent["metadata"], "uid": "1", "namespace": "data"}})
 
     do_PUT = do_PATCH = do_POST  # noqa: N815
@@ -184,7 +184,7 @@ def test_spark_submits_the_pod_that_is_meant(debug):
         server.shutdown()
     assert done.returncode == 0, done.stderr[-4000:]
     (pod,) = [each for each in server.sent if each["kind"] == "Pod"]
-    assert pod["metadata"]["namespace"] == "data"
+    assert pod["path"] == "/api/v1/namespaces/data/pods"
     assert pod["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "merge-runner"
     assert pod["spec"]["serviceAccountName"] == "spark"
     (container,) = pod["spec"]["containers"]

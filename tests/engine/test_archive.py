@@ -230,6 +230,7 @@ when matched then update set * when not matched then insert *
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
 @pytest.mark.spark
 def test_a_real_archive_is_made_and_used_and_one_that_crashes_the_jvm_is_thrown_away(make_project, tmp_path):
     from merge_runner.engine.spark.jars import cache_folder

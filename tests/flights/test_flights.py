@@ -6,7 +6,6 @@ window by window. `make test-nightly` builds the whole year with all tests.
 
 import datetime as dt
 import json
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from tests.openlineage.validation import errors
 
 from . import expected
 from .expected import END_OF_CORRECTIONS, ROOT, YEAR
+from .project_copy import copy_of_days, table_fingerprint
 
 pytestmark = [
     pytest.mark.spark,
@@ -93,7 +93,7 @@ class Warehouse:
         """The tables `of` the project that do not hold what they should after `windows`: found and wanted fingerprint."""
         tables = expected.tables(*windows, as_of=as_of)
         wanted = {name: expected.fingerprint(tables[name]) for name in of}
-        found = {name: self.fingerprint(name) for name in wanted}
+        found = {name: table_fingerprint(self.driver.spark, f"{self.schema}.{name}") for name in wanted}
         return {name: (found[name], wanted[name]) for name in wanted if found[name] != wanted[name]}
 
     def catalog(self):
@@ -102,19 +102,6 @@ class Warehouse:
         found = [each for each in nodes if each["metadata"]["type"] == "table"]
         own = {each["metadata"]["name"]: {k: c["type"] for k, c in each["columns"].items()} for each in found}
         return own, {name: dict(self.driver.spark.table(f"{self.schema}.{name}").dtypes) for name in own}
-
-    def fingerprint(self, table):
-        frame = self.driver.spark.table(f"{self.schema}.{table}")
-        texts = ", ".join(_as_text(column) for column in frame.schema)
-        codes = frame.selectExpr(f"crc32(concat_ws('|', {texts})) as code")
-        row = codes.selectExpr("count(*) as rows", "coalesce(sum(code), 0) as checksum").first()
-        return expected.Fingerprint(**row.asDict())
-
-
-def _as_text(column):
-    """SQL for what `expected.text` does."""
-    value = f"unix_seconds({column.name})" if column.dataType.simpleString() == "timestamp" else column.name
-    return f"coalesce(cast({value} as string), '~')"
 
 
 def changed(rows):
@@ -129,18 +116,6 @@ class History:
     rows: dict[str, dict[str, tuple[int, int, int]]] = field(default_factory=dict)
     differences: dict[str, dict[str, Any]] = field(default_factory=dict)
     catalog: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-
-
-def copy_of_days(root, *beginnings):
-    """Copy the project to `root` with the flights and the weather of some days (`2013,1,31,`)."""
-    for name in ("models", "macros", "seeds", "data_tests", "data"):
-        shutil.copytree(ROOT / name, root / name)
-    shutil.copy(ROOT / "pyproject.toml", root)
-    for name in ("flights.csv", "weather.csv"):
-        header, *lines = (expected.DATA / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if line.startswith(beginnings) or line[4:].startswith(beginnings)]  # EWR,2013
-        (root / "data" / name).write_text(header + "".join(kept), encoding="utf-8")
-    return root
 
 
 @pytest.fixture(scope="module")

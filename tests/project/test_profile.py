@@ -163,7 +163,7 @@ def test_variables_of_other_outputs_are_not_needed(read):
         ("{schema: a, master: hush, remote: hush}", [
             'profiles.yml:3:32: output shop.local: "master" must be local[*], yarn, spark://… or k8s://… '
             "[invalid-value]",
-            'profiles.yml:3:46: output shop.local: "remote" must be the address of a Spark Connect server, sc://… '
+            'profiles.yml:3:46: output shop.local: "remote" must be the address of a Spark Connect server, sc://…, or databricks '
             "[invalid-value]",
         ]),
         ("{schema: a, master: yarn, remote: 'sc://hush'}", [

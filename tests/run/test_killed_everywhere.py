@@ -8,12 +8,14 @@ import sys
 
 import pytest
 
+from merge_runner.formats.lines import installed_line
 from tests.run.kills import Lane, reader, run, summary
 
 pytestmark = pytest.mark.slow
+NO_ICEBERG = pytest.mark.skipif("iceberg" not in installed_line().formats, reason="no build")
 
 CASES = [
-    pytest.param("batch", [("45+0.2",)], id="batch"),
+    pytest.param("batch", [("45+0.2",)], id="batch", marks=[pytest.mark.lines, NO_ICEBERG]),
     pytest.param("batch", [("34", "45+0.2")], id="batch, twice", marks=pytest.mark.nightly),
     pytest.param("first", [("36", "47")], id="first", marks=pytest.mark.nightly),
     pytest.param("again", [("22", "51")], id="again", marks=pytest.mark.nightly),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from merge_runner.template.static.macro_definitions import MacroDefinition, macro_definitions
@@ -11,6 +12,7 @@ from merge_runner.text import SourceText
 
 PACKAGES = ("merge_patterns",)
 """Their names, which are folders here and names in templates."""
+_HERE = Path(__file__).parent
 
 
 class PackagedMacro(NamedTuple):
